@@ -1,0 +1,73 @@
+/// A growable buffer of bytes, owned alone.
+///
+/// Unsafe pointers: an array would check for unique ownership and bounds at every byte that the parser writes. Here
+/// each access is checked once per value against the bytes in use.
+struct PackedBuffer: ~Copyable {
+    private var base: UnsafeMutableRawPointer
+    private var capacity: Int
+    private(set) var count = 0
+
+    init(capacity: Int) {
+        self.capacity = max(capacity, 256)
+        base = .allocate(byteCount: self.capacity, alignment: 16)
+    }
+
+    deinit { base.deallocate() }
+
+    /// The `length` bytes from `offset`.
+    subscript(offset: Int, length: Int) -> UnsafeRawBufferPointer {
+        precondition(offset >= 0 && length >= 0 && offset + length <= count, "outside of the buffer")
+        return UnsafeRawBufferPointer(start: base + offset, count: length)
+    }
+
+    /// The `length` bytes from `offset`, to write to.
+    mutating func mutable(_ offset: Int, _ length: Int) -> UnsafeMutableRawBufferPointer {
+        precondition(offset >= 0 && length >= 0 && offset + length <= count, "outside of the buffer")
+        return UnsafeMutableRawBufferPointer(start: base + offset, count: length)
+    }
+
+    /// Makes the last bytes free again.
+    mutating func truncate(to newCount: Int) {
+        precondition(newCount >= 0 && newCount <= count, "outside of the buffer")
+        count = newCount
+    }
+
+    /// Adds bytes whose content is not yet set.
+    mutating func grow(by bytes: Int) {
+        let needed = count + bytes
+        if needed > capacity { reallocate(max(needed, capacity * 2)) }
+        count = needed
+    }
+
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        let start = count
+        grow(by: bytes.count)
+        if let source = bytes.baseAddress { (base + start).copyMemory(from: source, byteCount: bytes.count) }
+    }
+
+    /// Moves what lies from `offset` on by `bytes` towards the end.
+    mutating func insertGap(at offset: Int, count bytes: Int) {
+        let moved = count - offset
+        precondition(offset >= 0 && moved >= 0, "outside of the buffer")
+        grow(by: bytes)
+        memoryMove(base + offset + bytes, base + offset, moved)
+    }
+
+    func store<T: FixedWidthInteger>(_ value: T, at offset: Int) {
+        precondition(offset >= 0 && offset + MemoryLayout<T>.size <= count, "outside of the buffer")
+        (base + offset).storeBytes(of: value.littleEndian, as: T.self)
+    }
+
+    private mutating func reallocate(_ newCapacity: Int) {
+        let new = UnsafeMutableRawPointer.allocate(byteCount: newCapacity, alignment: 16)
+        new.copyMemory(from: base, byteCount: count)
+        base.deallocate()
+        base = new
+        capacity = newCapacity
+    }
+
+    private func memoryMove(_ to: UnsafeMutableRawPointer, _ from: UnsafeMutableRawPointer, _ bytes: Int) {
+        UnsafeMutableRawBufferPointer(start: to, count: bytes)
+            .copyMemory(from: UnsafeRawBufferPointer(start: from, count: bytes))
+    }
+}

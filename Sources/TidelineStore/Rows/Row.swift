@@ -1,0 +1,157 @@
+/// One row, owned: an id and values by column name.
+///
+/// ```swift
+/// var row: Row = ["text": "Buy milk", "complete": false]
+/// row["complete"] = true
+/// let text = row["text"]?.string
+/// ```
+///
+/// A column that the row does not name is *absent* (`nil`), which an upsert leaves alone; ``Value/null`` clears it. A
+/// row read from a store keeps the bytes of its buffer and makes values when they are asked for.
+public struct Row: Sendable {
+    /// The primary key, nil when there is none yet.
+    public var key: RowID?
+    private var storage: Storage
+
+    private enum Storage: Sendable {
+        case packed(RowShape, [UInt8])
+        /// In the order in which the columns were named.
+        case values([(name: String, value: Value)])
+    }
+
+    /// A row without columns.
+    public init(id: RowID? = nil) {
+        key = id
+        storage = .values([])
+    }
+
+    init(packed key: RowID, shape: RowShape, bytes: [UInt8]) {
+        self.key = key
+        storage = .packed(shape, bytes)
+    }
+
+    /// The primary key as text, an integer in decimal; empty when there is none, as an empty id counts as absent.
+    public var id: String {
+        get { key?.text ?? "" }
+        set { key = newValue.isEmpty ? nil : .string(newValue) }
+    }
+
+    /// The value of a column; nil when the row does not name it. `id` is a column too: set to null, an empty text or
+    /// nil, the row has no id.
+    public subscript(name: String) -> Value? {
+        get {
+            if name == "id" { return key?.value }
+            switch storage {
+            case .packed(let shape, let bytes):
+                guard let index = shape.index(of: name) else { return nil }
+                return Row.withView(shape, bytes) { $0.value(at: index) }
+            case .values(let values):
+                return values.first { $0.name == name }?.value
+            }
+        }
+        set {
+            if name == "id" {
+                setKey(newValue)
+                return
+            }
+            var values = self.values
+            let index = values.firstIndex { $0.name == name }
+            switch (index, newValue) {
+            case (let index?, let value?): values[index].value = value
+            case (nil, let value?): values.append((name, value))
+            case (let index?, nil): values.remove(at: index)
+            case (nil, nil): return
+            }
+            storage = .values(values)
+        }
+    }
+
+    /// The value of a typed column; nil when null, absent or of another type. Setting nil stores null.
+    public subscript<T: ColumnValue>(column: Column<T>) -> T? {
+        get { self[column.name].flatMap { T(value: $0) } }
+        set { self[column.name] = newValue?.value ?? .null }
+    }
+
+    /// The names of the columns that the row names, without `id`, in their order.
+    public var columnNames: [String] { values.map(\.name) }
+
+    /// Whether the row names no column beside its id.
+    public var isEmpty: Bool { values.isEmpty }
+
+    /// Names and values of the columns that the row names, without `id`, in their order.
+    public var values: [(name: String, value: Value)] {
+        switch storage {
+        case .values(let values): return values
+        case .packed(let shape, let bytes):
+            return Row.withView(shape, bytes) { view in
+                (0..<shape.count).compactMap { index in
+                    view.value(at: index).map { (shape.columns[index].name, $0) }
+                }
+            }
+        }
+    }
+
+    /// This row with the columns that `change` names laid over it; the id stays.
+    public func merging(_ change: Row) -> Row {
+        var merged = self
+        for (name, value) in change.values { merged[name] = value }
+        return merged
+    }
+
+    /// This row with only the columns for which `isIncluded` holds.
+    public func filteringColumns(_ isIncluded: (String) -> Bool) -> Row {
+        var filtered = Row(id: key)
+        filtered.storage = .values(values.filter { isIncluded($0.name) })
+        return filtered
+    }
+
+    func forEachColumn(_ body: (String, Value) throws(StoreError) -> Void) throws(StoreError) {
+        for (name, value) in values { try body(name, value) }
+    }
+
+    private mutating func setKey(_ value: Value?) {
+        switch value {
+        case .string(let text): id = text
+        case .int(let number): key = .int(number)
+        default: key = nil
+        }
+    }
+
+    private static func withView<T>(_ shape: RowShape, _ bytes: [UInt8], _ body: (borrowing RowView) -> T) -> T {
+        bytes.withUnsafeBytes { bytes in
+            var view = RowView(shape: shape)
+            // A row's bytes were checked or made by this process when the row was made.
+            view.point(atID: UnsafeRawBufferPointer(start: nil, count: 0), trusting: bytes)
+            return body(view)
+        }
+    }
+}
+
+extension Row: ExpressibleByDictionaryLiteral {
+    /// `["id": "1", "text": "Buy milk"]`: `id` becomes the key, the rest are columns; of a name given twice the last
+    /// counts.
+    public init(dictionaryLiteral elements: (String, Value)...) {
+        self.init()
+        for (name, value) in elements { self[name] = value }
+    }
+}
+
+extension Row: Hashable, CustomStringConvertible {
+    /// Equal when the ids are and the same columns are named with the same values, in whatever order.
+    public static func == (a: Row, b: Row) -> Bool {
+        guard a.key == b.key else { return false }
+        let (left, right) = (a.values, b.values)
+        return left.count == right.count && left.allSatisfy { b[$0.name] == $0.value }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(key)
+        hasher.combine(values.count)
+    }
+
+    /// The row as a person reads it: `[id: "1", text: "Buy milk"]`.
+    public var description: String {
+        let columns = values.map { "\($0.name): \($0.value)" }
+        return "[\((["id: \(key?.value ?? .null)"] + columns).joined(separator: ", "))]"
+    }
+}

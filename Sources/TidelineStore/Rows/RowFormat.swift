@@ -1,0 +1,63 @@
+/// The packed format of one row: what ``PackedRows`` holds and key-value stores write as it is.
+///
+/// | bytes | content |
+/// |---|---|
+/// | 1 | format: 1 = narrow (16-bit offsets), 2 = wide (32-bit offsets) |
+/// | 1 | zero |
+/// | 2 | number of columns *n* |
+/// | 4 | shape id, for stores that keep several shapes of a table; zero in a batch |
+/// | *n* | a ``RowTag`` per column |
+/// | 2*n* or 4*n* | end of each column's bytes in the payload; its start is the end of the column before |
+/// | … | payload: int, double and timestamp as 8 bytes, strings, bytes and JSON as they are, others nothing |
+///
+/// Numbers are little-endian and unaligned. The id is not part of it: it is the key beside the row.
+enum RowFormat {
+    static let narrow: UInt8 = 1
+    static let wide: UInt8 = 2
+    static let headerSize = 8
+    static let maximumNarrowPayload = Int(UInt16.max)
+    static let maximumWidePayload = Int(UInt32.max)
+
+    static func payloadOffset(columns: Int, wide: Bool) -> Int {
+        headerSize + columns + columns * (wide ? 4 : 2)
+    }
+}
+
+/// The type of a value in a packed row, with what a bool's bit and an absent column need.
+public enum RowTag: UInt8, Sendable {
+    /// The row does not name the column: an upsert keeps what is stored.
+    case absent = 0
+    case null = 1
+    case `false` = 2
+    case `true` = 3
+    case int = 4
+    case double = 5
+    case string = 6
+    case timestamp = 7
+    case bytes = 8
+    case json = 9
+
+    /// Whether a value of this tag may stand in a column of `type`; null and absent may in any.
+    public func fits(_ type: ColumnType) -> Bool {
+        switch (self, type) {
+        case (.absent, _), (.null, _), (.false, .bool), (.true, .bool), (.int, .int), (.double, .double),
+            (.string, .string), (.timestamp, .timestamp), (.bytes, .bytes), (.json, .json):
+            true
+        default: false
+        }
+    }
+
+    /// The type of the value, nil for null and absent.
+    public var type: ColumnType? {
+        switch self {
+        case .absent, .null: nil
+        case .false, .true: .bool
+        case .int: .int
+        case .double: .double
+        case .string: .string
+        case .timestamp: .timestamp
+        case .bytes: .bytes
+        case .json: .json
+        }
+    }
+}

@@ -1,0 +1,188 @@
+/// One row, borrowed from the buffer that holds it; lives no longer than the closure it is passed to.
+///
+/// Reading a value costs two loads and, for text, a copy into a `String`; ``withBytes(at:_:)`` makes none. ``owned()``
+/// makes a ``Row`` that may be kept. Positions are those of ``shape``; resolve a name once per query with
+/// ``RowShape/index(of:)`` or ``Column/resolved(in:)``.
+///
+/// Unsafe pointers: the view points into a buffer that its maker keeps alive and unchanged during the closure. As a
+/// noncopyable type passed by borrowing it cannot be stored, so it cannot outlive that.
+public struct RowView: ~Copyable {
+    /// The columns.
+    public let shape: RowShape
+    private var idBytes: UnsafeRawBufferPointer
+    private var row: UnsafeRawBufferPointer
+    private var storedCount = 0
+    private var isWide = false
+
+    /// A view of nothing yet; ``point(atID:row:)`` comes before any other use.
+    public init(shape: RowShape) {
+        self.shape = shape
+        idBytes = UnsafeRawBufferPointer(start: nil, count: 0)
+        row = UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+
+    /// Points the view at a row in the packed format and its id's bytes, checking every length and offset.
+    ///
+    /// A row with fewer columns than the shape was written before the last ones were added: they read as absent.
+    /// - Throws: ``StoreError`` with code ``StoreError/Code/corrupt`` when the bytes are not a row of this shape.
+    public mutating func point(
+        atID id: UnsafeRawBufferPointer, validating bytes: UnsafeRawBufferPointer
+    ) throws(StoreError) {
+        guard id.count == 8 || shape.idType == .string, RowView.isValid(bytes, columns: shape.count) else {
+            throw StoreError(.corrupt, "a stored row is damaged", table: shape.table)
+        }
+        point(atID: id, trusting: bytes)
+    }
+
+    /// Points the view at a row that this process packed itself, unchecked but for its presence.
+    mutating func point(atID id: UnsafeRawBufferPointer, trusting bytes: UnsafeRawBufferPointer) {
+        idBytes = id
+        row = bytes
+        storedCount = Int(bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
+        isWide = bytes[0] == RowFormat.wide
+    }
+
+    private static func isValid(_ bytes: UnsafeRawBufferPointer, columns: Int) -> Bool {
+        guard bytes.count >= RowFormat.headerSize, bytes[0] == RowFormat.narrow || bytes[0] == RowFormat.wide else {
+            return false
+        }
+        let isWide = bytes[0] == RowFormat.wide
+        let count = Int(bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
+        let payload = RowFormat.payloadOffset(columns: count, wide: isWide)
+        guard count <= columns, bytes.count >= payload else { return false }
+        var previous = 0
+        for column in 0..<count {
+            let end = RowView.end(of: column, in: bytes, columns: count, isWide: isWide)
+            guard end >= previous, payload + end <= bytes.count,
+                let tag = RowTag(rawValue: bytes[RowFormat.headerSize + column])
+            else { return false }
+            switch tag {
+            case .absent, .null, .false, .true: guard end == previous else { return false }
+            case .int, .double, .timestamp: guard end - previous == 8 else { return false }
+            case .string, .bytes, .json: break
+            }
+            previous = end
+        }
+        return payload + previous == bytes.count
+    }
+
+    private static func end(of column: Int, in row: UnsafeRawBufferPointer, columns: Int, isWide: Bool) -> Int {
+        let offsets = RowFormat.headerSize + columns
+        return isWide
+            ? Int(row.loadUnaligned(fromByteOffset: offsets + column * 4, as: UInt32.self))
+            : Int(row.loadUnaligned(fromByteOffset: offsets + column * 2, as: UInt16.self))
+    }
+
+    // MARK: Id
+
+    /// The primary key.
+    public var key: RowID {
+        switch shape.idType {
+        case .string: .string(String(decoding: idBytes, as: UTF8.self))
+        case .int: .int(idBytes.loadUnaligned(as: Int64.self))
+        }
+    }
+
+    /// The primary key as text; an integer in decimal.
+    public var id: String { key.text }
+
+    /// Calls `body` with the bytes of the id: its UTF-8, or eight little-endian bytes for an integer id.
+    public func withIDBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T { try body(idBytes) }
+
+    // MARK: Columns
+
+    /// The tag of the value at a position; absent past the columns the row was stored with.
+    public func tag(at index: Int) -> RowTag {
+        guard index < storedCount else {
+            precondition(index < shape.count, "no column \(index) in a row of \(shape.count)")
+            return .absent
+        }
+        return RowTag(rawValue: row[RowFormat.headerSize + index]) ?? .absent
+    }
+
+    /// The bytes of the value at a position, valid as long as the view points where it does.
+    func bytes(at index: Int) -> UnsafeRawBufferPointer {
+        guard index < storedCount else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        let payload = RowFormat.payloadOffset(columns: storedCount, wide: isWide)
+        let end = RowView.end(of: index, in: row, columns: storedCount, isWide: isWide)
+        let start = index == 0 ? 0 : RowView.end(of: index - 1, in: row, columns: storedCount, isWide: isWide)
+        return UnsafeRawBufferPointer(rebasing: row[(payload + start)..<(payload + end)])
+    }
+
+    /// Calls `body` with the bytes of the string, bytes or JSON at a position, without a copy; nil when the value is
+    /// of another type, null or absent.
+    public func withBytes<T>(at index: Int, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T? {
+        switch tag(at: index) {
+        case .string, .bytes, .json: try body(bytes(at: index))
+        default: nil
+        }
+    }
+
+    /// The value at a position, nil when the row does not name that column.
+    public func value(at index: Int) -> Value? {
+        switch tag(at: index) {
+        case .absent: nil
+        case .null: .null
+        case .false: .bool(false)
+        case .true: .bool(true)
+        case .int: .int(bytes(at: index).loadUnaligned(as: Int64.self))
+        case .double: .double(Double(bitPattern: bytes(at: index).loadUnaligned(as: UInt64.self)))
+        case .string: .string(String(decoding: bytes(at: index), as: UTF8.self))
+        case .timestamp: .timestamp(Timestamp(clampingTicks: bytes(at: index).loadUnaligned(as: Int64.self)))
+        case .bytes: .bytes(Array(bytes(at: index)))
+        case .json: .json(String(decoding: bytes(at: index), as: UTF8.self))
+        }
+    }
+
+    /// The integer at a position, nil when the value is not an int.
+    public func int(at index: Int) -> Int64? {
+        tag(at: index) == .int ? bytes(at: index).loadUnaligned(as: Int64.self) : nil
+    }
+
+    /// The double at a position, nil when the value is not a double.
+    public func double(at index: Int) -> Double? {
+        tag(at: index) == .double ? Double(bitPattern: bytes(at: index).loadUnaligned(as: UInt64.self)) : nil
+    }
+
+    /// The truth value at a position, nil when the value is not a bool.
+    public func bool(at index: Int) -> Bool? {
+        switch tag(at: index) {
+        case .true: true
+        case .false: false
+        default: nil
+        }
+    }
+
+    /// The text at a position, nil when the value is not a string.
+    public func string(at index: Int) -> String? {
+        tag(at: index) == .string ? String(decoding: bytes(at: index), as: UTF8.self) : nil
+    }
+
+    /// The instant at a position, nil when the value is not a timestamp.
+    public func timestamp(at index: Int) -> Timestamp? {
+        tag(at: index) == .timestamp
+            ? Timestamp(clampingTicks: bytes(at: index).loadUnaligned(as: Int64.self)) : nil
+    }
+
+    /// The value of a column, `id` included; nil when there is no such column or the row does not name it.
+    public subscript(name: String) -> Value? {
+        if let index = shape.index(of: name) { return value(at: index) }
+        return name == "id" ? key.value : nil
+    }
+
+    /// The value of a typed column; nil when null, absent or of another type.
+    public subscript<T: ColumnValue>(column: Column<T>) -> T? {
+        self[column.name].flatMap { T(value: $0) }
+    }
+
+    /// The value of a column resolved for this view's shape; nil when null, absent or of another type.
+    public subscript<T: ColumnValue>(column: ResolvedColumn<T>) -> T? {
+        value(at: column.index).flatMap { T(value: $0) }
+    }
+
+    /// The row, copied out of the buffer, to keep.
+    public func owned() -> Row { Row(packed: key, shape: shape, bytes: Array(row)) }
+
+    /// Calls `body` with the row in the packed format.
+    func withPackedBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T { try body(row) }
+}

@@ -1,0 +1,92 @@
+/// The type of a column. Every column, unless declared otherwise, may also hold null.
+public enum ColumnType: String, Sendable, Hashable, Codable, CaseIterable {
+    /// True or false.
+    case bool
+    /// 64-bit integer.
+    case int
+    /// IEEE 754 double.
+    case double
+    /// UTF-8 text.
+    case string
+    /// Instant with a resolution of 100 ns, years 1 to 9999.
+    case timestamp
+    /// Bytes.
+    case bytes
+    /// Text of a JSON array or object.
+    case json
+}
+
+/// A Swift type whose values a column can hold; what ``Column`` is generic over.
+///
+/// The types are `Bool`, `Int`, `Int64`, `Double`, `String`, ``Timestamp``, `Date` and `[UInt8]`.
+public protocol ColumnValue: Sendable {
+    /// The type of a column that holds such values.
+    static var columnType: ColumnType { get }
+    /// The stored form.
+    var value: Value { get }
+    /// From the stored form; nil when that is null, of another type, or out of this type's range.
+    init?(value: Value)
+}
+
+extension Bool: ColumnValue {
+    public static var columnType: ColumnType { .bool }
+    public var value: Value { .bool(self) }
+    public init?(value: Value) {
+        guard let bool = value.bool else { return nil }
+        self = bool
+    }
+}
+
+extension Int64: ColumnValue {
+    public static var columnType: ColumnType { .int }
+    public var value: Value { .int(self) }
+    public init?(value: Value) {
+        guard let int = value.int else { return nil }
+        self = int
+    }
+}
+
+extension Int: ColumnValue {
+    public static var columnType: ColumnType { .int }
+    public var value: Value { .int(Int64(self)) }
+    public init?(value: Value) {
+        guard let int = value.int, let narrowed = Int(exactly: int) else { return nil }
+        self = narrowed
+    }
+}
+
+extension Double: ColumnValue {
+    public static var columnType: ColumnType { .double }
+    public var value: Value { .double(self) }
+    public init?(value: Value) {
+        guard let double = value.double else { return nil }
+        self = double
+    }
+}
+
+extension String: ColumnValue {
+    public static var columnType: ColumnType { .string }
+    public var value: Value { .string(self) }
+    public init?(value: Value) {
+        guard let string = value.string else { return nil }
+        self = string
+    }
+}
+
+extension Timestamp: ColumnValue {
+    public static var columnType: ColumnType { .timestamp }
+    public var value: Value { .timestamp(self) }
+    public init?(value: Value) {
+        guard let timestamp = value.timestamp else { return nil }
+        self = timestamp
+    }
+}
+
+extension [UInt8]: ColumnValue {
+    public static var columnType: ColumnType { .bytes }
+    public var value: Value { .bytes(self) }
+    public init?(value: Value) {
+        guard let bytes = value.bytes else { return nil }
+        self = bytes
+    }
+}

@@ -1,0 +1,42 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+extension Timestamp {
+    /// The nearest instant to `date`, held to the years 1 to 9999. A `Date` of today holds about 0.1 µs; NaN is 1970.
+    public init(_ date: Date) {
+        let seconds = date.timeIntervalSince1970
+        guard !seconds.isNaN else {
+            self.init(unchecked: 0)
+            return
+        }
+        let whole = seconds.rounded(.down)
+        guard let base = Int64(exactly: whole), abs(base) < 1 << 40 else {
+            self = seconds < 0 ? .min : .max
+            return
+        }
+        let fraction = Int64(((seconds - whole) * Double(Self.ticksPerSecond)).rounded())
+        self.init(clampingTicks: base * Self.ticksPerSecond + fraction)
+    }
+
+    /// The instant as a `Date`, rounded to what a double of seconds since 2001 holds.
+    public var date: Date {
+        let second = ticks.flooredDivision(by: Self.ticksPerSecond)
+        let fraction = Double(ticks - second * Self.ticksPerSecond) / Double(Self.ticksPerSecond)
+        return Date(timeIntervalSince1970: Double(second) + fraction)
+    }
+
+    /// The present instant by the system's clock.
+    public static var now: Timestamp { Timestamp(Date()) }
+}
+
+extension Date: ColumnValue {
+    public static var columnType: ColumnType { .timestamp }
+    public var value: Value { .timestamp(Timestamp(self)) }
+    public init?(value: Value) {
+        guard let timestamp = value.timestamp else { return nil }
+        self = timestamp.date
+    }
+}

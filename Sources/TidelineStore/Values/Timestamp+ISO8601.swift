@@ -1,0 +1,156 @@
+extension Timestamp {
+    /// The instant that an ISO 8601 text names, or nil when it names none exactly.
+    ///
+    /// Read is `YYYY-MM-DD`, then optionally `T` (or a space) `hh:mm[:ss[.f]]` with 0 to 7 fractional digits, then
+    /// optionally `Z` or an offset `±hh:mm`, `±hhmm` or `±hh`. A text without a zone is UTC. More than seven digits are
+    /// taken when those past the seventh are zero, as nothing else is exact. Letters may be of either case.
+    public init?(_ text: some StringProtocol) {
+        let parsed = text.utf8.withContiguousStorageIfAvailable { Timestamp(utf8: UnsafeRawBufferPointer($0)) }
+        guard let timestamp = parsed ?? Array(text.utf8).withUnsafeBytes({ Timestamp(utf8: $0) }) else { return nil }
+        self = timestamp
+    }
+
+    /// The instant that ISO 8601 text names, given as its UTF-8 bytes; see ``init(_:)``.
+    public init?(utf8 bytes: UnsafeRawBufferPointer) {
+        var scanner = DigitScanner(bytes: bytes)
+        guard let year = scanner.number(digits: 4), scanner.skip(UInt8(ascii: "-")),
+            let month = scanner.number(digits: 2), scanner.skip(UInt8(ascii: "-")),
+            let day = scanner.number(digits: 2)
+        else { return nil }
+        var parts = TimestampParts(year: year, month: month, day: day)
+        var offset = 0
+        if !scanner.isAtEnd {
+            guard scanner.skip(UInt8(ascii: "T")) || scanner.skip(UInt8(ascii: "t")) || scanner.skip(0x20),
+                scanner.time(into: &parts), let seconds = scanner.offset(), scanner.isAtEnd
+            else { return nil }
+            offset = seconds
+        }
+        guard let local = Timestamp(parts) else { return nil }
+        self.init(ticks: local.ticks - Int64(offset) * Self.ticksPerSecond)
+    }
+
+    /// ISO 8601 text in UTC, with as many fractional digits as the instant needs, at least `minimumFractionDigits`.
+    ///
+    /// - Parameter minimumFractionDigits: 0 to 7; the wire protocol's literals have at least 3.
+    public func iso8601(minimumFractionDigits: Int = 3) -> String {
+        String(unsafeUninitializedCapacity: 28) { buffer in
+            writeISO8601(into: UnsafeMutableRawBufferPointer(buffer), minimumFractionDigits: minimumFractionDigits)
+        }
+    }
+
+    /// Writes what ``iso8601(minimumFractionDigits:)`` returns into `buffer`, which must hold 28 bytes.
+    ///
+    /// - Returns: The number of bytes written, 20 to 28.
+    public func writeISO8601(into buffer: UnsafeMutableRawBufferPointer, minimumFractionDigits: Int = 3) -> Int {
+        precondition(buffer.count >= 28, "an ISO 8601 text needs 28 bytes")
+        let parts = self.parts
+        var position = 0
+        func put(_ number: Int, digits: Int, then separator: UInt8) {
+            var rest = number
+            for index in stride(from: position + digits - 1, through: position, by: -1) {
+                buffer[index] = UInt8(truncatingIfNeeded: 0x30 + rest % 10)
+                rest /= 10
+            }
+            buffer[position + digits] = separator
+            position += digits + 1
+        }
+        put(parts.year, digits: 4, then: UInt8(ascii: "-"))
+        put(parts.month, digits: 2, then: UInt8(ascii: "-"))
+        put(parts.day, digits: 2, then: UInt8(ascii: "T"))
+        put(parts.hour, digits: 2, then: UInt8(ascii: ":"))
+        put(parts.minute, digits: 2, then: UInt8(ascii: ":"))
+        put(parts.second, digits: 2, then: UInt8(ascii: "Z"))
+        var digits = 7
+        var fraction = parts.fraction
+        while digits > minimumFractionDigits, fraction % 10 == 0, digits > 0 {
+            fraction /= 10
+            digits -= 1
+        }
+        guard digits > 0 else { return position }
+        buffer[position - 1] = UInt8(ascii: ".")
+        put(fraction, digits: digits, then: UInt8(ascii: "Z"))
+        return position
+    }
+}
+
+extension Timestamp: CustomStringConvertible, LosslessStringConvertible, Codable {
+    /// ISO 8601 in UTC with at least three fractional digits.
+    public var description: String { iso8601() }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let timestamp = Timestamp(text) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "\(text.debugDescription) is no ISO 8601 date")
+        }
+        self = timestamp
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
+/// Reads fixed-width numbers and separators from bytes, never past their end.
+private struct DigitScanner {
+    let bytes: UnsafeRawBufferPointer
+    var position = 0
+
+    init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    var isAtEnd: Bool { position == bytes.count }
+
+    mutating func skip(_ byte: UInt8) -> Bool {
+        guard position < bytes.count, bytes[position] == byte else { return false }
+        position += 1
+        return true
+    }
+
+    mutating func digit() -> Int? {
+        guard position < bytes.count, bytes[position] &- 0x30 < 10 else { return nil }
+        defer { position += 1 }
+        return Int(bytes[position] &- 0x30)
+    }
+
+    mutating func number(digits: Int) -> Int? {
+        var number = 0
+        for _ in 0..<digits {
+            guard let digit = digit() else { return nil }
+            number = number * 10 + digit
+        }
+        return number
+    }
+
+    mutating func time(into parts: inout TimestampParts) -> Bool {
+        guard let hour = number(digits: 2), skip(UInt8(ascii: ":")), let minute = number(digits: 2) else {
+            return false
+        }
+        (parts.hour, parts.minute) = (hour, minute)
+        guard skip(UInt8(ascii: ":")) else { return true }
+        guard let second = number(digits: 2) else { return false }
+        parts.second = second
+        guard skip(UInt8(ascii: ".")) else { return true }
+        var unit = 1_000_000
+        guard let first = digit() else { return false }
+        parts.fraction = first * unit
+        while let digit = digit() {
+            unit /= 10
+            if unit == 0, digit != 0 { return false }
+            parts.fraction += digit * unit
+        }
+        return true
+    }
+
+    /// Seconds east of UTC.
+    mutating func offset() -> Int? {
+        if isAtEnd || skip(UInt8(ascii: "Z")) || skip(UInt8(ascii: "z")) { return 0 }
+        let sign = skip(UInt8(ascii: "+")) ? 1 : skip(UInt8(ascii: "-")) ? -1 : 0
+        guard sign != 0, let hours = number(digits: 2), hours <= 23 else { return nil }
+        if isAtEnd { return sign * hours * 3600 }
+        _ = skip(UInt8(ascii: ":"))
+        guard let minutes = number(digits: 2), minutes <= 59 else { return nil }
+        return sign * (hours * 3600 + minutes * 60)
+    }
+}

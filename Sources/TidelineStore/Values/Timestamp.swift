@@ -1,0 +1,131 @@
+/// An instant in units of 100 ns since 1970-01-01T00:00:00Z, from year 1 to year 9999.
+///
+/// The servers of the protocol stamp rows to 100 ns. `Date`, a double of seconds, cannot hold that for today's dates;
+/// an instant cut to milliseconds makes an incremental pull lose or repeat rows. So the instant is an integer.
+public struct Timestamp: Sendable, Hashable, Comparable {
+    /// Ticks of 100 ns since 1970-01-01T00:00:00Z; negative before.
+    public let ticks: Int64
+
+    /// Ticks in one second.
+    public static let ticksPerSecond: Int64 = 10_000_000
+    /// Ticks in one millisecond.
+    public static let ticksPerMillisecond: Int64 = 10_000
+
+    /// 0001-01-01T00:00:00.0000000Z.
+    public static let min = Timestamp(unchecked: -621_355_968_000_000_000)
+    /// 9999-12-31T23:59:59.9999999Z.
+    public static let max = Timestamp(unchecked: 2_534_023_007_999_999_999)
+
+    /// The instant `ticks` × 100 ns after 1970-01-01T00:00:00Z, or nil when that is not in the years 1 to 9999.
+    public init?(ticks: Int64) {
+        guard ticks >= Self.min.ticks, ticks <= Self.max.ticks else { return nil }
+        self.ticks = ticks
+    }
+
+    /// For ticks known to be in range.
+    init(unchecked ticks: Int64) { self.ticks = ticks }
+
+    /// The instant `ticks` × 100 ns after 1970, held to the years 1 to 9999.
+    public init(clampingTicks ticks: Int64) {
+        self.ticks = Swift.min(Swift.max(ticks, Self.min.ticks), Self.max.ticks)
+    }
+
+    /// This instant moved by `ticks` × 100 ns, held to the years 1 to 9999.
+    public func advanced(byTicks ticks: Int64) -> Timestamp {
+        let (sum, overflow) = self.ticks.addingReportingOverflow(ticks)
+        return Timestamp(clampingTicks: overflow ? (ticks < 0 ? .min : .max) : sum)
+    }
+
+    /// The last instant at or before this one that falls on a whole millisecond.
+    public var flooredToMillisecond: Timestamp {
+        let rest = ticks % Self.ticksPerMillisecond
+        return advanced(byTicks: rest < 0 ? -rest - Self.ticksPerMillisecond : -rest)
+    }
+
+    public static func < (a: Timestamp, b: Timestamp) -> Bool { a.ticks < b.ticks }
+}
+
+// MARK: - Calendar
+
+/// The parts of an instant in the proleptic Gregorian calendar, in UTC.
+public struct TimestampParts: Sendable, Hashable {
+    /// Year, 1 to 9999.
+    public var year: Int
+    /// Month, 1 to 12.
+    public var month: Int
+    /// Day of the month, 1 to 31.
+    public var day: Int
+    /// Hour, 0 to 23.
+    public var hour: Int
+    /// Minute, 0 to 59.
+    public var minute: Int
+    /// Second, 0 to 59; leap seconds do not exist here.
+    public var second: Int
+    /// Units of 100 ns within the second, 0 to 9,999,999.
+    public var fraction: Int
+
+    public init(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0, fraction: Int = 0) {
+        self.year = year
+        self.month = month
+        self.day = day
+        self.hour = hour
+        self.minute = minute
+        self.second = second
+        self.fraction = fraction
+    }
+}
+
+extension Timestamp {
+    /// The calendar parts, in UTC.
+    public var parts: TimestampParts {
+        let second = ticks.flooredDivision(by: Self.ticksPerSecond)
+        let fraction = ticks - second * Self.ticksPerSecond
+        let day = second.flooredDivision(by: 86_400)
+        let inDay = Int(second - day * 86_400)
+        // Days to civil date, after Howard Hinnant's "chrono-compatible low-level date algorithms".
+        let z = Int(day) + 719_468
+        let era = z / 146_097
+        let dayOfEra = z - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shifted = (5 * dayOfYear + 2) / 153
+        let month = shifted < 10 ? shifted + 3 : shifted - 9
+        return TimestampParts(
+            year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month: month,
+            day: dayOfYear - (153 * shifted + 2) / 5 + 1, hour: inDay / 3600, minute: inDay / 60 % 60,
+            second: inDay % 60, fraction: Int(fraction))
+    }
+
+    /// The instant with these parts in UTC, or nil when a part is out of its range (the 30th of February, hour 24).
+    public init?(_ parts: TimestampParts) {
+        guard (1...9999).contains(parts.year), (1...12).contains(parts.month),
+            parts.day >= 1, parts.day <= Self.days(inMonth: parts.month, of: parts.year),
+            (0...23).contains(parts.hour), (0...59).contains(parts.minute), (0...59).contains(parts.second),
+            (0...9_999_999).contains(parts.fraction)
+        else { return nil }
+        let year = parts.month <= 2 ? parts.year - 1 : parts.year
+        let era = year / 400
+        let yearOfEra = year - era * 400
+        let dayOfYear = (153 * (parts.month + (parts.month > 2 ? -3 : 9)) + 2) / 5 + parts.day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        let day = Int64(era * 146_097 + dayOfEra - 719_468)
+        let second = day * 86_400 + Int64(parts.hour * 3600 + parts.minute * 60 + parts.second)
+        ticks = second * Self.ticksPerSecond + Int64(parts.fraction)
+    }
+
+    static func days(inMonth month: Int, of year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+}
+
+extension Int64 {
+    /// The quotient rounded down, also for a negative dividend; `divisor` must be positive.
+    func flooredDivision(by divisor: Int64) -> Int64 {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+}

@@ -1,0 +1,133 @@
+/// One value of a row.
+///
+/// A value keeps its type through every store: a bool never comes back as an int, an int never as a double, a
+/// timestamp never as text. ``Value/null`` is a value of its own; a column that a row does not name at all has no
+/// value, which matters to an upsert (it keeps what is stored).
+public enum Value: Sendable, Hashable {
+    /// The absence of a value, stored as such.
+    case null
+    /// True or false.
+    case bool(Bool)
+    /// A 64-bit integer; never goes through a double.
+    case int(Int64)
+    /// An IEEE 754 double. Whether NaN and the infinities can be stored is a capability of the store.
+    case double(Double)
+    /// Text, kept byte for byte: no Unicode normalisation, NUL allowed.
+    case string(String)
+    /// An instant, to 100 ns.
+    case timestamp(Timestamp)
+    /// Bytes; base64 text on the wire.
+    case bytes([UInt8])
+    /// The text of a JSON array or object.
+    case json(String)
+
+    /// Whether this is ``null``.
+    public var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
+
+    /// The type, or nil for ``null``.
+    public var type: ColumnType? {
+        switch self {
+        case .null: nil
+        case .bool: .bool
+        case .int: .int
+        case .double: .double
+        case .string: .string
+        case .timestamp: .timestamp
+        case .bytes: .bytes
+        case .json: .json
+        }
+    }
+
+    /// The text, if this is a string.
+    public var string: String? {
+        if case .string(let value) = self { value } else { nil }
+    }
+
+    /// The truth value, if this is a bool.
+    public var bool: Bool? {
+        if case .bool(let value) = self { value } else { nil }
+    }
+
+    /// The integer, if this is an int.
+    public var int: Int64? {
+        if case .int(let value) = self { value } else { nil }
+    }
+
+    /// The double, if this is a double or an int that a double holds exactly.
+    public var double: Double? {
+        switch self {
+        case .double(let value): value
+        case .int(let value): Double(exactly: value)
+        default: nil
+        }
+    }
+
+    /// The instant, if this is a timestamp.
+    public var timestamp: Timestamp? {
+        if case .timestamp(let value) = self { value } else { nil }
+    }
+
+    /// The bytes, if this is a value of type bytes.
+    public var bytes: [UInt8]? {
+        if case .bytes(let value) = self { value } else { nil }
+    }
+
+    /// The JSON text, if this is a JSON value.
+    public var json: String? {
+        if case .json(let value) = self { value } else { nil }
+    }
+
+    public static func == (a: Value, b: Value) -> Bool {
+        switch (a, b) {
+        case (.null, .null): true
+        case (.bool(let x), .bool(let y)): x == y
+        case (.int(let x), .int(let y)): x == y
+        case (.double(let x), .double(let y)): x.bitPattern == y.bitPattern || x == y
+        case (.string(let x), .string(let y)): x.utf8.elementsEqual(y.utf8)
+        case (.timestamp(let x), .timestamp(let y)): x == y
+        case (.bytes(let x), .bytes(let y)): x == y
+        case (.json(let x), .json(let y)): x.utf8.elementsEqual(y.utf8)
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value)
+        case .int(let value): hasher.combine(value)
+        case .double(let value): hasher.combine(value)
+        case .string(let value), .json(let value):
+            for byte in value.utf8 { hasher.combine(byte) }
+        case .timestamp(let value): hasher.combine(value)
+        case .bytes(let value): hasher.combine(value)
+        }
+    }
+}
+
+extension Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+    ExpressibleByBooleanLiteral
+{
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(integerLiteral value: Int64) { self = .int(value) }
+    public init(floatLiteral value: Double) { self = .double(value) }
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+}
+
+extension Value: CustomStringConvertible {
+    /// The value as a person reads it in a message: strings in quotes, bytes by their number.
+    public var description: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): "\(value)"
+        case .int(let value): "\(value)"
+        case .double(let value): "\(value)"
+        case .string(let value): value.debugDescription
+        case .timestamp(let value): value.description
+        case .bytes(let value): "\(value.count) bytes"
+        case .json(let value): value
+        }
+    }
+}
