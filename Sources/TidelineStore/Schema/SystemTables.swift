@@ -24,17 +24,22 @@ public struct SystemTables: Sendable, Hashable, Codable {
     public var schemas: [TableSchema] { [operationsSchema, errorsSchema, configSchema] }
 
     /// `id` is the operation's number; `table`, `itemId` the row; `tableKind` insert 0, update 1, delete 2;
-    /// `properties` the content of a deleted row. Beyond the original's: `baseVersion`, the version the change was made
-    /// on; `base`, the row as last seen from the server, held by the oldest operation of the row; `attempts`, how often
-    /// it was sent, counted before the request leaves; `lastError`, a text.
+    /// `properties` the content of a deleted row.
+    ///
+    /// Beyond the original's: `itemKey`, the id as the table compares it, by which an operation is found;
+    /// `baseVersion`, the version the change was made on; `base`, the row as last seen from the server, held by the
+    /// oldest operation of the row; `attempts`, how often it was sent, counted before the request leaves; `sent`, the
+    /// bodies whose fate is not known; `restores`, whether an update brings a deleted row back; `revision`, which
+    /// grows with every change of the operation; `lastError`, a text.
     public var operationsSchema: TableSchema {
         TableSchema(
             operations,
             columns: [
                 .string("table", optional: false), .string("itemId", optional: false),
-                .int("tableKind", optional: false), .json("properties"), .string("baseVersion"), .json("base"),
-                .int("attempts"), .string("lastError"),
-            ], systemColumns: [], idType: .int, indexes: [["table", "itemId"]], isSystem: true)
+                .string("itemKey", optional: false), .int("tableKind", optional: false), .json("properties"),
+                .string("baseVersion"), .json("base"), .int("attempts"), .json("sent"), .bool("restores"),
+                .int("revision"), .string("lastError"),
+            ], systemColumns: [], idType: .int, indexes: [["table", "itemKey"]], isSystem: true)
     }
 
     /// `operationId` is the number of the operation that failed; `properties` the error as JSON.
