@@ -25,6 +25,11 @@ public struct Row: Sendable {
         storage = .values([])
     }
 
+    init(key: RowID, values: [(name: String, value: Value)]) {
+        self.key = key
+        storage = .values(values)
+    }
+
     init(packed key: RowID, shape: RowShape, bytes: [UInt8]) {
         self.key = key
         storage = .packed(shape, bytes)

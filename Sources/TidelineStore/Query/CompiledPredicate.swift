@@ -1,0 +1,198 @@
+/// A predicate checked against a table and made ready for rows of one shape: see ``Evaluator/compile(_:for:)``.
+///
+/// The tree becomes steps in postfix order over a stack of values, so that a tree of any depth needs no deep call stack
+/// and columns are found by position.
+public struct CompiledPredicate: Sendable {
+    /// The type of the predicate's values.
+    public let type: OperandType
+    private let steps: [Step]
+
+    /// What each node of the tree becomes; operands lie on the stack, the last one on top.
+    private enum Step: Sendable {
+        case id
+        /// The column at a position; null when the shape lacks it.
+        case column(Int?)
+        case literal(Value)
+        case comparison(Predicate.Comparison, ignoringCase: Bool)
+        case and(Int)
+        case or(Int)
+        case not
+        case membership([Value], ignoringCase: Bool)
+        case function(Predicate.Function, operandCount: Int)
+        case arithmetic(Predicate.Arithmetic)
+    }
+
+    init(_ predicate: Predicate, schema: TableSchema, definition: RowShape, shape: RowShape) throws(StoreError) {
+        var compiler = Compiler(schema: schema, definition: definition, shape: shape)
+        type = try compiler.compile(predicate)
+        steps = compiler.steps
+    }
+
+    /// Whether the row satisfies the predicate; a value that is not true counts as false.
+    public func matches(_ row: borrowing RowView) -> Bool { value(in: row) == .bool(true) }
+
+    /// The predicate's value for a row, whose shape must be the one compiled for.
+    public func value(in row: borrowing RowView) -> Value {
+        var stack: [Value] = []
+        for step in steps { CompiledPredicate.run(step, row, &stack) }
+        return stack.removeLast()
+    }
+
+    private static func run(_ step: Step, _ row: borrowing RowView, _ stack: inout [Value]) {
+        switch step {
+        case .id: stack.append(row.key.value)
+        case .column(let index): stack.append(index.flatMap { row.value(at: $0) } ?? .null)
+        case .literal(let value): stack.append(value)
+        case .comparison(let comparison, let ignoringCase):
+            let b = stack.removeLast()
+            let a = stack.removeLast()
+            stack.append(.bool(comparison.holds(a, b, ignoringCase: ignoringCase)))
+        case .and(let count): stack.replaceLast(count) { .bool($0.allSatisfy { $0 == .bool(true) }) }
+        case .or(let count): stack.replaceLast(count) { .bool($0.contains { $0 == .bool(true) }) }
+        case .not: stack.append(.bool(stack.removeLast() != .bool(true)))
+        case .membership(let values, let ignoringCase):
+            let operand = stack.removeLast()
+            stack.append(.bool(values.contains { Value.areEqual(operand, $0, ignoringCase: ignoringCase) }))
+        case .function(let function, let count): stack.replaceLast(count) { function.result(of: Array($0)) }
+        case .arithmetic(let arithmetic):
+            let b = stack.removeLast()
+            let a = stack.removeLast()
+            stack.append(arithmetic.result(of: a, b))
+        }
+    }
+}
+
+extension [Value] {
+    fileprivate mutating func replaceLast(_ count: Int, with result: (ArraySlice<Value>) -> Value) {
+        let value = result(suffix(count))
+        removeLast(count)
+        append(value)
+    }
+}
+
+extension Predicate.Comparison {
+    /// Whether the comparison holds between two values.
+    func holds(_ a: Value, _ b: Value, ignoringCase: Bool) -> Bool {
+        switch self {
+        case .equal: Value.areEqual(a, b, ignoringCase: ignoringCase)
+        case .notEqual: !Value.areEqual(a, b, ignoringCase: ignoringCase)
+        case .less: Value.ordering(a, b, ignoringCase: ignoringCase) == .less
+        case .greater: Value.ordering(a, b, ignoringCase: ignoringCase) == .greater
+        case .lessOrEqual: [.less, .equal].contains(Value.ordering(a, b, ignoringCase: ignoringCase))
+        case .greaterOrEqual: [.greater, .equal].contains(Value.ordering(a, b, ignoringCase: ignoringCase))
+        }
+    }
+}
+
+// MARK: - Compiling
+
+extension CompiledPredicate {
+    /// Walks the tree without recursion, children first, and keeps the types of the operands as the stack will hold them.
+    private struct Compiler {
+        let schema: TableSchema
+        /// Where columns and their types are looked up, by the bytes of the name.
+        let definition: RowShape
+        let shape: RowShape
+        var steps: [Step] = []
+        private var types: [OperandType] = []
+
+        init(schema: TableSchema, definition: RowShape, shape: RowShape) {
+            self.schema = schema
+            self.definition = definition
+            self.shape = shape
+        }
+
+        mutating func compile(_ predicate: Predicate) throws(StoreError) -> OperandType {
+            var pending = [(node: predicate, hasOperands: false)]
+            while let (node, hasOperands) = pending.popLast() {
+                let children = hasOperands ? [] : node.children
+                if children.isEmpty {
+                    try emit(node)
+                } else {
+                    pending.append((node, true))
+                    pending.append(contentsOf: children.reversed().map { ($0, false) })
+                }
+            }
+            return types.removeLast()
+        }
+
+        private mutating func emit(_ node: Predicate) throws(StoreError) {
+            let operands = popTypes(node.children.count)
+            switch node {
+            case .column(let name): try emitColumn(name)
+            case .literal(let value): push(.literal(value), value.type.map { .value($0) } ?? .null)
+            case .comparison(let comparison, let a, let b):
+                let ignoringCase = ignoresCase(a) || ignoresCase(b)
+                push(.comparison(comparison, ignoringCase: ignoringCase), .value(.bool))
+            case .membership(let operand, let values):
+                push(.membership(values, ignoringCase: ignoresCase(operand)), .value(.bool))
+            case .and(let terms):
+                try requireConditions(operands, of: "and")
+                push(.and(terms.count), .value(.bool))
+            case .or(let terms):
+                try requireConditions(operands, of: "or")
+                push(.or(terms.count), .value(.bool))
+            case .not:
+                try requireConditions(operands, of: "not")
+                push(.not, .value(.bool))
+            case .function(let function, _): try emit(function, over: operands)
+            case .arithmetic(let arithmetic, _, _):
+                guard let type = arithmetic.resultType(of: operands[0], operands[1]) else {
+                    throw unsupported("\(arithmetic.rawValue) takes numbers only")
+                }
+                push(.arithmetic(arithmetic), type)
+            }
+        }
+
+        private mutating func emitColumn(_ name: String) throws(StoreError) {
+            if name == "id" {
+                push(.id, .value(schema.idType == .int ? .int : .string))
+                return
+            }
+            guard let index = definition.index(of: name) else {
+                throw StoreError.undefinedColumn(name, table: schema.name)
+            }
+            push(.column(shape.index(of: name)), .value(definition.columns[index].type))
+        }
+
+        private mutating func emit(_ function: Predicate.Function, over operands: [OperandType]) throws(StoreError) {
+            guard function.arity.contains(operands.count) else {
+                throw unsupported("\(function.rawValue) does not take \(operands.count) operands")
+            }
+            guard let type = function.resultType(of: operands) else {
+                throw unsupported("\(function.rawValue) does not take operands of these types")
+            }
+            push(.function(function, operandCount: operands.count), type)
+        }
+
+        private mutating func push(_ step: Step, _ type: OperandType) {
+            steps.append(step)
+            types.append(type)
+        }
+
+        private mutating func popTypes(_ count: Int) -> [OperandType] {
+            defer { types.removeLast(count) }
+            return types.suffix(count)
+        }
+
+        private func ignoresCase(_ operand: Predicate) -> Bool {
+            guard case .column("id") = operand else { return false }
+            return schema.idType == .string && schema.idMatching == .asciiCaseInsensitive
+        }
+
+        private func requireConditions(_ operands: [OperandType], of user: String) throws(StoreError) {
+            guard operands.allSatisfy(\.isCondition) else { throw unsupported("\(user) takes conditions only") }
+        }
+
+        private func unsupported(_ message: String) -> StoreError {
+            StoreError(.unsupportedQuery, message, table: schema.name)
+        }
+    }
+}
+
+extension StoreError {
+    static func undefinedColumn(_ name: String, table: String) -> StoreError {
+        StoreError(
+            .invalidValue, "the query names a column that the table does not define", table: table, column: name)
+    }
+}
