@@ -1,0 +1,86 @@
+public import TidelineStore
+
+/// Tables and rows made from a seed.
+public struct RandomRows: Sendable {
+    /// Where the values come from.
+    public var values: RandomValues
+    private var random: SplitMix64
+
+    /// A source that gives the same tables and rows for the same seed.
+    public init(seed: UInt64, values: RandomValues = RandomValues()) {
+        self.values = values
+        random = SplitMix64(seed: seed)
+    }
+
+    /// A valid definition: one to twelve columns, every type likely, names that query languages reserve, indexes.
+    public mutating func schema(_ name: String = "Item", idType: IDType? = nil) -> TableSchema {
+        let names = Self.columnNames.shuffled(using: &random).prefix(Int.random(in: 1...12, using: &random))
+        let columns = names.map { name in
+            ColumnSchema(name, pick(ColumnType.allCases, using: &random), isOptional: chance(0.85, using: &random))
+        }
+        var schema = TableSchema(
+            name, columns: columns, systemColumns: pick([.standard, .all, []], using: &random),
+            idType: idType ?? (chance(0.2, using: &random) ? .int : .string),
+            idMatching: chance(0.3, using: &random) ? .exact : .asciiCaseInsensitive)
+        for _ in 0..<Int.random(in: 0...2, using: &random) {
+            let indexed = schema.allColumns.map(\.name).shuffled(using: &random)
+            schema.indexes.append(IndexSchema(Array(indexed.prefix(Int.random(in: 1...2, using: &random)))))
+        }
+        return schema
+    }
+
+    /// A table of every type with optional columns, and one column per type that is not optional.
+    public static func everyType(_ name: String = "Item") -> TableSchema {
+        let optional = ColumnType.allCases.map { ColumnSchema($0.rawValue, $0) }
+        let required = ColumnType.allCases.map { ColumnSchema("\($0.rawValue)2", $0, isOptional: false) }
+        return TableSchema(name, columns: optional + required)
+    }
+
+    /// Rows that a table of this definition takes, no two of which have one id.
+    ///
+    /// - Parameter namesAllColumns: Whether every row names every column; otherwise optional ones may be absent.
+    public mutating func rows(_ count: Int, of schema: TableSchema, namesAllColumns: Bool = false) -> [Row] {
+        var taken: Set<[UInt8]> = []
+        return (0..<count).map { _ in
+            var row = Row(id: newID(of: schema, taken: &taken))
+            for column in schema.allColumns {
+                if !namesAllColumns, column.isOptional, chance(0.1, using: &random) { continue }
+                row[column.name] = values.value(for: column, using: &random)
+            }
+            return row
+        }
+    }
+
+    /// A row's change: its id and some of the table's columns with other values.
+    public mutating func change(of row: Row, in schema: TableSchema) -> Row {
+        var change = Row(id: row.key)
+        for column in schema.allColumns where !column.isOptional || chance(0.4, using: &random) {
+            change[column.name] = values.value(for: column, using: &random)
+        }
+        return change
+    }
+
+    private mutating func newID(of schema: TableSchema, taken: inout Set<[UInt8]>) -> RowID {
+        while true {
+            let id: RowID =
+                schema.idType == .int ? .int(values.int(using: &random)) : .string(textualID())
+            // Compared by bytes: a set of strings would hold canonically equivalent ones to be one.
+            let folds = schema.idMatching == .asciiCaseInsensitive
+            let bytes = Array((folds ? id.text.asciiLowercased : id.text).utf8)
+            if taken.insert(bytes).inserted { return id }
+        }
+    }
+
+    private mutating func textualID() -> String {
+        let text = chance(0.5, using: &random) ? pick(RandomValues.texts, using: &random) : ""
+        return text.isEmpty || chance(0.5, using: &random)
+            ? "\(text)\(Int.random(in: 0...9_999, using: &random))" : text
+    }
+
+    private static let columnNames = [
+        "text", "complete", "order", "group", "select", "table", "key", "value", "where", "a b", "it's", "\"q\"",
+        "größe",
+        "x", "y", "rowid", "_id", "a.b", "100%", "null", "a_column_whose_name_is_longer_than_sixteen_bytes",
+        "a_column_whose_name_is_longer_than_16_bytes", "$filter", "Id2",
+    ]
+}
