@@ -63,6 +63,16 @@ public struct PackedRows: ~Copyable {
         buffer.truncate(to: 0)
     }
 
+    /// Forgets the rows from position `newCount` on, and one under construction: the way back for who adds the rows of
+    /// an answer that turns out to be bad.
+    public mutating func truncate(toCount newCount: Int) {
+        cancelRow()
+        guard newCount < entries.count else { return }
+        // A row is followed by its id, and that by the next row.
+        buffer.truncate(to: entries[newCount].rowOffset)
+        entries.removeSubrange(newCount...)
+    }
+
     // MARK: Reading
 
     /// Calls `body` with each row, in the order in which they were added.

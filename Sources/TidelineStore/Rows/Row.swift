@@ -30,6 +30,12 @@ public struct Row: Sendable {
         storage = .values(values)
     }
 
+    /// A row of columns whose names are known to be distinct and not `id`; in time that grows with their number only.
+    package init(id: RowID?, distinctColumns columns: [(name: String, value: Value)]) {
+        key = id
+        storage = .values(columns)
+    }
+
     init(packed key: RowID, shape: RowShape, bytes: [UInt8]) {
         self.key = key
         storage = .packed(shape, bytes)

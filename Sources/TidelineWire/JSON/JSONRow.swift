@@ -1,0 +1,109 @@
+public import TidelineStore
+
+/// Reads rows for which there is no definition: for servers that make a table when its first row comes, and for copies
+/// of rows kept as text.
+public enum JSONRow {
+    /// Reads one JSON object as a row, typed by what the JSON shows.
+    ///
+    /// Text is a string, also if it looks like a date; a number that is whole and fits 64 bits is an int, however it is
+    /// written, and other numbers are doubles, as is -0, which an int would change; arrays and objects are kept as
+    /// their JSON text. Text in the member `id` becomes the key; null and an empty text there are no key. Of a member
+    /// that is there twice, the last counts.
+    ///
+    /// - Throws: ``WireError`` with the offset of the fault: ``WireError/Code/malformedJSON``,
+    ///   ``WireError/Code/wrongShape`` when it is no object, ``WireError/Code/invalidValue`` for an id that is neither
+    ///   text nor null, or a number out of the range of a double.
+    public static func parse(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> Row {
+        var reader = LooseReader(scanner: JSONScanner(bytes))
+        do {
+            return try reader.readRow()
+        } catch {
+            throw WireError(
+                error.kind.code, error.kind.message(expecting: .string), offset: error.offset, column: reader.column)
+        }
+    }
+}
+
+/// Reads one row, typed by its JSON.
+private struct LooseReader {
+    var scanner: JSONScanner
+    /// The column whose value is being read.
+    private(set) var column: String?
+    private var key: RowID?
+    private var columns: [(name: String, value: Value)] = []
+    private var positions: [String: Int] = [:]
+
+    init(scanner: JSONScanner) { self.scanner = scanner }
+
+    mutating func readRow() throws(JSONFault) -> Row {
+        let start = try scanner.token()
+        guard start == UInt8(ascii: "{") else {
+            let fault = scanner.fault(.notARow)
+            try scanner.skipValue()
+            throw fault
+        }
+        try scanner.open()
+        if try scanner.hasFirst(before: UInt8(ascii: "}")) {
+            repeat { try readMember() } while try scanner.hasNext(before: UInt8(ascii: "}"))
+        }
+        try scanner.expectEnd()
+        return Row(id: key, distinctColumns: columns)
+    }
+
+    private mutating func readMember() throws(JSONFault) {
+        let name = scanner.text(try scanner.name())
+        column = name
+        _ = try scanner.token()
+        let offset = scanner.position
+        let value = try readValue()
+        column = nil
+        if name == "id" {
+            try setKey(value, offset: offset)
+        } else if let position = positions[name] {
+            columns[position].value = value
+        } else {
+            positions[name] = columns.count
+            columns.append((name, value))
+        }
+    }
+
+    private mutating func setKey(_ value: Value, offset: Int) throws(JSONFault) {
+        switch value {
+        case .null, .string(""): key = nil
+        case .string(let text): key = .string(text)
+        default:
+            column = "id"
+            throw JSONFault(kind: .wrongType, offset: offset, place: .id)
+        }
+    }
+
+    private mutating func readValue() throws(JSONFault) -> Value {
+        switch try scanner.token() {
+        case UInt8(ascii: "\""): return .string(scanner.text(try scanner.string()))
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            let start = scanner.position
+            try scanner.skipValue()
+            return .json(String(decoding: scanner.slice(start, scanner.position), as: UTF8.self))
+        case UInt8(ascii: "t"):
+            try scanner.expect(word: "true")
+            return .bool(true)
+        case UInt8(ascii: "f"):
+            try scanner.expect(word: "false")
+            return .bool(false)
+        case UInt8(ascii: "n"):
+            try scanner.expect(word: "null")
+            return .null
+        default: return try readNumber()
+        }
+    }
+
+    private mutating func readNumber() throws(JSONFault) -> Value {
+        let number = try scanner.number()
+        _ = try scanner.token()
+        if let int = number.int, !(int == 0 && number.isNegative) { return .int(int) }
+        guard let double = scanner.double(number) else {
+            throw JSONFault(kind: .doubleOutOfRange, offset: number.start)
+        }
+        return .double(double)
+    }
+}

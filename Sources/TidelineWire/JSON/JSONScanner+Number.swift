@@ -1,0 +1,133 @@
+/// A JSON number, taken apart: its value is `mantissa` × 10^`exponent`, but for digits past the nineteenth.
+struct ScannedNumber {
+    var start: Int
+    var end: Int
+    var isNegative = false
+    /// The first nineteen significant digits, which fit 64 bits.
+    var mantissa: UInt64 = 0
+    var exponent = 0
+    /// Whether a digit other than 0 did not fit the mantissa.
+    var isInexact = false
+    private var significantDigits = 0
+
+    init(start: Int) {
+        self.start = start
+        end = start
+    }
+
+    @inline(__always)
+    fileprivate mutating func add(_ digit: UInt8, isFraction: Bool) {
+        if significantDigits < 19 {
+            mantissa = mantissa &* 10 &+ UInt64(digit)
+            if mantissa != 0 { significantDigits += 1 }
+            if isFraction { exponent -= 1 }
+        } else {
+            if digit != 0 { isInexact = true }
+            if !isFraction { exponent += 1 }
+        }
+    }
+
+    /// The value if it is whole and fits 64 bits, however it is written: `1000`, `1000.0`, `1e3`.
+    var int: Int64? {
+        // A twentieth digit that counts makes the number too large, or leaves a fraction.
+        if mantissa == 0 { return 0 }
+        guard !isInexact, exponent >= -19, exponent <= 19 else { return nil }
+        var magnitude = mantissa
+        for _ in 0..<max(0, -exponent) {
+            let (quotient, remainder) = magnitude.quotientAndRemainder(dividingBy: 10)
+            guard remainder == 0 else { return nil }
+            magnitude = quotient
+        }
+        for _ in 0..<max(0, exponent) {
+            let (product, overflow) = magnitude.multipliedReportingOverflow(by: 10)
+            guard !overflow else { return nil }
+            magnitude = product
+        }
+        if isNegative { return magnitude <= 1 << 63 ? Int64(truncatingIfNeeded: 0 &- magnitude) : nil }
+        return Int64(exactly: magnitude)
+    }
+
+    /// The nearest double when two exact ones make it (Clinger's fast path): nearly every number that people write.
+    fileprivate var exactDouble: Double? {
+        let value: Double
+        if mantissa == 0 {
+            value = 0
+        } else if isInexact || mantissa > 1 << 53 || exponent < -22 || exponent > 22 {
+            return nil
+        } else {
+            let power = powersOfTen[abs(exponent)]
+            value = exponent < 0 ? Double(mantissa) / power : Double(mantissa) * power
+        }
+        return isNegative ? -value : value
+    }
+}
+
+/// The powers of ten that a double holds exactly.
+private let powersOfTen: [Double] = [
+    1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
+    1e21, 1e22,
+]
+
+extension JSONScanner {
+    /// Reads the number here, by the strict grammar: no plus sign, no leading zero, digits around the point.
+    mutating func number() throws(JSONFault) -> ScannedNumber {
+        var number = ScannedNumber(start: position)
+        if byteHere == UInt8(ascii: "-") {
+            number.isNegative = true
+            position += 1
+        } else if byteHere.map({ $0 &- 0x30 >= 10 }) ?? true {
+            throw unexpected()
+        }
+        let first = position
+        try digits(of: &number, isFraction: false)
+        if bytes[first] == 0x30, position > first + 1 {
+            position = first
+            throw fault(.invalidNumber)
+        }
+        if byteHere == UInt8(ascii: ".") {
+            position += 1
+            try digits(of: &number, isFraction: true)
+        }
+        if byteHere == UInt8(ascii: "e") || byteHere == UInt8(ascii: "E") {
+            position += 1
+            number.exponent += try exponent()
+        }
+        number.end = position
+        return number
+    }
+
+    /// The nearest double to a number, nil when that is an infinity.
+    func double(_ number: ScannedNumber) -> Double? {
+        if let value = number.exactDouble { return value }
+        // Correctly rounded in every case, and blind to the locale.
+        let value = Double(String(decoding: slice(number.start, number.end), as: UTF8.self))
+        return value.flatMap { $0.isFinite ? $0 : nil }
+    }
+
+    private var byteHere: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    /// Reads one digit or more.
+    @inline(__always)
+    private mutating func digits(of number: inout ScannedNumber, isFraction: Bool) throws(JSONFault) {
+        let first = position
+        while position < bytes.count, bytes[position] &- 0x30 < 10 {
+            number.add(bytes[position] &- 0x30, isFraction: isFraction)
+            position += 1
+        }
+        guard position > first else { throw position < bytes.count ? fault(.invalidNumber) : fault(.unexpectedEnd) }
+    }
+
+    /// Reads what follows the letter `e`. Past 2^40 an exponent is as good as that: no input has as many digits.
+    private mutating func exponent() throws(JSONFault) -> Int {
+        let isNegative = byteHere == UInt8(ascii: "-")
+        if isNegative || byteHere == UInt8(ascii: "+") { position += 1 }
+        let first = position
+        var value = 0
+        while let byte = byteHere, byte &- 0x30 < 10 {
+            value = min(value * 10 + Int(byte &- 0x30), 1 << 40)
+            position += 1
+        }
+        guard position > first else { throw position < bytes.count ? fault(.invalidNumber) : fault(.unexpectedEnd) }
+        return isNegative ? -value : value
+    }
+}

@@ -1,0 +1,134 @@
+/// Where the content of a JSON string lies, between its quotes.
+struct ScannedText {
+    var start: Int
+    var end: Int
+    /// Whether the content is not the text itself but has to be unescaped.
+    var hasEscapes: Bool
+}
+
+extension JSONScanner {
+    /// Reads the string whose opening quote is here, checking escapes and UTF-8.
+    mutating func string() throws(JSONFault) -> ScannedText {
+        position += 1
+        var text = ScannedText(start: position, end: position, hasEscapes: false)
+        while true {
+            position = PlainText.end(in: bytes, from: position)
+            guard position < bytes.count else { throw fault(.unexpectedEnd) }
+            let byte = bytes[position]
+            if byte == UInt8(ascii: "\"") {
+                text.end = position
+                position += 1
+                return text
+            } else if byte == UInt8(ascii: "\\") {
+                text.hasEscapes = true
+                try skipEscape()
+            } else if byte >= 0x80 {
+                try skipNonASCII()
+            } else {
+                throw fault(.controlCharacter)
+            }
+        }
+    }
+
+    /// Appends the text that a string's content stands for to `buffer`.
+    func unescape(_ text: ScannedText, into buffer: inout [UInt8]) {
+        var index = text.start
+        while index < text.end {
+            guard bytes[index] == UInt8(ascii: "\\") else {
+                buffer.append(bytes[index])
+                index += 1
+                continue
+            }
+            // string() has checked every escape, so that none reaches past the end of the text.
+            let letter = bytes[index + 1]
+            index += 2
+            switch letter {
+            case UInt8(ascii: "b"): buffer.append(0x08)
+            case UInt8(ascii: "f"): buffer.append(0x0C)
+            case UInt8(ascii: "n"): buffer.append(0x0A)
+            case UInt8(ascii: "r"): buffer.append(0x0D)
+            case UInt8(ascii: "t"): buffer.append(0x09)
+            case UInt8(ascii: "u"): buffer.append(contentsOf: UTF8.encode(scalar(at: &index)) ?? .init())
+            default: buffer.append(letter)
+            }
+        }
+    }
+
+    /// The text that a string's content stands for.
+    func text(_ text: ScannedText) -> String {
+        guard text.hasEscapes else { return String(decoding: slice(text.start, text.end), as: UTF8.self) }
+        var unescaped: [UInt8] = []
+        unescape(text, into: &unescaped)
+        return String(decoding: unescaped, as: UTF8.self)
+    }
+
+    /// The character of the checked escape whose hexadecimal digits begin at `index`, which moves past them.
+    private func scalar(at index: inout Int) -> Unicode.Scalar {
+        let unit = UInt32(hexadecimal(at: index) ?? 0)
+        index += 4
+        guard unit & 0xFC00 == 0xD800 else { return Unicode.Scalar(unit) ?? "\u{FFFD}" }
+        let low = UInt32(hexadecimal(at: index + 2) ?? 0)
+        index += 6
+        return Unicode.Scalar(0x10000 + (unit & 0x3FF) << 10 + low & 0x3FF) ?? "\u{FFFD}"
+    }
+
+    // MARK: Escapes
+
+    private mutating func skipEscape() throws(JSONFault) {
+        guard position + 1 < bytes.count else { throw atEnd() }
+        switch bytes[position + 1] {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            position += 2
+        case UInt8(ascii: "u"): try skipUnicodeEscape()
+        default: throw fault(.invalidEscape)
+        }
+    }
+
+    private mutating func skipUnicodeEscape() throws(JSONFault) {
+        let unit = try codeUnit(at: position)
+        switch unit & 0xFC00 {
+        case 0xD800:
+            let next = position + 6
+            guard next < bytes.count else { throw atEnd() }
+            guard bytes[next] == UInt8(ascii: "\\") else { throw fault(.loneSurrogate) }
+            guard next + 1 < bytes.count else { throw atEnd() }
+            guard bytes[next + 1] == UInt8(ascii: "u") else { throw fault(.loneSurrogate) }
+            guard try codeUnit(at: next) & 0xFC00 == 0xDC00 else { throw fault(.loneSurrogate) }
+            position += 12
+        case 0xDC00: throw fault(.loneSurrogate)
+        default: position += 6
+        }
+    }
+
+    /// The code unit of the escape `\uXXXX` that begins at `offset`.
+    private func codeUnit(at offset: Int) throws(JSONFault) -> UInt16 {
+        guard offset + 6 <= bytes.count else { throw atEnd() }
+        guard let unit = hexadecimal(at: offset + 2) else { throw JSONFault(kind: .invalidEscape, offset: offset) }
+        return unit
+    }
+
+    private func hexadecimal(at offset: Int) -> UInt16? {
+        var number: UInt16 = 0
+        for byte in bytes[offset..<(offset + 4)] {
+            switch byte {
+            case 0x30...0x39: number = number << 4 | UInt16(byte & 0x0F)
+            case 0x41...0x46, 0x61...0x66: number = number << 4 | UInt16(byte & 0x0F + 9)
+            default: return nil
+            }
+        }
+        return number
+    }
+
+    private func atEnd() -> JSONFault { JSONFault(kind: .unexpectedEnd, offset: bytes.count) }
+
+    // MARK: UTF-8
+
+    private mutating func skipNonASCII() throws(JSONFault) {
+        while position < bytes.count, bytes[position] >= 0x80 {
+            let length = UTF8Check.sequenceLength(in: bytes, at: position)
+            guard length > 0 else { throw fault(.invalidUTF8) }
+            position += length
+        }
+    }
+}

@@ -1,0 +1,86 @@
+internal import TidelineStore
+
+extension JSONWriter {
+    mutating func append(word: StaticString) {
+        bytes.append(contentsOf: UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
+    }
+
+    mutating func append(int value: Int64) {
+        var text = String(value)
+        text.withUTF8 { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func append(double value: Double) {
+        guard value.isFinite else {
+            append(word: "null")
+            return
+        }
+        // The shortest text that reads back the same; all of its forms (1.0, 1e+20, 5e-324, -0.0) are JSON.
+        var text = value.description
+        text.withUTF8 { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func append(timestamp: Timestamp) {
+        withUnsafeTemporaryAllocation(byteCount: 28, alignment: 1) { buffer in
+            let length = timestamp.writeISO8601(into: buffer)
+            bytes.append(UInt8(ascii: "\""))
+            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: buffer[..<length]))
+            bytes.append(UInt8(ascii: "\""))
+        }
+    }
+
+    mutating func appendBase64(_ content: UnsafeRawBufferPointer) {
+        bytes.append(UInt8(ascii: "\""))
+        Base64.encode(content, into: &bytes)
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Writes the text of a JSON value as it is, or, when it is not JSON, as a string: whoever reads it then finds a
+    /// value of the wrong type in one column instead of a page that is broken.
+    mutating func appendJSON(_ text: UnsafeRawBufferPointer) {
+        if JSONScanner.isValid(text) {
+            bytes.append(contentsOf: text)
+        } else {
+            appendText(text)
+        }
+    }
+
+    /// Writes UTF-8 as a JSON string; bytes that are not UTF-8, which only a damaged file holds, as U+FFFD.
+    mutating func appendText(_ text: UnsafeRawBufferPointer) {
+        bytes.append(UInt8(ascii: "\""))
+        var start = 0
+        var end = 0
+        while true {
+            end = PlainText.end(in: text, from: end)
+            if end < text.count, text[end] >= 0x80 {
+                let length = UTF8Check.sequenceLength(in: text, at: end)
+                end += max(length, 1)
+                if length > 0 { continue }
+                bytes.append(contentsOf: text[start..<(end - 1)])
+                bytes.append(contentsOf: "\u{FFFD}".utf8)
+            } else {
+                bytes.append(contentsOf: text[start..<end])
+                guard end < text.count else { break }
+                appendEscaped(text[end])
+                end += 1
+            }
+            start = end
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func appendEscaped(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""): append(word: "\\\"")
+        case UInt8(ascii: "\\"): append(word: "\\\\")
+        case 0x0A: append(word: "\\n")
+        case 0x0D: append(word: "\\r")
+        case 0x09: append(word: "\\t")
+        default:
+            append(word: "\\u00")
+            bytes.append(byte >> 4 + 0x30)
+            let low = byte & 0x0F
+            bytes.append(low < 10 ? low + 0x30 : low - 10 + 0x61)
+        }
+    }
+}

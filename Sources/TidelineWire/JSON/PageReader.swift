@@ -1,0 +1,183 @@
+internal import TidelineStore
+
+/// Reads one answer: rows from JSON straight into a batch, without a dictionary, and without a `String` per value.
+struct PageReader {
+    var scanner: JSONScanner
+    private let members: MemberTable
+    let types: [ColumnType]
+    let idType: IDType
+    private(set) var ids: IDSet
+    /// Which member came after which in the rows before: servers send the same order in every row.
+    private var successors: [Member]
+    /// Where text that has to be unescaped or decoded is put together.
+    var scratch: [UInt8] = []
+
+    /// The row under way.
+    var row = RowState()
+    private(set) var info = PageInfo(rowCount: 0)
+
+    struct RowState {
+        var start = 0
+        var hasID = false
+        var idOffset = 0
+        var idHash: UInt64 = 0
+        /// What the row says of `deleted`, when the shape has no such column.
+        var isDeleted: Bool?
+    }
+
+    init(_ bytes: UnsafeRawBufferPointer, parser: PageParser) {
+        scanner = JSONScanner(bytes)
+        members = parser.members
+        types = parser.types
+        idType = parser.shape.idType
+        ids = IDSet(matching: parser.idMatching)
+        successors = members.initialSuccessors
+    }
+
+    // MARK: Answers
+
+    /// Reads a whole answer.
+    mutating func readPage(into rows: inout PackedRows) throws(JSONFault) {
+        switch try scanner.token() {
+        case UInt8(ascii: "["): try readRows(into: &rows)
+        case UInt8(ascii: "{"): try readWrappedRows(into: &rows)
+        default: throw try misplaced(.notAPage)
+        }
+        try scanner.expectEnd()
+    }
+
+    private mutating func readRows(into rows: inout PackedRows) throws(JSONFault) {
+        try scanner.open()
+        guard try scanner.hasFirst(before: UInt8(ascii: "]")) else { return }
+        repeat {
+            guard try scanner.token() == UInt8(ascii: "{") else { throw try misplaced(.notARow) }
+            try readRow(into: &rows)
+            try finishRow(of: &rows)
+        } while try scanner.hasNext(before: UInt8(ascii: "]"))
+    }
+
+    /// Reads `{"results":[…],"count":n}`, in any order and with whatever else is there.
+    private mutating func readWrappedRows(into rows: inout PackedRows) throws(JSONFault) {
+        let start = scanner.position
+        var hasResults = false
+        try scanner.open()
+        if try scanner.hasFirst(before: UInt8(ascii: "}")) {
+            repeat {
+                let name = try scanner.name()
+                let byte = try scanner.token()
+                if withContent(of: name, { $0.elementsEqual("results".utf8) }) {
+                    guard !hasResults else { throw scanner.fault(.repeatedResults) }
+                    guard byte == UInt8(ascii: "[") else { throw try misplaced(.notAPage) }
+                    try readRows(into: &rows)
+                    hasResults = true
+                } else if withContent(of: name, { $0.elementsEqual("count".utf8) }) {
+                    info.totalCount = try readCount()
+                } else {
+                    try scanner.skipValue()
+                }
+            } while try scanner.hasNext(before: UInt8(ascii: "}"))
+        }
+        guard hasResults else { throw JSONFault(kind: .noResults, offset: start) }
+    }
+
+    private mutating func readCount() throws(JSONFault) -> Int64? {
+        let byte = try scanner.token()
+        if byte == UInt8(ascii: "n") {
+            try scanner.expect(word: "null")
+            return nil
+        }
+        guard byte == UInt8(ascii: "-") || byte &- 0x30 < 10 else { throw try misplaced(.invalidCount) }
+        let number = try scanner.number()
+        guard let count = number.int, count >= 0 else {
+            throw JSONFault(kind: .invalidCount, offset: number.start)
+        }
+        return count
+    }
+
+    private mutating func finishRow(of rows: inout PackedRows) throws(JSONFault) {
+        guard row.hasID else { throw JSONFault(kind: .missingID, offset: row.start, place: .id) }
+        try end(&rows)
+        if row.isDeleted == true { info.deleted.append(rows.count - 1) }
+        guard ids.insert(row.idHash, row: rows.count - 1, of: rows) else {
+            throw JSONFault(kind: .duplicateID, offset: row.idOffset, place: .id)
+        }
+        info.rowCount += 1
+    }
+
+    private func end(_ rows: inout PackedRows) throws(JSONFault) {
+        do {
+            try rows.endRow()
+        } catch {
+            throw JSONFault(kind: .rowTooLarge, offset: row.start)
+        }
+    }
+
+    // MARK: Single rows
+
+    /// Reads an answer that is one row, and nothing else, into an empty batch.
+    ///
+    /// - Returns: What is known of the row beside its columns.
+    mutating func readSingleRow(into rows: inout PackedRows, requireID: Bool) throws(JSONFault) -> RowState {
+        guard try scanner.token() == UInt8(ascii: "{") else { throw try misplaced(.notARow) }
+        try readRow(into: &rows)
+        try scanner.expectEnd()
+        guard row.hasID || !requireID else { throw JSONFault(kind: .missingID, offset: row.start, place: .id) }
+        // The batch takes no row without an id; the caller leaves this one out.
+        if !row.hasID { rows.setID(idType == .int ? .int(0) : .string("")) }
+        try end(&rows)
+        return row
+    }
+
+    // MARK: Members
+
+    /// Reads the object here into a row that is left under construction.
+    private mutating func readRow(into rows: inout PackedRows) throws(JSONFault) {
+        row = RowState(start: scanner.position)
+        rows.beginRow()
+        // Depth counts from the row on: what one row may hold does not depend on what the rows lie in, so that a row
+        // that a server took in can also be sent.
+        let outerDepth = scanner.depth
+        scanner.depth = 0
+        defer { scanner.depth = outerDepth }
+        try scanner.open()
+        guard try scanner.hasFirst(before: UInt8(ascii: "}")) else { return }
+        var previous = members.start
+        repeat {
+            let member = try readMember(after: previous)
+            if member < types.count {
+                try readColumn(member, into: &rows)
+            } else if member == members.id {
+                try readID(into: &rows)
+            } else if member == members.deleted {
+                try readDeleted()
+            } else {
+                try scanner.skipValue()
+            }
+            previous = member
+        } while try scanner.hasNext(before: UInt8(ascii: "}"))
+    }
+
+    /// Reads a name and its colon.
+    private mutating func readMember(after previous: Member) throws(JSONFault) -> Member {
+        let guess = successors[previous]
+        _ = try scanner.token()
+        let length = members.length(of: guess, in: scanner.bytes, at: scanner.position)
+        if length > 0 {
+            scanner.position += length
+            return guess
+        }
+        let name = try scanner.name()
+        let member = withContent(of: name) { [members] in members.member(named: $0, guess: guess) }
+        successors[previous] = member
+        return member
+    }
+
+    /// A value of the wrong kind, first checked to be JSON at all.
+    mutating func misplaced(
+        _ kind: JSONFault.Kind, place: JSONFault.Place = .none
+    ) throws(JSONFault) -> JSONFault {
+        let start = scanner.position
+        try scanner.skipValue()
+        return JSONFault(kind: kind, offset: start, place: place)
+    }
+}
