@@ -1,0 +1,43 @@
+internal import AsyncHTTPClient
+internal import HTTPTypes
+internal import NIOCore
+internal import NIOHTTP1
+internal import Tideline
+
+extension HTTPClientRequest {
+    /// The request as async-http-client takes it.
+    /// - Throws: ``TransportError`` when scheme, authority or path is missing.
+    init(_ request: HTTPRequest, body: [UInt8]?) throws(TransportError) {
+        guard let scheme = request.scheme, let authority = request.authority, let path = request.path else {
+            throw TransportError(.invalidRequest, "the request lacks its scheme, host or path")
+        }
+        self.init(url: "\(scheme)://\(authority)\(path)")
+        method = HTTPMethod(rawValue: request.method.rawValue)
+        for field in request.headerFields { headers.add(name: field.name.rawName, value: field.value) }
+        // What the transport undoes itself, whatever the caller would accept.
+        headers.replaceOrAdd(name: "accept-encoding", value: "gzip, deflate")
+        if let body { self.body = .bytes(ByteBuffer(bytes: body)) }
+    }
+}
+
+extension HTTPResponse {
+    /// The head of the answer, as it is once the body is decompressed.
+    /// - Throws: ``TransportError`` for an encoding that was not asked for.
+    init(_ answer: HTTPClientResponse) throws(TransportError) {
+        self.init(status: .init(code: Int(answer.status.code), reasonPhrase: answer.status.reasonPhrase))
+        for (name, value) in answer.headers {
+            guard let name = HTTPField.Name(name) else { continue }
+            headerFields.append(HTTPField(name: name, value: value))
+        }
+        switch headerFields[.contentEncoding] {
+        case nil, "", "identity": break
+        case "gzip", "deflate":
+            // Both describe the body on the wire, not the one handed on.
+            headerFields[.contentEncoding] = nil
+            headerFields[.contentLength] = nil
+        case .some(let encoding):
+            throw TransportError(
+                .invalidResponse, "the answer is encoded as \(encoding.debugDescription), which was not asked for")
+        }
+    }
+}

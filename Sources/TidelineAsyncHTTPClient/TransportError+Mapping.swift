@@ -1,0 +1,107 @@
+internal import AsyncHTTPClient
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOHTTPCompression
+internal import NIOPosix
+internal import NIOSSL
+public import Tideline
+
+extension TransportError.Code {
+    /// The request cannot be sent: its URL or a header is not valid. Fix the request.
+    public static let invalidRequest = TransportError.Code(rawValue: "invalidRequest")
+}
+
+extension TransportError {
+    /// The failure in the framework's terms, from any error that a request ends with.
+    init(_ error: any Error, authority: String) {
+        switch error {
+        case let error as TransportError:
+            self = TransportError(error.code, "\(authority): \(error.message)", cause: error.cause)
+        case is CancellationError:
+            self.init(.cancelled, "the request to \(authority) was cancelled", cause: error)
+        case let error as HTTPClientError:
+            self.init(error, authority: authority)
+        case let error as NIOConnectionError:
+            self.init(.connection, error.message, cause: error)
+        case HTTPParserError.invalidEOFState:
+            self.init(.connection, "\(authority) closed the connection before the answer was whole", cause: error)
+        case is HTTPParserError, is NIOHTTPDecompression.ExtraDecompressionError:
+            self.init(.invalidResponse, "\(authority) did not answer in HTTP: \(error)", cause: error)
+        case let error as NIOHTTPDecompression.DecompressionError:
+            self.init(error, authority: authority)
+        case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
+            self.init(.tls, "no secure connection to \(authority): \(error)", cause: error)
+        default:
+            self.init(platformError: error, authority: authority)
+        }
+    }
+
+    static func timeout(after duration: Duration) -> TransportError {
+        TransportError(.timeout, "no whole answer within \(duration)")
+    }
+
+    static func tooLarge(limit: Int) -> TransportError {
+        TransportError(.tooLarge, "the answer is larger than the \(limit) bytes allowed")
+    }
+
+    private init(_ error: HTTPClientError, authority: String) {
+        switch error {
+        case .cancelled, .requestStreamCancelled:
+            self.init(.cancelled, "the request to \(authority) was cancelled", cause: error)
+        case .deadlineExceeded, .connectTimeout, .readTimeout, .writeTimeout, .getConnectionFromPoolTimeout,
+            .tlsHandshakeTimeout, .socksHandshakeTimeout, .httpProxyHandshakeTimeout:
+            self.init(.timeout, "no answer from \(authority) in time (\(error.shortDescription))", cause: error)
+        case .remoteConnectionClosed, .uncleanShutdown:
+            self.init(.connection, "\(authority) closed the connection before the answer was whole", cause: error)
+        case .invalidURL, .emptyHost, .emptyScheme, .missingSocketPath, .traceRequestWithBody:
+            self.init(.invalidRequest, "no request can be made for \(authority): \(error)", cause: error)
+        default:
+            let code: Code = error.isAboutTheRequest ? .invalidRequest : .connection
+            self.init(code, "the request to \(authority) failed: \(error)", cause: error)
+        }
+    }
+
+    private init(_ error: NIOHTTPDecompression.DecompressionError, authority: String) {
+        switch error {
+        case .limit:
+            self.init(.tooLarge, "\(authority): the answer, decompressed, is larger than allowed", cause: error)
+        default:
+            self.init(.invalidResponse, "\(authority): the answer cannot be decompressed: \(error)", cause: error)
+        }
+    }
+
+    /// Errors of the operating system, and those of Apple's network stack where it is the one below.
+    private init(platformError error: any Error, authority: String) {
+        if case ChannelError.connectTimeout = error {
+            self.init(.timeout, "no connection to \(authority) in time", cause: error)
+            return
+        }
+        #if canImport(Network)
+            if error is HTTPClient.NWTLSError {
+                self.init(.tls, "no secure connection to \(authority): \(error)", cause: error)
+                return
+            }
+        #endif
+        self.init(.connection, "the connection to \(authority) broke: \(error)", cause: error)
+    }
+}
+
+extension HTTPClientError {
+    /// Whether it is one of the kinds that carry names, which cannot be matched as values.
+    fileprivate var isAboutTheRequest: Bool {
+        ["Unsupported scheme", "Invalid header field names", "Invalid header field values"].contains(shortDescription)
+    }
+}
+
+extension NIOConnectionError {
+    /// What kept the connection from being made, with host and port.
+    fileprivate var message: String {
+        if let lookup = dnsAError ?? dnsAAAAError, connectionErrors.isEmpty {
+            return "the host \(host) was not found: \(lookup)"
+        }
+        let reasons = connectionErrors.map { failure in
+            (failure.error as? IOError).map { String(describing: $0) } ?? String(describing: failure.error)
+        }
+        return "no connection to \(host):\(port): \(reasons.joined(separator: "; "))"
+    }
+}

@@ -1,0 +1,306 @@
+import AsyncHTTPClient
+import Foundation
+import HTTPTypes
+import NIOCore
+import NIOPosix
+import Testing
+import Tideline
+
+@testable import TidelineAsyncHTTPClient
+
+private func request(
+    _ method: HTTPRequest.Method = .get, port: Int, scheme: String = "http", path: String = "/tables/TodoItem"
+) -> HTTPRequest {
+    HTTPRequest(method: method, scheme: scheme, authority: "127.0.0.1:\(port)", path: path)
+}
+
+private func bytes(base64: String) throws -> [UInt8] { Array(try #require(Data(base64Encoded: base64))) }
+
+/// The error of sending one request to a server that answers so.
+private func failure(
+    of answer: SocketServer.Answer, scheme: String = "http", options: AsyncHTTPClientTransport.Options = .init(),
+    timeout: Duration = .seconds(20)
+) async throws -> TransportError {
+    let transport = AsyncHTTPClientTransport(options: options)
+    let server = SocketServer { _ in answer }
+    return try await server.serve { port in
+        try #require(
+            await #expect(throws: TransportError.self) {
+                try await transport.send(request(port: port, scheme: scheme), body: nil, timeout: timeout)
+            })
+    }
+}
+
+private let page = Array(#"[{"id":"1","text":"Buy milk"}]"#.utf8)
+private let gzippedPage = "H4sIAAAAAAAC/4uuVspMUbJSMlTSUSpJrSgBMp1KKxVyM3OylWpjARdkiT4eAAAA"
+private let deflatedPage = "eJyLrlbKTFGyUjJU0lEqSa0oATKdSisVcjNzspVqYwGFngkh"
+/// 200,000 zeros in 230 bytes.
+private let bomb = """
+    H4sIAAAAAAAC/+3BMQEAAADCoErrn84M/kABAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\
+    AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\
+    AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAK8BlH0jNkANAwA=
+    """
+
+@Suite("Transport over async-http-client: what goes out and comes back")
+struct TransportExchangeTests {
+    @Test(
+        "Method, target, headers and body arrive as they were given",
+        arguments: [
+            "/tables/TodoItem?$filter=text%20eq%20%27it%27%27s%27&$top=50",
+            "/tables/TodoItem/a%25b%20%C3%BC%7E",
+            "/tables/T?$filter=(a%20eq%201)&$orderby=updatedAt&__includeDeleted=true",
+        ])
+    func sendsWhatItIsGiven(path: String) async throws {
+        let server = SocketServer { received in
+            let line = received.head[0] + "|" + (received.header("if-match") ?? "") + "|"
+            return .whole(body: Array(line.utf8) + received.body)
+        }
+        try await server.serve { port in
+            var sent = request(.patch, port: port, path: path)
+            sent.headerFields[.ifMatch] = "\"AAE=\""
+            let answer = try await AsyncHTTPClientTransport.shared.send(
+                sent, body: Array("{\"text\":\"ä\"}".utf8), timeout: .seconds(20))
+            let echo = String(decoding: answer.body, as: UTF8.self)
+            #expect(echo == "PATCH \(path) HTTP/1.1|\"AAE=\"|{\"text\":\"ä\"}")
+        }
+    }
+
+    @Test(
+        "Every status is an answer, with its headers and body",
+        arguments: [200, 201, 400, 401, 404, 412, 429, 500, 503])
+    func statusIsAnAnswer(status: Int) async throws {
+        let server = SocketServer { _ in .whole("\(status) Whatever", headers: ["ETag: \"v1\""], body: page) }
+        try await server.serve { port in
+            let answer = try await AsyncHTTPClientTransport.shared.send(
+                request(port: port), body: nil, timeout: .seconds(20))
+            #expect(answer.response.status.code == status)
+            #expect(answer.response.headerFields[.eTag] == "\"v1\"")
+            #expect(answer.body == page)
+        }
+    }
+
+    @Test("A redirect is handed on, not followed")
+    func redirectIsNotFollowed() async throws {
+        let server = SocketServer { received in
+            received.target == "/moved" ? .whole(body: page) : .whole("302 Found", headers: ["Location: /moved"])
+        }
+        try await server.serve { port in
+            let answer = try await AsyncHTTPClientTransport.shared.send(
+                request(port: port), body: nil, timeout: .seconds(20))
+            #expect(answer.response.status == .found)
+            #expect(answer.response.headerFields[.location] == "/moved")
+        }
+    }
+
+    @Test("An answer without a body has an empty one")
+    func noContent() async throws {
+        let server = SocketServer { _ in .raw("HTTP/1.1 204 No Content\r\n\r\n".utf8) }
+        try await server.serve { port in
+            let answer = try await AsyncHTTPClientTransport.shared.send(
+                request(.delete, port: port), body: nil, timeout: .seconds(20))
+            #expect(answer.response.status == .noContent)
+            #expect(answer.body.isEmpty)
+        }
+    }
+
+    @Test(
+        "A compressed answer is decompressed, and its headers say so",
+        arguments: [
+            ("gzip", gzippedPage), ("deflate", deflatedPage),
+        ])
+    func decompresses(encoding: String, body: String) async throws {
+        let compressed = try bytes(base64: body)
+        let server = SocketServer { received in
+            guard received.header("accept-encoding") == "gzip, deflate" else { return .whole("406 Not Acceptable") }
+            return .whole(headers: ["Content-Encoding: \(encoding)"], body: compressed)
+        }
+        try await server.serve { port in
+            let answer = try await AsyncHTTPClientTransport.shared.send(
+                request(port: port), body: nil, timeout: .seconds(20))
+            #expect(answer.body == page)
+            #expect(answer.response.headerFields[.contentEncoding] == nil)
+            #expect(answer.response.headerFields[.contentLength] == nil)
+        }
+    }
+
+    @Test("A body of 8 MiB goes up and comes back whole")
+    func bigBody() async throws {
+        let big = (0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let server = SocketServer { received in .whole(body: received.body) }
+        try await server.serve { port in
+            let answer = try await AsyncHTTPClientTransport.shared.send(
+                request(.post, port: port), body: big, timeout: .seconds(60))
+            #expect(answer.body == big)
+        }
+    }
+}
+
+@Suite("Transport over async-http-client: what can go wrong")
+struct TransportFailureTests {
+    @Test("A refused connection is an error at once, with host and port")
+    func refused() async throws {
+        // Bound and closed again, so that nobody listens there.
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(channel.localAddress?.port)
+        try await channel.close()
+
+        let error = try await #require(
+            #expect(throws: TransportError.self) {
+                try await AsyncHTTPClientTransport.shared.send(request(port: port), body: nil, timeout: .seconds(20))
+            })
+        #expect(error.code == .connection)
+        #expect(error.message.contains("127.0.0.1:\(port)"))
+        #expect(error.message.lowercased().contains("refused"))
+    }
+
+    @Test("A host that does not exist is an error with its name")
+    func unknownHost() async throws {
+        let sent = HTTPRequest(method: .get, scheme: "http", authority: "nowhere.invalid", path: "/")
+        let error = try await #require(
+            #expect(throws: TransportError.self) {
+                try await AsyncHTTPClientTransport.shared.send(sent, body: nil, timeout: .seconds(30))
+            })
+        #expect(error.code == .connection)
+        #expect(error.message.contains("nowhere.invalid"))
+    }
+
+    @Test(
+        "A request without a host, or to what is no HTTP server, is refused",
+        arguments: [
+            HTTPRequest(method: .get, scheme: "http", authority: nil, path: "/"),
+            HTTPRequest(method: .get, scheme: nil, authority: "127.0.0.1", path: "/"),
+            HTTPRequest(method: .get, scheme: "ftp", authority: "127.0.0.1", path: "/"),
+            HTTPRequest(method: .get, scheme: "http", authority: "", path: "/"),
+            HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:port", path: "/"),
+        ])
+    func invalidRequest(sent: HTTPRequest) async throws {
+        let error = try await #require(
+            #expect(throws: TransportError.self) {
+                try await AsyncHTTPClientTransport.shared.send(sent, body: nil, timeout: .seconds(20))
+            })
+        #expect(error.code == .invalidRequest)
+    }
+
+    @Test(
+        "An answer that does not come, or not to its end, is a time-out",
+        arguments: [
+            "", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[{",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n[{\r\n",
+        ])
+    func timesOut(start: String) async throws {
+        let error = try await failure(of: .raw(start.utf8), timeout: .milliseconds(200))
+        #expect(error.code == .timeout)
+        #expect(error.message.contains("127.0.0.1:"))
+    }
+
+    @Test(
+        "A connection that closes before the answer is whole is an error, never a short body",
+        arguments: [
+            "", "HTTP/1.1 200", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[]",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n40\r\n[]",
+        ])
+    func truncated(start: String) async throws {
+        let error = try await failure(of: .raw(start.utf8, closes: true))
+        #expect(error.code == .connection, "\(error)")
+    }
+
+    @Test(
+        "What is not HTTP is an invalid answer",
+        arguments: [
+            "SSH-2.0-OpenSSH_9.2\r\n", "\0\u{1}\u{2}\u{3}\r\n\r\n", "HTTP/1.1 abc OK\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n[]",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n[]\r\n0\r\n\r\n",
+        ])
+    func garbage(start: String) async throws {
+        let error = try await failure(of: .raw(start.utf8, closes: true))
+        #expect(error.code == .invalidResponse, "\(error)")
+    }
+
+    @Test("A damaged, cut or unknown compression is an invalid answer")
+    func damagedCompression() async throws {
+        let whole = try bytes(base64: gzippedPage)
+        var damaged = whole
+        damaged[14] ^= 0xFF
+        let answers: [SocketServer.Answer] = [
+            .whole(headers: ["Content-Encoding: gzip"], body: damaged),
+            .whole(headers: ["Content-Encoding: gzip"], body: Array(whole.prefix(25))),
+            .whole(headers: ["Content-Encoding: gzip"], body: page),
+            .whole(headers: ["Content-Encoding: br"], body: page),
+        ]
+        for answer in answers {
+            let error = try await failure(of: answer)
+            #expect(error.code == .invalidResponse, "\(error)")
+        }
+    }
+
+    @Test("A body over the limit is refused, whether its length is told, kept back, or hidden by compression")
+    func tooLarge() async throws {
+        var options = AsyncHTTPClientTransport.Options()
+        options.maximumBodySize = 65_536
+        let body = [UInt8](repeating: 0x30, count: 65_537)
+        let chunked = Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10001\r\n".utf8) + body
+        let answers: [SocketServer.Answer] = [
+            .whole(body: body), .raw(chunked + Array("\r\n0\r\n\r\n".utf8)),
+            .whole(headers: ["Content-Encoding: gzip"], body: try bytes(base64: bomb)),
+        ]
+        for answer in answers {
+            let error = try await failure(of: answer, options: options)
+            #expect(error.code == .tooLarge, "\(error)")
+        }
+    }
+
+    @Test("A body of just the limit is accepted")
+    func justSmallEnough() async throws {
+        var options = AsyncHTTPClientTransport.Options()
+        options.maximumBodySize = 65_536
+        let transport = AsyncHTTPClientTransport(options: options)
+        let body = [UInt8](repeating: 0x30, count: 65_536)
+        let server = SocketServer { _ in .whole(body: body) }
+        try await server.serve { port in
+            let answer = try await transport.send(request(port: port), body: nil, timeout: .seconds(20))
+            #expect(answer.body == body)
+        }
+    }
+
+    @Test("A server that does not speak TLS is no secure connection")
+    func noTLS() async throws {
+        let error = try await failure(of: .whole("400 Bad Request", body: page), scheme: "https")
+        #expect(error.code == .tls, "\(error)")
+        #expect(error.message.contains("127.0.0.1:"))
+    }
+
+    @Test("A cancelled task gives the request up", arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[{"])
+    func cancelled(start: String) async throws {
+        let (requests, arrived) = AsyncStream<Void>.makeStream()
+        let server = SocketServer { _ in
+            arrived.yield()
+            return .raw(start.utf8)
+        }
+        try await server.serve { port in
+            let task = Task {
+                try await AsyncHTTPClientTransport.shared.send(request(port: port), body: nil, timeout: .seconds(60))
+            }
+            for await _ in requests { break }
+            task.cancel()
+            let error = try await #require(#expect(throws: TransportError.self) { try await task.value })
+            #expect(error.code == .cancelled, "\(error)")
+        }
+    }
+
+    @Test("After a failure the transport works on")
+    func worksOn() async throws {
+        let transport = AsyncHTTPClientTransport()
+        let server = SocketServer { received in
+            received.target == "/bad" ? .raw("nonsense\r\n\r\n".utf8, closes: true) : .whole(body: page)
+        }
+        try await server.serve { port in
+            await #expect(throws: TransportError.self) {
+                try await transport.send(request(port: port, path: "/bad"), body: nil, timeout: .seconds(20))
+            }
+            let answer = try await transport.send(request(port: port), body: nil, timeout: .seconds(20))
+            #expect(answer.body == page)
+        }
+    }
+}

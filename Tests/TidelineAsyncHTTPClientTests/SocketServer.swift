@@ -1,0 +1,107 @@
+import NIOCore
+import NIOPosix
+
+/// A server that reads one request at a time from a socket and answers with whatever bytes the test wants, right or wrong.
+struct SocketServer {
+    /// One request as it came.
+    struct Request: Sendable {
+        /// The request line and the header lines.
+        var head: [String]
+        var body: [UInt8]
+
+        var target: String { String(head[0].split(separator: " ")[1]) }
+
+        func header(_ name: String) -> String? {
+            head.dropFirst().first { $0.lowercased().hasPrefix(name + ":") }
+                .map { $0.dropFirst(name.count + 1).drop { $0 == " " } }.map(String.init)
+        }
+    }
+
+    /// What goes back, and what becomes of the connection then.
+    struct Answer: Sendable {
+        var bytes: [UInt8]
+        var closes = false
+
+        /// These bytes, then nothing more on an open connection.
+        static func raw(_ bytes: some Sequence<UInt8>, closes: Bool = false) -> Answer {
+            Answer(bytes: Array(bytes), closes: closes)
+        }
+
+        /// A whole answer with its length.
+        static func whole(_ status: String = "200 OK", headers: [String] = [], body: [UInt8] = []) -> Answer {
+            let lines = ["HTTP/1.1 \(status)", "Content-Length: \(body.count)"] + headers
+            return raw(Array(lines.joined(separator: "\r\n").utf8) + Array("\r\n\r\n".utf8) + body)
+        }
+    }
+
+    /// What it answers each request with.
+    var answer: @Sendable (Request) -> Answer
+
+    init(_ answer: @escaping @Sendable (Request) -> Answer) { self.answer = answer }
+
+    /// Serves on a free port of the loopback interface while `body`, which gets the port, runs.
+    func serve<R: Sendable>(_ body: @escaping @Sendable (Int) async throws -> R) async throws -> R {
+        let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .bind(host: "127.0.0.1", port: 0) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+        let port = listener.channel.localAddress?.port ?? 0
+        return try await withThrowingTaskGroup(of: R?.self) { group in
+            group.addTask { [answer] in
+                try await listener.executeThenClose { connections in
+                    await withTaskGroup(of: Void.self) { inner in
+                        do {
+                            for try await connection in connections {
+                                inner.addTask { try? await Self.serve(connection, answer) }
+                            }
+                        } catch {}
+                        inner.cancelAll()
+                    }
+                }
+                return nil
+            }
+            group.addTask { try await body(port) }
+            defer { group.cancelAll() }
+            while let result = try await group.next() {
+                if let result { return result }
+            }
+            throw CancellationError()
+        }
+    }
+
+    private static func serve(
+        _ connection: NIOAsyncChannel<ByteBuffer, ByteBuffer>, _ answer: @Sendable (Request) -> Answer
+    ) async throws {
+        try await connection.executeThenClose { inbound, outbound in
+            var received: [UInt8] = []
+            for try await part in inbound {
+                received.append(contentsOf: part.readableBytesView)
+                guard let request = takeRequest(from: &received) else { continue }
+                let reply = answer(request)
+                try await outbound.write(ByteBuffer(bytes: reply.bytes))
+                if reply.closes { return }
+            }
+        }
+    }
+
+    /// The request at the front of what was received, once it is whole.
+    private static func takeRequest(from received: inout [UInt8]) -> Request? {
+        // A client hello is answered like a request, as a server that knows no TLS does.
+        if received.first == 0x16 {
+            received.removeAll()
+            return Request(head: ["TLS hello HTTP/1.1"], body: [])
+        }
+        guard let end = received.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
+        let head = String(decoding: received[..<end.lowerBound], as: UTF8.self).split(separator: "\r\n").map(
+            String.init)
+        var request = Request(head: head, body: [])
+        let length = request.header("content-length").flatMap { Int($0) } ?? 0
+        guard received.count >= end.upperBound + length else { return nil }
+        request.body = Array(received[end.upperBound..<end.upperBound + length])
+        received.removeFirst(end.upperBound + length)
+        return request
+    }
+}
