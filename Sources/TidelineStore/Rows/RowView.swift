@@ -101,7 +101,7 @@ public struct RowView: ~Copyable {
     }
 
     /// The bytes of the value at a position, valid as long as the view points where it does.
-    func bytes(at index: Int) -> UnsafeRawBufferPointer {
+    package func bytes(at index: Int) -> UnsafeRawBufferPointer {
         guard index < storedCount else { return UnsafeRawBufferPointer(start: nil, count: 0) }
         let payload = RowFormat.payloadOffset(columns: storedCount, wide: isWide)
         let end = RowView.end(of: index, in: row, columns: storedCount, isWide: isWide)

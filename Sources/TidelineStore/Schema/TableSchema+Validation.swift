@@ -1,14 +1,21 @@
 extension TableSchema {
+    /// The greatest number of columns beside `id`, the system's included; what every engine can hold.
+    public static let maximumColumnCount = 1_000
+
     /// Checks names and consistency.
     ///
     /// - Throws: ``StoreError`` with code ``StoreError/Code/schemaMismatch``, naming the table and column: a name that
     ///   is empty, over 128 characters, has control characters or begins with `__`; a column twice (also when the
     ///   names differ in ASCII case only) or named like `id` or a system column; an index or reference over a column
-    ///   that does not exist; an index without columns.
+    ///   that does not exist; an index without columns; more columns than ``maximumColumnCount``.
     public func validate() throws(StoreError) {
         guard Self.isValidName(name) else {
             throw StoreError(
                 .schemaMismatch, "the table name \(name.debugDescription) \(Self.nameRule)", table: name)
+        }
+        guard allColumns.count <= Self.maximumColumnCount else {
+            throw StoreError(
+                .schemaMismatch, "a table has at most \(Self.maximumColumnCount) columns", table: name)
         }
         var seen: Set<String> = ["id"]
         seen.formUnion(SystemColumns.names.map(\.asciiLowercased))

@@ -1,0 +1,193 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Collects the properties of one value as the columns of a row.
+final class RowEncoder: Encoder {
+    var row = Row()
+    /// What could not be thrown where it was found.
+    var failure: EncodingError?
+    let codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(ColumnContainer(encoder: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        refuse(at: [])
+        return DiscardingContainer<ColumnKey>(encoder: SingleValueEncoder(codingPath: []))
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        refuse(at: [])
+        return SingleValueEncoder(codingPath: [])
+    }
+
+    fileprivate func refuse(at path: [any CodingKey]) {
+        failure =
+            failure
+            ?? .invalidValue(
+                row, .init(codingPath: path, debugDescription: "only a structure of plain properties becomes a row"))
+    }
+
+    fileprivate func set(_ value: Value, for key: any CodingKey) throws {
+        if key.stringValue == "id" {
+            switch value {
+            case .null, .string, .int: break
+            default:
+                throw EncodingError.invalidValue(
+                    value, .init(codingPath: [key], debugDescription: "an id is a text or an integer"))
+            }
+        }
+        row[key.stringValue] = value
+    }
+
+    /// The stored form of a property's value.
+    fileprivate static func value<T: Encodable>(of value: T, at path: [any CodingKey]) throws -> Value {
+        switch value {
+        case let bool as Bool: return .bool(bool)
+        case let double as Double: return .double(double)
+        case let float as Float: return .double(Double(float))
+        case let string as String: return .string(string)
+        case let timestamp as Timestamp: return .timestamp(timestamp)
+        case let date as Date: return .timestamp(Timestamp(date))
+        case let data as Data: return .bytes(Array(data))
+        // An empty array of any type could be cast to one of bytes.
+        case let bytes as [UInt8] where T.self == [UInt8].self: return .bytes(bytes)
+        case let uuid as UUID: return .string(uuid.uuidString.lowercased())
+        case let url as URL: return .string(url.absoluteString)
+        case let integer as any BinaryInteger:
+            guard let int = Int64(exactly: integer) else {
+                throw EncodingError.invalidValue(
+                    value, .init(codingPath: path, debugDescription: "\(integer) is beyond a 64-bit integer"))
+            }
+            return .int(int)
+        default: return try composite(value, at: path)
+        }
+    }
+
+    private static func composite<T: Encodable>(_ value: T, at path: [any CodingKey]) throws -> Value {
+        let encoder = SingleValueEncoder(codingPath: path)
+        try value.encode(to: encoder)
+        if let value = encoder.value, !encoder.isNested { return value }
+        do {
+            let text = try String(decoding: NestedJSON.makeEncoder().encode(value), as: UTF8.self)
+            guard text.hasPrefix("{") || text.hasPrefix("[") else {
+                let message = "\(T.self) is neither a single value nor a structure"
+                throw EncodingError.invalidValue(value, .init(codingPath: [], debugDescription: message))
+            }
+            return .json(text)
+        } catch EncodingError.invalidValue(let culprit, var context) {
+            context = .init(
+                codingPath: path + context.codingPath, debugDescription: context.debugDescription,
+                underlyingError: context.underlyingError)
+            throw EncodingError.invalidValue(culprit, context)
+        }
+    }
+}
+
+/// Sets a column per property. The generic methods stand for those of every type.
+private struct ColumnContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let encoder: RowEncoder
+    var codingPath: [any CodingKey] { [] }
+
+    mutating func encodeNil(forKey key: Key) throws { try encoder.set(.null, for: key) }
+
+    mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
+        try encoder.set(RowEncoder.value(of: value, at: [key]), for: key)
+    }
+
+    /// Nil is stored: an upsert must clear the column, not keep it.
+    mutating func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+    }
+
+    mutating func nestedContainer<NestedKey: CodingKey>(
+        keyedBy keyType: NestedKey.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<NestedKey> {
+        KeyedEncodingContainer(DiscardingContainer(encoder: refusing(key)))
+    }
+
+    mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        DiscardingContainer<ColumnKey>(encoder: refusing(key))
+    }
+
+    mutating func superEncoder() -> any Encoder { refusing(ColumnKey(stringValue: "super")) }
+    mutating func superEncoder(forKey key: Key) -> any Encoder { refusing(key) }
+
+    private func refusing(_ key: any CodingKey) -> SingleValueEncoder {
+        encoder.refuse(at: [key])
+        return SingleValueEncoder(codingPath: [key])
+    }
+}
+
+/// Finds out whether a value is a single one in a wrapping, such as an enum with raw values, or has an inner structure.
+final class SingleValueEncoder: Encoder, SingleValueEncodingContainer {
+    let codingPath: [any CodingKey]
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+    private(set) var value: Value?
+    private(set) var isNested = false
+
+    init(codingPath: [any CodingKey]) { self.codingPath = codingPath }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        isNested = true
+        return KeyedEncodingContainer(DiscardingContainer(encoder: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        isNested = true
+        return DiscardingContainer<ColumnKey>(encoder: self)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+    func encodeNil() throws { value = .null }
+    func encode<T: Encodable>(_ value: T) throws { self.value = try RowEncoder.value(of: value, at: codingPath) }
+}
+
+/// Takes what lies inside a structure, which goes to the JSON encoder as a whole, and drops it.
+private struct DiscardingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol, UnkeyedEncodingContainer {
+    let encoder: SingleValueEncoder
+    var codingPath: [any CodingKey] { encoder.codingPath }
+    var count: Int { 0 }
+
+    mutating func encodeNil() throws {}
+    mutating func encodeNil(forKey key: Key) throws {}
+    mutating func encode<T: Encodable>(_ value: T) throws {}
+    mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {}
+
+    mutating func nestedContainer<NestedKey: CodingKey>(
+        keyedBy keyType: NestedKey.Type
+    ) -> KeyedEncodingContainer<NestedKey> { KeyedEncodingContainer(DiscardingContainer<NestedKey>(encoder: encoder)) }
+
+    mutating func nestedContainer<NestedKey: CodingKey>(
+        keyedBy keyType: NestedKey.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<NestedKey> { nestedContainer(keyedBy: keyType) }
+
+    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+        DiscardingContainer<ColumnKey>(encoder: encoder)
+    }
+
+    mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { nestedUnkeyedContainer() }
+    mutating func superEncoder() -> any Encoder { encoder }
+    mutating func superEncoder(forKey key: Key) -> any Encoder { encoder }
+}
+
+/// The JSON of values inside a column: instants as ISO 8601 to 100 ns, bytes as base64, keys in order.
+enum NestedJSON {
+    static func makeEncoder() -> JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .custom { date, encoder in try Timestamp(date).encode(to: encoder) }
+        return encoder
+    }
+
+    static func makeDecoder() -> JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .custom { decoder in try Timestamp(from: decoder).date }
+        return decoder
+    }
+}
