@@ -1,0 +1,104 @@
+/// Versions of rows as the headers `ETag` and `If-Match` write them.
+public enum ETag {
+    /// The version in quotes, with a `"` inside escaped as `\"`.
+    public static func quote(_ version: String) -> String {
+        var bytes: [UInt8] = [UInt8(ascii: "\"")]
+        for byte in version.utf8 {
+            if byte == UInt8(ascii: "\"") { bytes.append(UInt8(ascii: "\\")) }
+            bytes.append(byte)
+        }
+        bytes.append(UInt8(ascii: "\""))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The version that a strong ETag names, unescaped; nil for a weak one (`W/"…"`), which comes with lists and errors
+    /// and is no version, for an empty one, and for text that is no ETag.
+    public static func version(fromETag text: String) -> String? {
+        let bytes = Array(text.utf8.trimmingBlanks)
+        guard bytes.count > 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") else { return nil }
+        return unescaped(bytes[1..<(bytes.count - 1)])
+    }
+
+    private static func unescaped(_ bytes: ArraySlice<UInt8>) -> String {
+        var version: [UInt8] = []
+        for byte in bytes {
+            // Every quote inside was escaped, so a backslash before one is never part of the version.
+            if byte == UInt8(ascii: "\""), version.last == UInt8(ascii: "\\") { version.removeLast() }
+            version.append(byte)
+        }
+        return String(decoding: version, as: UTF8.self)
+    }
+}
+
+/// The header `If-Match`: on which versions of a row a request insists.
+public enum IfMatch: Sendable, Hashable {
+    /// `*`: any row that exists.
+    case any
+    /// One of these.
+    case versions([String])
+
+    /// Whether a row of that version may be changed.
+    public func allows(_ version: String?) -> Bool {
+        switch self {
+        case .any: true
+        case .versions(let versions): version.map { versions.contains($0) } ?? false
+        }
+    }
+
+    /// From the header's value, a list of ETags; weak ones never match and are passed over.
+    ///
+    /// - Throws: ``WireError/Code/invalidRequest`` for text that is no such list.
+    public init(_ text: String) throws(WireError) {
+        let bytes = Array(text.utf8.trimmingBlanks)
+        if bytes == [UInt8(ascii: "*")] {
+            self = .any
+        } else if let versions = Self.list(bytes) {
+            self = .versions(versions)
+        } else if let version = ETag.version(fromETag: text) {
+            // A version that ends with a backslash: ambiguous in a list, plain on its own.
+            self = .versions([version])
+        } else {
+            throw WireError(.invalidRequest, "If-Match is neither * nor versions in quotes")
+        }
+    }
+
+    private static func list(_ bytes: [UInt8]) -> [String]? {
+        var versions: [String] = []
+        var index = 0
+        while true {
+            let isWeak = bytes[index...].starts(with: Array("W/".utf8))
+            if isWeak { index += 2 }
+            guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { return nil }
+            let start = index
+            index += 1
+            while index < bytes.count, bytes[index] != UInt8(ascii: "\"") || bytes[index - 1] == UInt8(ascii: "\\") {
+                index += 1
+            }
+            guard index < bytes.count else { return nil }
+            index += 1
+            if !isWeak, let version = ETag.version(fromETag: String(decoding: bytes[start..<index], as: UTF8.self)) {
+                versions.append(version)
+            }
+            while index < bytes.count, bytes[index].isBlank { index += 1 }
+            guard index < bytes.count else { return versions }
+            guard bytes[index] == UInt8(ascii: ",") else { return nil }
+            index += 1
+            while index < bytes.count, bytes[index].isBlank { index += 1 }
+        }
+    }
+}
+
+extension UInt8 {
+    /// Whether this is a space or tab.
+    var isBlank: Bool { self == 0x20 || self == 0x09 }
+}
+
+extension BidirectionalCollection<UInt8> {
+    /// Without spaces and tabs at both ends.
+    var trimmingBlanks: SubSequence {
+        guard let first = firstIndex(where: { !$0.isBlank }), let last = lastIndex(where: { !$0.isBlank }) else {
+            return self[endIndex..<endIndex]
+        }
+        return self[first...last]
+    }
+}

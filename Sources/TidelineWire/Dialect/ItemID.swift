@@ -1,0 +1,51 @@
+internal import TidelineStore
+
+/// The rule for the ids of rows that travel.
+public enum ItemID {
+    /// Checks an id: 1 to 255 characters (Unicode scalars), not blank, not `.` or `..`, no control characters, none of
+    /// `"` `+` `?` `\` `/` and the backtick.
+    ///
+    /// - Throws: ``WireError/Code/invalidID`` with the id and which part of the rule it breaks.
+    public static func validate(_ id: String) throws(WireError) {
+        guard let fault = fault(in: id) else { return }
+        throw WireError(.invalidID, "an id \(fault)", id: String(id.prefix(300)))
+    }
+
+    private static func fault(in id: String) -> String? {
+        let scalars = id.unicodeScalars
+        if scalars.isEmpty { return "must not be empty" }
+        if scalars.count > 255 { return "must not have more than 255 characters" }
+        if scalars.allSatisfy(\.properties.isWhitespace) { return "must not be blank" }
+        if id == "." || id == ".." { return "must not be . or .." }
+        for scalar in scalars {
+            switch scalar {
+            case "\"", "+", "?", "\\", "/", "`": return "must not contain \(scalar)"
+            case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}": return "must not contain control characters"
+            default: break
+            }
+        }
+        return nil
+    }
+
+    /// A new id: a random UUID (version 4) in lower case.
+    public static func random(using generator: inout some RandomNumberGenerator) -> String {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        for index in bytes.indices { bytes[index] = .random(in: .min ... .max, using: &generator) }
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        for (index, byte) in bytes.enumerated() {
+            if [4, 6, 8, 10].contains(index) { text.append(UInt8(ascii: "-")) }
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// A new id from the system's random numbers; see ``random(using:)``.
+    public static func random() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return random(using: &generator)
+    }
+}

@@ -1,0 +1,73 @@
+/// The header `Link`, in the forms that servers send.
+///
+/// The standard's is `<url>; rel="next"`. The original Node back end leaves out the `<>`, so that commas and semicolons
+/// of the URL are not told apart from those of the header by their sign alone.
+enum LinkHeader {
+    /// The URL of the link whose relation is `next`, nil when there is none.
+    static func next(in header: String) -> String? {
+        var rest = Array(header.utf8)[...]
+        while let link = takeLink(&rest) {
+            if relations(of: link.parameters).contains("next") { return String(decoding: link.url, as: UTF8.self) }
+        }
+        return nil
+    }
+
+    private typealias Link = (url: ArraySlice<UInt8>, parameters: ArraySlice<UInt8>)
+
+    private static func takeLink(_ rest: inout ArraySlice<UInt8>) -> Link? {
+        rest = rest.drop { $0.isBlank || $0 == UInt8(ascii: ",") }
+        guard let first = rest.first else { return nil }
+        let url: ArraySlice<UInt8>
+        if first == UInt8(ascii: "<") {
+            guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else { return nil }
+            url = rest[(rest.startIndex + 1)..<end]
+            rest = rest[(end + 1)...]
+        } else {
+            let end = bareEnd(of: rest)
+            url = rest[..<end]
+            rest = rest[end...]
+        }
+        let end = parametersEnd(of: rest)
+        defer { rest = rest[end...] }
+        return (url, rest[..<end])
+    }
+
+    /// Where a URL without `<>` ends: at a blank, or at the semicolon before a blank or before `rel`.
+    private static func bareEnd(of text: ArraySlice<UInt8>) -> Int {
+        var index = text.startIndex
+        while index < text.endIndex {
+            if text[index].isBlank { return index }
+            if text[index] == UInt8(ascii: ";") {
+                let next = text[(index + 1)...]
+                if next.first?.isBlank ?? true || next.prefix(4).lowercased.elementsEqual("rel=".utf8) { return index }
+            }
+            index += 1
+        }
+        return index
+    }
+
+    /// Where a link's parameters end: at a comma outside of quotes.
+    private static func parametersEnd(of text: ArraySlice<UInt8>) -> Int {
+        var isQuoted = false
+        for (index, byte) in zip(text.indices, text) {
+            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+            if byte == UInt8(ascii: ","), !isQuoted { return index }
+        }
+        return text.endIndex
+    }
+
+    private static func relations(of parameters: ArraySlice<UInt8>) -> [String] {
+        for parameter in parameters.split(separator: UInt8(ascii: ";")) {
+            let parts = parameter.split(separator: UInt8(ascii: "="), maxSplits: 1)
+            guard parts.count == 2, parts[0].trimmingBlanks.lowercased.elementsEqual("rel".utf8) else { continue }
+            let value = parts[1].trimmingBlanks.lowercased.filter { $0 != UInt8(ascii: "\"") }
+            return value.split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }
+        }
+        return []
+    }
+}
+
+extension Sequence<UInt8> {
+    /// With `A`–`Z` made `a`–`z`.
+    fileprivate var lowercased: [UInt8] { map { $0 &- 0x41 < 26 ? $0 | 0x20 : $0 } }
+}

@@ -1,0 +1,58 @@
+internal import TidelineStore
+
+/// Where a link from a server leads, if it may be followed.
+///
+/// A token goes with every request, so a link to another origin is never followed; a missing port is the base URL's.
+enum LinkTarget {
+    /// The path and query of a link relative to the base URL, with what no URL may hold encoded.
+    ///
+    /// - Throws: ``WireError/Code/invalidRequest`` for a link that leaves the base URL's scheme, host, port or path.
+    static func target(of link: String, base: BaseURL) throws(WireError) -> String {
+        let text = link.prefix { $0 != "#" }
+        let (scheme, authority, path) = try parts(of: String(text), base: base)
+        guard scheme == base.scheme.asciiLowercased, sameOrigin(authority, base) else {
+            throw foreign(link, "leads to another scheme or host")
+        }
+        let root = base.path.hasSuffix("/") ? base.path : base.path + "/"
+        guard path.utf8.starts(with: root.utf8) else { throw foreign(link, "leads out of the base URL's path") }
+        let target = PercentEncoding.repair(path.utf8.dropFirst(root.utf8.count))
+        let segments = target.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false)
+        for segment in segments {
+            let decoded = PercentEncoding.decode(segment, plusIsSpace: false)
+            guard let decoded, !decoded.isEmpty, decoded != ".", decoded != ".." else {
+                throw foreign(link, "has no proper path")
+            }
+        }
+        return target
+    }
+
+    private static func parts(
+        of link: String, base: BaseURL
+    ) throws(WireError) -> (scheme: String, authority: String, path: String) {
+        if link.hasPrefix("/"), !link.hasPrefix("//") { return (base.scheme.asciiLowercased, base.authority, link) }
+        guard let separator = link.firstRange(of: "://") else { throw foreign(link, "is no URL") }
+        let scheme = String(link[..<separator.lowerBound]).asciiLowercased
+        let rest = link[separator.upperBound...]
+        let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        return (scheme, String(rest[..<end]), String(rest[end...]))
+    }
+
+    private static func sameOrigin(_ authority: String, _ base: BaseURL) -> Bool {
+        let (link, own) = (hostAndPort(authority), hostAndPort(base.authority))
+        guard link.host == own.host, !link.host.isEmpty, !link.host.contains("@") else { return false }
+        let standard = base.scheme.asciiLowercased == "https" ? "443" : "80"
+        return link.port == nil || link.port == own.port ?? standard
+    }
+
+    /// The host in lower case and the port, nil when there is none. A colon inside `[…]` belongs to an IPv6 address.
+    private static func hostAndPort(_ authority: String) -> (host: String, port: String?) {
+        let lowered = authority.asciiLowercased
+        guard let colon = lowered.lastIndex(of: ":"), !lowered[colon...].contains("]") else { return (lowered, nil) }
+        let port = lowered[lowered.index(after: colon)...]
+        return (String(lowered[..<colon]), port.isEmpty ? nil : String(port))
+    }
+
+    private static func foreign(_ link: String, _ fault: String) -> WireError {
+        WireError(.invalidRequest, "the server's link to the next page \(fault): \(link.prefix(300).debugDescription)")
+    }
+}

@@ -1,0 +1,66 @@
+/// Percent-encoding of parts of a URL.
+enum PercentEncoding {
+    /// The text with all but letters, digits, `-`, `.`, `_` and `~` encoded: it stands in a path or a query as itself.
+    static func encode(_ text: some StringProtocol) -> String {
+        encode(text.utf8) { $0.isUnreserved }
+    }
+
+    /// The text of a query's value. Some signs that a query may hold are left readable: what OData is full of.
+    static func encodeValue(_ text: String) -> String {
+        encode(text.utf8) { $0.isUnreserved || readableInValue.contains($0) }
+    }
+
+    /// A URL's part with what no URL may hold encoded and the rest, `%` included, as it is.
+    static func repair(_ bytes: some Sequence<UInt8>) -> String {
+        encode(bytes) { $0 > 0x20 && $0 < 0x7F && !forbiddenInURL.contains($0) }
+    }
+
+    private static let readableInValue = Array("(),:$*!/@".utf8)
+    private static let forbiddenInURL = Array("\"#<>\\^`{|}".utf8)
+    private static let digits = Array("0123456789ABCDEF".utf8)
+
+    private static func encode(_ bytes: some Sequence<UInt8>, isPlain: (UInt8) -> Bool) -> String {
+        var text: [UInt8] = []
+        for byte in bytes {
+            if isPlain(byte) {
+                text.append(byte)
+            } else {
+                text += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The text that encoded text stands for; nil when a `%` is not followed by two hexadecimal digits or the result is
+    /// not UTF-8.
+    ///
+    /// - Parameter plusIsSpace: Whether a `+` is a space, as servers read it in a query, and never in a path.
+    static func decode(_ text: some StringProtocol, plusIsSpace: Bool) -> String? {
+        var decoded: [UInt8] = []
+        var bytes = text.utf8.makeIterator()
+        while let byte = bytes.next() {
+            switch byte {
+            case UInt8(ascii: "%"):
+                guard let high = bytes.next()?.hexadecimalDigit, let low = bytes.next()?.hexadecimalDigit else {
+                    return nil
+                }
+                decoded.append(high << 4 | low)
+            case UInt8(ascii: "+") where plusIsSpace:
+                decoded.append(0x20)
+            default:
+                decoded.append(byte)
+            }
+        }
+        return String(validating: decoded, as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    fileprivate var isUnreserved: Bool {
+        switch self {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,136 @@
+public import HTTPTypes
+public import TidelineStore
+
+/// The dialect of Azure Mobile Apps' back ends, Node and .NET Framework: ZUMO 2.
+///
+/// Names of columns that begin with `__` are reserved and refused; so are parameters that begin with `$`, which the
+/// protocol uses itself, and `__includeDeleted`, for which there is an option.
+public struct ZUMODialect: Dialect {
+    /// The dialect.
+    public init() {}
+
+    public var maximumPageSize: Int { 1000 }
+
+    // MARK: Reading
+
+    public func read(
+        _ query: Query, schema: TableSchema?, options: ReadOptions
+    ) throws(WireError) -> WireRequest {
+        var target = try Target(table: query.table)
+        do {
+            try target.append(query, schema: schema)
+        } catch {
+            var error = error
+            error.table = query.table
+            throw error
+        }
+        if options.includeDeleted { target.append("__includeDeleted", "true") }
+        return try request(.get, target, parameters: options.parameters, features: options.features)
+    }
+
+    public func lookup(
+        _ id: String, in table: String, includeDeleted: Bool, features: RequestFeatures
+    ) throws(WireError) -> WireRequest {
+        var target = try Target(table: table, id: id)
+        if includeDeleted { target.append("__includeDeleted", "true") }
+        return try request(.get, target, features: features)
+    }
+
+    // MARK: Writing
+
+    public func insert(
+        _ row: Row, into table: String, parameters: [(String, String)], features: RequestFeatures
+    ) throws(WireError) -> WireRequest {
+        let target = try Target(table: table)
+        if row.key != nil { try ItemID.validate(row.id) }
+        return try request(
+            .post, target, parameters: parameters, features: features, body: try body(of: row, in: table))
+    }
+
+    public func update(
+        _ row: Row, in table: String, version: String?, parameters: [(String, String)], features: RequestFeatures
+    ) throws(WireError) -> WireRequest {
+        let target = try Target(table: table, id: row.id)
+        var change = row
+        // The path names the row; a second spelling of its id could only contradict.
+        change.key = nil
+        guard change.columnNames.contains(where: Self.travels) else {
+            throw WireError(.invalidRequest, "an update needs a column to change", table: table, id: row.id)
+        }
+        return try request(
+            .patch, target, version: version, parameters: parameters, features: features,
+            body: try body(of: change, in: table))
+    }
+
+    public func delete(
+        _ id: String, from table: String, version: String?, parameters: [(String, String)], features: RequestFeatures
+    ) throws(WireError) -> WireRequest {
+        try request(
+            .delete, try Target(table: table, id: id), version: version, parameters: parameters, features: features)
+    }
+
+    public func undelete(
+        _ id: String, in table: String, version: String?, features: RequestFeatures
+    ) throws(WireError) -> WireRequest {
+        try request(.post, try Target(table: table, id: id), version: version, features: features)
+    }
+
+    // MARK: Answers
+
+    public func nextPage(after response: HTTPResponse, base: BaseURL) throws(WireError) -> String? {
+        guard let header = response.headerFields[.link], let link = LinkHeader.next(in: header) else { return nil }
+        return try LinkTarget.target(of: link, base: base)
+    }
+
+    // MARK: Parts of requests
+
+    private func request(
+        _ method: HTTPRequest.Method, _ target: Target, version: String? = nil, parameters: [(String, String)] = [],
+        features: RequestFeatures = [], body: [UInt8]? = nil
+    ) throws(WireError) -> WireRequest {
+        var target = target
+        var features = features
+        try target.append(parameters)
+        if !parameters.isEmpty { features.insert(.queryParameters) }
+        var headers: HTTPFields = [.zumoAPIVersion: "2.0.0", .accept: "application/json"]
+        if body != nil { headers[.contentType] = "application/json" }
+        headers[.zumoFeatures] = features.headerValue
+        if let version {
+            let quoted = ETag.quote(version)
+            guard HTTPField.isValidValue(quoted) else {
+                throw WireError(.invalidRequest, "the version \(version.debugDescription) cannot be sent in a header")
+            }
+            headers[.ifMatch] = quoted
+        }
+        return WireRequest(method: method, target: target.text, headers: headers, body: body)
+    }
+
+    private func body(of row: Row, in table: String) throws(WireError) -> [UInt8] {
+        for (name, value) in row.values where Self.travels(name) {
+            guard !name.hasPrefix("__") else {
+                throw WireError(
+                    .invalidRequest, "names that begin with __ are reserved", table: table, column: name, id: row.id)
+            }
+            if case .double(let double) = value, !double.isFinite {
+                throw WireError(
+                    .invalidValue, "\(double) cannot be said in JSON", table: table, column: name, id: row.id)
+            }
+        }
+        var writer = JSONWriter()
+        writer.append(row, columns: Self.travels)
+        return writer.bytes
+    }
+
+    /// Whether a column is sent. The server makes the system columns, and refuses or stores what it is sent for them.
+    private static func travels(_ column: String) -> Bool { !SystemColumns.names.contains(column) }
+}
+
+extension HTTPField.Name {
+    // The names are constants of the right form, so none of these is nil.
+    /// `ZUMO-API-VERSION`.
+    public static let zumoAPIVersion = Self("ZUMO-API-VERSION")!
+    /// `X-ZUMO-FEATURES`.
+    public static let zumoFeatures = Self("X-ZUMO-FEATURES")!
+    /// `Link`.
+    public static let link = Self("Link")!
+}

@@ -1,0 +1,189 @@
+internal import TidelineStore
+
+/// One word, literal or sign of a filter.
+struct FilterToken {
+    enum Kind: Equatable {
+        case word(String)
+        case literal(Value)
+        case open, close, comma, minus, end
+    }
+
+    var kind: Kind
+    /// Where it begins and ends, in UTF-8 bytes.
+    var range: Range<Int>
+}
+
+/// Cuts the text of a filter or order into tokens.
+struct FilterLexer {
+    let bytes: [UInt8]
+    private var position = 0
+    private var peeked: FilterToken?
+
+    init(_ text: String) { bytes = Array(text.utf8) }
+
+    /// The next token, which stays the next.
+    mutating func peek() throws(WireError) -> FilterToken {
+        if let peeked { return peeked }
+        let token = try scan()
+        peeked = token
+        return token
+    }
+
+    /// Goes on behind the next token.
+    mutating func advance() throws(WireError) {
+        position = try peek().range.upperBound
+        peeked = nil
+    }
+
+    /// The error that something else was expected where the next token is.
+    mutating func expected(_ what: String) throws(WireError) -> WireError {
+        let token = try peek()
+        let found = token.kind == .end ? "the end" : excerpt(token.range)
+        return fault("expected \(what), found \(found)", at: token.range.lowerBound)
+    }
+
+    /// The quoted text of a part of the filter, cut where it is long.
+    func excerpt(_ range: Range<Int>) -> String {
+        let text = String(
+            decoding: bytes[range.lowerBound..<min(range.upperBound, range.lowerBound + 60)], as: UTF8.self)
+        return text.debugDescription
+    }
+
+    func fault(_ message: String, at offset: Int) -> WireError { WireError(.invalidFilter, message, offset: offset) }
+
+    private mutating func scan() throws(WireError) -> FilterToken {
+        while position < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[position]) { position += 1 }
+        let start = position
+        guard start < bytes.count else { return FilterToken(kind: .end, range: start..<start) }
+        switch bytes[start] {
+        case UInt8(ascii: "("): return FilterToken(kind: .open, range: start..<start + 1)
+        case UInt8(ascii: ")"): return FilterToken(kind: .close, range: start..<start + 1)
+        case UInt8(ascii: ","): return FilterToken(kind: .comma, range: start..<start + 1)
+        case UInt8(ascii: "'"):
+            let (text, end) = try quoted(from: start)
+            return FilterToken(kind: .literal(.string(text)), range: start..<end)
+        case UInt8(ascii: "-") where start + 1 < bytes.count && bytes[start + 1].isDigit: return try number(from: start)
+        case UInt8(ascii: "-"): return FilterToken(kind: .minus, range: start..<start + 1)
+        case let byte where byte.isDigit: return try number(from: start)
+        default: return try word(from: start)
+        }
+    }
+
+    // MARK: Text
+
+    /// The content of the quotes that open at `start`, and the offset behind them.
+    private func quoted(from start: Int) throws(WireError) -> (text: String, end: Int) {
+        var content: [UInt8] = []
+        var index = start + 1
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: "'") {
+                guard index + 1 < bytes.count, bytes[index + 1] == UInt8(ascii: "'") else {
+                    return (String(decoding: content, as: UTF8.self), index + 1)
+                }
+                index += 1
+            }
+            content.append(bytes[index])
+            index += 1
+        }
+        throw fault("expected a ' that ends the text begun here", at: start)
+    }
+
+    private func word(from start: Int) throws(WireError) -> FilterToken {
+        var end = start
+        while let (scalar, length) = scalar(at: end),
+            end == start ? scalar.startsIdentifier : scalar.continuesIdentifier
+        {
+            end += length
+        }
+        guard end > start else {
+            let length = scalar(at: start)?.length ?? 1
+            throw fault("\(excerpt(start..<start + length)) has no meaning here", at: start)
+        }
+        let word = String(decoding: bytes[start..<end], as: UTF8.self)
+        guard end < bytes.count, bytes[end] == UInt8(ascii: "'") else {
+            return FilterToken(kind: .word(word), range: start..<end)
+        }
+        let (text, literalEnd) = try quoted(from: end)
+        guard let value = FilterLiteral.value(prefix: word, text: text) else {
+            throw fault("\(word)'…' is not a kind of literal", at: start)
+        }
+        guard let value else { throw fault("\(excerpt(end..<literalEnd)) is not a \(word)", at: start) }
+        return FilterToken(kind: .literal(value), range: start..<literalEnd)
+    }
+
+    /// The scalar at an offset, whose bytes are known to be valid UTF-8.
+    private func scalar(at offset: Int) -> (scalar: Unicode.Scalar, length: Int)? {
+        guard offset < bytes.count else { return nil }
+        let first = bytes[offset]
+        if first < 0x80 { return (Unicode.Scalar(first), 1) }
+        let length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2
+        let text = String(decoding: bytes[offset..<min(offset + length, bytes.count)], as: UTF8.self)
+        return text.unicodeScalars.first.map { ($0, length) }
+    }
+
+    // MARK: Numbers
+
+    private func number(from start: Int) throws(WireError) -> FilterToken {
+        var end = start + (bytes[start] == UInt8(ascii: "-") ? 1 : 0)
+        end = digits(from: end)
+        var isDouble = false
+        if byte(end) == UInt8(ascii: "."), byte(end + 1)?.isDigit ?? false {
+            isDouble = true
+            end = digits(from: end + 1)
+        }
+        if let exponent = exponent(from: end) {
+            isDouble = true
+            end = exponent
+        }
+        let text = String(decoding: bytes[start..<end], as: UTF8.self)
+        let suffix = byte(end)
+        var tokenEnd = end
+        switch suffix {
+        case UInt8(ascii: "L"), UInt8(ascii: "l"):
+            guard !isDouble else { throw fault("a number with the suffix L must be whole", at: start) }
+            tokenEnd += 1
+        case UInt8(ascii: "d"), UInt8(ascii: "D"), UInt8(ascii: "f"), UInt8(ascii: "F"), UInt8(ascii: "m"),
+            UInt8(ascii: "M"):
+            isDouble = true
+            tokenEnd += 1
+        default: break
+        }
+        if let (next, length) = scalar(at: tokenEnd), next.continuesIdentifier || next == "'" {
+            throw fault("expected the end of a number, found \(excerpt(tokenEnd..<tokenEnd + length))", at: tokenEnd)
+        }
+        let isLong = !isDouble && tokenEnd > end
+        return FilterToken(
+            kind: .literal(try value(text, isDouble: isDouble, isLong: isLong, at: start)), range: start..<tokenEnd)
+    }
+
+    private func value(_ text: String, isDouble: Bool, isLong: Bool, at start: Int) throws(WireError) -> Value {
+        if !isDouble, let int = Int64(text) { return .int(int) }
+        guard !isLong else { throw fault("the number does not fit 64 bits", at: start) }
+        guard let double = Double(text), double.isFinite else {
+            throw fault("the number does not fit a double", at: start)
+        }
+        return .double(double)
+    }
+
+    private func byte(_ offset: Int) -> UInt8? { offset < bytes.count ? bytes[offset] : nil }
+
+    private func digits(from start: Int) -> Int {
+        var end = start
+        while byte(end)?.isDigit ?? false { end += 1 }
+        return end
+    }
+
+    /// The offset behind an exponent that begins at `start`, if one does.
+    private func exponent(from start: Int) -> Int? {
+        guard let letter = byte(start), letter | 0x20 == UInt8(ascii: "e") else { return nil }
+        var first = start + 1
+        if byte(first) == UInt8(ascii: "-") || byte(first) == UInt8(ascii: "+") { first += 1 }
+        let end = digits(from: first)
+        return end > first ? end : nil
+    }
+}
+
+extension UInt8 {
+    /// Whether this is an ASCII digit.
+    var isDigit: Bool { self &- 0x30 < 10 }
+}

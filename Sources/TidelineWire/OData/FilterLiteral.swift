@@ -1,0 +1,83 @@
+internal import TidelineStore
+
+/// The literals of a filter.
+enum FilterLiteral {
+    /// The text of a value.
+    ///
+    /// - Throws: ``WireError/Code/invalidFilter`` for NaN and the infinities, which the syntax cannot say.
+    static func text(of value: Value) throws(WireError) -> String {
+        switch value {
+        case .null: return "null"
+        case .bool(let value): return value ? "true" : "false"
+        case .int(let value): return Int32(exactly: value) == nil ? "\(value)L" : "\(value)"
+        case .double(let value): return try text(of: value)
+        case .string(let value), .json(let value): return quoted(value)
+        case .timestamp(let value): return "datetimeoffset'\(value.iso8601())'"
+        case .bytes(let value):
+            var text: [UInt8] = []
+            value.withUnsafeBytes { Base64.encode($0, into: &text) }
+            return "'\(String(decoding: text, as: UTF8.self))'"
+        }
+    }
+
+    private static func text(of double: Double) throws(WireError) -> String {
+        guard double.isFinite else {
+            throw WireError(.invalidFilter, "\(double) cannot be said in a filter")
+        }
+        // Swift's shortest text that reads back the same, which always has a point or an exponent; `1e+16` loses the
+        // plus, since not every server decodes it in a URL.
+        let text = "\(double)"
+        return text.utf8.contains(UInt8(ascii: "+")) ? String(text.filter { $0 != "+" }) : text
+    }
+
+    /// The text in quotes, a quote within it doubled. By bytes: a quote followed by a combining mark is one character
+    /// to Swift, but still a quote to whoever reads it.
+    private static func quoted(_ text: String) -> String {
+        var bytes: [UInt8] = [UInt8(ascii: "'")]
+        bytes.reserveCapacity(text.utf8.count + 2)
+        for byte in text.utf8 {
+            bytes.append(byte)
+            if byte == UInt8(ascii: "'") { bytes.append(byte) }
+        }
+        bytes.append(UInt8(ascii: "'"))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The value of a literal with a prefix, such as `datetime'2026-11-21'`; nil when the text is not of that form.
+    static func value(prefix: String, text: String) -> Value?? {
+        switch prefix {
+        case "datetimeoffset", "datetime": .some(Timestamp(text).map { .timestamp($0) })
+        case "guid": .some(.string(text))
+        case "binary", "X": .some(bytes(hexadecimal: text).map { .bytes($0) })
+        default: .none
+        }
+    }
+
+    private static func bytes(hexadecimal text: String) -> [UInt8]? {
+        guard text.utf8.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        var high: UInt8?
+        for character in text.utf8 {
+            guard let digit = character.hexadecimalDigit else { return nil }
+            if let first = high {
+                bytes.append(first << 4 | digit)
+                high = nil
+            } else {
+                high = digit
+            }
+        }
+        return bytes
+    }
+}
+
+extension UInt8 {
+    /// The value of this ASCII character as a hexadecimal digit.
+    var hexadecimalDigit: UInt8? {
+        switch self {
+        case 0x30...0x39: self - 0x30
+        case 0x41...0x46: self - 0x41 + 10
+        case 0x61...0x66: self - 0x61 + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,124 @@
+internal import TidelineStore
+
+/// The words that stand where an operand may, and so cannot name a column.
+enum FilterKeyword: String {
+    case not, null, `true`, `false`
+}
+
+/// How tightly a part of a filter holds together; the tighter, the greater.
+enum FilterPrecedence: Int, Comparable {
+    case or, and, equality, relation, sum, product, prefix, primary
+
+    static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+
+    /// The next tighter one.
+    var tighter: Self { Self(rawValue: rawValue + 1) ?? .primary }
+}
+
+/// The operators between two operands.
+enum FilterOperator: Equatable {
+    case or, and
+    case comparison(Predicate.Comparison)
+    case arithmetic(Predicate.Arithmetic)
+
+    init?(word: String) {
+        switch word {
+        case "or": self = .or
+        case "and": self = .and
+        case "eq": self = .comparison(.equal)
+        case "ne": self = .comparison(.notEqual)
+        case "lt": self = .comparison(.less)
+        case "le": self = .comparison(.lessOrEqual)
+        case "gt": self = .comparison(.greater)
+        case "ge": self = .comparison(.greaterOrEqual)
+        case "add": self = .arithmetic(.add)
+        case "sub": self = .arithmetic(.subtract)
+        case "mul": self = .arithmetic(.multiply)
+        case "div": self = .arithmetic(.divide)
+        case "mod": self = .arithmetic(.modulo)
+        default: return nil
+        }
+    }
+
+    var precedence: FilterPrecedence {
+        switch self {
+        case .or: .or
+        case .and: .and
+        case .comparison(.equal), .comparison(.notEqual): .equality
+        case .comparison: .relation
+        case .arithmetic(.add), .arithmetic(.subtract): .sum
+        case .arithmetic: .product
+        }
+    }
+}
+
+extension Predicate.Comparison {
+    var word: String {
+        switch self {
+        case .equal: "eq"
+        case .notEqual: "ne"
+        case .less: "lt"
+        case .lessOrEqual: "le"
+        case .greater: "gt"
+        case .greaterOrEqual: "ge"
+        }
+    }
+}
+
+extension Predicate.Arithmetic {
+    var word: String {
+        switch self {
+        case .add: "add"
+        case .subtract: "sub"
+        case .multiply: "mul"
+        case .divide: "div"
+        case .modulo: "mod"
+        }
+    }
+
+    var precedence: FilterPrecedence { FilterOperator.arithmetic(self).precedence }
+}
+
+extension Predicate.Function {
+    /// The function's name in a filter. `equalsIgnoringCase` has none: it is written with two `tolower`.
+    var word: String? {
+        switch self {
+        case .contains: "substringof"
+        case .lower: "tolower"
+        case .upper: "toupper"
+        case .indexOf: "indexof"
+        case .startsWith: "startswith"
+        case .endsWith: "endswith"
+        case .equalsIgnoringCase: nil
+        case .length, .substring, .trim, .concat, .replace, .round, .floor, .ceiling, .year, .month, .day, .hour,
+            .minute, .second:
+            rawValue
+        }
+    }
+
+    private static let byWord = Dictionary(
+        uniqueKeysWithValues: allCases.compactMap { function in function.word.map { ($0, function) } }
+            + [("contains", .contains)])
+
+    /// The function of that name.
+    init?(word: String) {
+        guard let function = Self.byWord[word] else { return nil }
+        self = function
+    }
+
+    /// How many operands the function takes, for a message.
+    var arityText: String {
+        arity.lowerBound == arity.upperBound
+            ? "\(arity.lowerBound)" : "\(arity.lowerBound) or \(arity.upperBound)"
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether the name of a column may begin with this.
+    var startsIdentifier: Bool { self == "_" || (isASCII ? properties.isAlphabetic : properties.isXIDStart) }
+
+    /// Whether the name of a column may have this in it.
+    var continuesIdentifier: Bool {
+        startsIdentifier || self == "." || (isASCII ? ("0"..."9").contains(self) : properties.isXIDContinue)
+    }
+}

@@ -1,0 +1,148 @@
+internal import TidelineStore
+
+/// Writes a predicate as the text of a `$filter`.
+///
+/// What is still to be written waits on a stack of its own, so that no depth of nesting can exhaust the thread's.
+struct FilterWriter {
+    private let types: LiteralTypes
+    private var text = ""
+    private var pending: [Piece] = []
+
+    /// Text without bound would come of memberships within memberships, each of which repeats its operand.
+    private static let maximumLength = 16 << 20
+
+    private enum Piece {
+        case text(String)
+        /// A part of the tree, put in parentheses when it holds together less tightly than `minimum`. An *operand*'s
+        /// value counts, of a condition only whether it holds.
+        case node(Predicate, depth: Int, minimum: FilterPrecedence, isOperand: Bool)
+    }
+
+    init(types: LiteralTypes) { self.types = types }
+
+    mutating func write(_ predicate: Predicate) throws(WireError) -> String {
+        pending = [.node(predicate, depth: 1, minimum: .or, isOperand: false)]
+        while let piece = pending.popLast() {
+            switch piece {
+            case .text(let text): self.text += text
+            case .node(let node, let depth, let minimum, let isOperand):
+                try write(node, depth: depth, minimum: minimum, isOperand: isOperand)
+            }
+            guard text.utf8.count <= Self.maximumLength else {
+                throw WireError(.invalidFilter, "the filter is longer than 16 MiB of text")
+            }
+        }
+        return text
+    }
+
+    private mutating func write(
+        _ node: Predicate, depth: Int, minimum: FilterPrecedence, isOperand: Bool
+    ) throws(WireError) {
+        guard depth <= OData.maximumDepth else {
+            throw WireError(.invalidFilter, "the filter is nested more than \(OData.maximumDepth) levels deep")
+        }
+        switch node {
+        case .column(let name):
+            try OData.requireIdentifier(name)
+            text += name
+        case .literal(let value):
+            text += try FilterLiteral.text(of: value)
+        case .comparison(let comparison, let a, let b):
+            guard case .comparison(_, let a, let b) = try types.comparison(comparison, a, b) else { return }
+            try types.requireSayable(a, b)
+            let operands = [operand(a, depth, .sum), .text(" \(comparison.word) "), operand(b, depth, .sum)]
+            push(operands, precedence: .equality, minimum: minimum)
+        case .arithmetic(let operation, let a, let b):
+            let own = operation.precedence
+            let operands = [operand(a, depth, own), .text(" \(operation.word) "), operand(b, depth, own.tighter)]
+            push(operands, precedence: own, minimum: minimum)
+        case .and(let terms):
+            group(terms, .and, depth: depth, minimum: minimum, isOperand: isOperand)
+        case .or(let terms):
+            group(terms, .or, depth: depth, minimum: minimum, isOperand: isOperand)
+        case .not(let term):
+            let inner = Piece.node(term, depth: depth + 1, minimum: .or, isOperand: false)
+            push([.text("not ("), inner, .text(")")], precedence: .prefix, minimum: minimum)
+        case .membership(let member, let values):
+            let terms = values.map { Predicate.comparison(.equal, member, .literal($0)) }
+            group(terms, .or, depth: depth, minimum: minimum, isOperand: isOperand)
+        case .function(let function, let operands):
+            try self.function(function, operands, depth: depth, minimum: minimum)
+        }
+    }
+
+    /// The terms of an `and` or `or`. One within another of its kind needs no parentheses, and adds no depth.
+    private mutating func group(
+        _ terms: [Predicate], _ precedence: FilterPrecedence, depth: Int, minimum: FilterPrecedence, isOperand: Bool
+    ) {
+        let (word, neutral) = precedence == .and ? (" and ", "true") : (" or ", "false")
+        guard let first = terms.first else {
+            text += neutral
+            return
+        }
+        let inner = minimum == precedence && !isOperand ? depth : depth + 1
+        var pieces: [Piece] = []
+        for (index, term) in terms.enumerated() {
+            if index > 0 { pieces.append(.text(word)) }
+            pieces.append(.node(term, depth: inner, minimum: precedence, isOperand: false))
+        }
+        guard terms.count == 1 else {
+            push(pieces, precedence: precedence, minimum: minimum)
+            return
+        }
+        if isOperand && first.mayBeNull {
+            push(pieces + [.text(word + neutral)], precedence: precedence, minimum: minimum)
+        } else {
+            pending.append(.node(first, depth: inner, minimum: minimum, isOperand: isOperand))
+        }
+    }
+
+    private mutating func function(
+        _ function: Predicate.Function, _ operands: [Predicate], depth: Int, minimum: FilterPrecedence
+    ) throws(WireError) {
+        guard function.arity.contains(operands.count) else {
+            throw WireError(
+                .invalidFilter, "\(function.rawValue) takes \(function.arityText) operands, not \(operands.count)")
+        }
+        guard let word = function.word else {
+            let equality = Predicate.comparison(.equal, operands[0].loweredForFilter, operands[1].loweredForFilter)
+            pending.append(.node(equality, depth: depth, minimum: minimum, isOperand: true))
+            return
+        }
+        // The one function whose operands the protocol names the other way round: substringof(part, text).
+        let ordered = function == .contains ? operands.reversed() : operands
+        var pieces: [Piece] = [.text("\(word)(")]
+        for (index, operand) in ordered.enumerated() {
+            if index > 0 { pieces.append(.text(",")) }
+            pieces.append(self.operand(operand, depth, .or))
+        }
+        push(pieces + [.text(")")], precedence: .primary, minimum: minimum)
+    }
+
+    private func operand(_ node: Predicate, _ depth: Int, _ minimum: FilterPrecedence) -> Piece {
+        .node(node, depth: depth + 1, minimum: minimum, isOperand: true)
+    }
+
+    private mutating func push(_ pieces: [Piece], precedence: FilterPrecedence, minimum: FilterPrecedence) {
+        let isEnclosed = precedence < minimum
+        if isEnclosed { pending.append(.text(")")) }
+        pending.append(contentsOf: pieces.reversed())
+        if isEnclosed { text += "(" }
+    }
+}
+
+extension Predicate {
+    /// Whether its value may be null and not only true or false.
+    fileprivate var mayBeNull: Bool {
+        switch self {
+        case .comparison, .not, .membership: false
+        case .and(let terms), .or(let terms): terms.count == 1 && terms[0].mayBeNull
+        case .column, .literal, .function, .arithmetic: true
+        }
+    }
+
+    /// This text in lower case; a literal is lowered here, which spares the server the work for every row.
+    fileprivate var loweredForFilter: Predicate {
+        if case .literal(.string(let text)) = self { .literal(.string(text.asciiLowercased)) } else { lowercased }
+    }
+}
