@@ -36,6 +36,8 @@ struct MemberTable: Sendable {
         for column in shape.columns { addPattern(column.name) }
         addPattern("id")
         addPattern("deleted")
+        // Where the shape has the column, its name stands for that and nothing else.
+        if shape.index(of: "deleted") != nil { patterns[deleted].length = 0 }
     }
 
     /// What is expected first in a row: the order of the shape, until ``PageReader`` has seen another.
@@ -61,8 +63,8 @@ struct MemberTable: Sendable {
 
     /// The member whose name, unescaped, is this.
     func member(named name: UnsafeRawBufferPointer, guess: Member) -> Member {
-        if let index = shape.index(ofUTF8: name, guess: guess) { return index }
         if name.elementsEqual("id".utf8) { return id }
+        if let index = shape.index(ofUTF8: name, guess: guess) { return index }
         return name.elementsEqual("deleted".utf8) ? deleted : unknown
     }
 

@@ -1,0 +1,26 @@
+public import TidelineStore
+
+extension PageParser {
+    /// Reads the answer to a query; see ``parsePage(_:into:)-(UnsafeRawBufferPointer,_)``.
+    public func parsePage(_ bytes: [UInt8], into rows: inout PackedRows) throws(WireError) -> PageInfo {
+        try bytes.withUnsafeBufferPointer { buffer throws(WireError) in
+            try parsePage(UnsafeRawBufferPointer(buffer), into: &rows)
+        }
+    }
+
+    /// Reads one JSON object as a row; see ``parseRow(_:requireID:)-(UnsafeRawBufferPointer,_)``.
+    public func parseRow(_ bytes: [UInt8], requireID: Bool) throws(WireError) -> Row {
+        try bytes.withUnsafeBufferPointer { buffer throws(WireError) in
+            try parseRow(UnsafeRawBufferPointer(buffer), requireID: requireID)
+        }
+    }
+}
+
+extension JSONRow {
+    /// Reads one JSON object as a row; see ``parse(_:)-(UnsafeRawBufferPointer)``.
+    public static func parse(_ bytes: [UInt8]) throws(WireError) -> Row {
+        try bytes.withUnsafeBufferPointer { buffer throws(WireError) in
+            try parse(UnsafeRawBufferPointer(buffer))
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Testing
+import TidelineStore
+import TidelineWire
+
+@Suite struct DuplicateIDTests {
+    private func parser(_ matching: IDMatching) -> PageParser {
+        PageParser(schema: TableSchema("T", columns: [], systemColumns: [], idMatching: matching))
+    }
+
+    private func page(_ ids: [String]) -> String {
+        "[\(ids.map { json(Row(id: .string($0))) }.joined(separator: ","))]"
+    }
+
+    @Test(arguments: [IDMatching.asciiCaseInsensitive, .exact], ["a", "é", "0123456789abcdef", "0123456789abcdefg"])
+    func twoRowsWithOneIDRefuseThePage(matching: IDMatching, id: String) {
+        let error = wireError { () throws(WireError) in try parser(matching).page(page([id, "other", id])) }
+        #expect(error?.code == .duplicateID)
+        #expect(error?.id == id)
+        #expect(error?.offset == page([id, "other", id]).utf8.count - id.utf8.count - 4)
+    }
+
+    @Test(arguments: [("a", "A"), ("Zz-9", "zZ-9"), ("0123456789abcdefG", "0123456789ABCDEFg")])
+    func twoIDsThatDifferInCaseAreOneUnlessTheTableWantsExactOnes(a: String, b: String) throws {
+        let error = wireError { () throws(WireError) in try parser(.asciiCaseInsensitive).page(page([a, b])) }
+        #expect(error?.code == .duplicateID)
+        #expect(error?.id == b)
+        #expect(try parser(.exact).page(page([a, b])).rows.map(\.id) == [a, b])
+    }
+
+    @Test(arguments: [IDMatching.asciiCaseInsensitive, .exact])
+    func idsThatOnlyLookAlikeAreTwo(matching: IDMatching) throws {
+        // All but for one bit, or one length, the same: letters apart from their cases, canonical equivalents, zeros.
+        let ids = [
+            "@", "`", "[", "{", "é", "É", "e\u{301}", "\u{1}", "!", "a", "a\0", "a\0\0", "aaaaaaaa", "aaaaaaaa\0",
+            "0", "\u{10}", "00000000", "0000000\u{10}",
+        ]
+        #expect(try parser(matching).page(page(ids)).rows.map(\.id) == ids)
+    }
+
+    @Test func aDuplicateIsFoundInALargePageWhereverItStands() throws {
+        var ids = (0..<3000).map { "id-\($0 * 7919)" }
+        #expect(try parser(.asciiCaseInsensitive).page(page(ids)).rows.count == 3000)
+        for (first, second) in [(0, 2999), (0, 1), (31, 32), (1500, 2048)] {
+            let kept = ids[second]
+            ids[second] = ids[first].uppercased()
+            let error = wireError { () throws(WireError) in try parser(.asciiCaseInsensitive).page(page(ids)) }
+            #expect(error?.code == .duplicateID)
+            #expect(error?.id == ids[second])
+            ids[second] = kept
+        }
+    }
+
+    @Test func oneIDMayStandInSeveralAnswers() throws {
+        let parser = parser(.exact)
+        var rows = PackedRows(shape: parser.shape)
+        for _ in 0..<2 {
+            _ = try parser.parsePage(Array(page(["a"]).utf8), into: &rows)
+        }
+        #expect(rows.count == 2)
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import Testing
+import TidelineStore
+import TidelineTestSupport
+
+@testable import TidelineWire
+
+@Suite struct JSONRoundTripTests {
+    @Test(arguments: [UInt64](1...20))
+    func rowsOfEveryTypeComeBackAsTheyWere(seed: UInt64) throws {
+        var source = RandomRows(seed: seed, values: RandomValues(includesInfinity: false))
+        let schema = source.schema()
+        let parser = PageParser(schema: schema)
+        let rows = source.rows(50, of: schema).filter { !$0.id.isEmpty }
+        var packed = PackedRows(shape: parser.shape)
+        for row in rows { try packed.append(row) }
+
+        var fromRows = JSONWriter()
+        for (index, row) in rows.enumerated() {
+            index == 0 ? fromRows.beginArray() : fromRows.separator()
+            fromRows.append(row)
+            #expect(try parser.row(json(row)) == row)
+        }
+        fromRows.endArray()
+        var fromViews = JSONWriter()
+        for index in 0..<packed.count {
+            index == 0 ? fromViews.beginArray() : fromViews.separator()
+            packed.withRow(at: index) { fromViews.append($0) }
+        }
+        fromViews.endArray()
+
+        #expect(try parser.page(fromRows.bytes).rows == rows)
+        #expect(try parser.page(fromViews.bytes).rows == rows)
+        #expect((try JSONSerialization.jsonObject(with: Data(fromViews.bytes)) as? [Any])?.count == rows.count)
+    }
+
+    @Test(arguments: [UInt64](1...4))
+    func doublesComeBackBitForBit(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let parser = PageParser(schema: everyTypeSchema)
+        for _ in 0..<fuzzIterations {
+            let double = Double(bitPattern: random.next())
+            guard double.isFinite else { continue }
+            let row = try parser.row(json(["id": "a", "double": .double(double)]))
+            #expect(row["double"]?.double?.bitPattern == double.bitPattern)
+        }
+    }
+
+    @Test(arguments: [UInt64](1...4))
+    func decimalsAreRoundedAsTheCLibraryRoundsThem(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let parser = PageParser(schema: everyTypeSchema)
+        func digits(_ count: Int) -> String {
+            String((0..<count).map { _ in Character(String(Int.random(in: 0...9, using: &random))) })
+        }
+        for _ in 0..<fuzzIterations {
+            var text = Bool.random(using: &random) ? "-" : ""
+            text +=
+                Bool.random(using: &random)
+                ? "0" : "\(Int.random(in: 1...9, using: &random))\(digits(Int.random(in: 0...25, using: &random)))"
+            if Bool.random(using: &random) { text += ".\(digits(Int.random(in: 1...25, using: &random)))" }
+            if Bool.random(using: &random) { text += "e\(Int.random(in: -340...300, using: &random))" }
+            let expected = strtod(text, nil)
+            guard expected.isFinite else { continue }
+            let value = try parser.row(#"{"id":"a","double":\#(text)}"#)["double"]?.double
+            #expect(value?.bitPattern == expected.bitPattern, "\(text)")
+        }
+    }
+
+    @Test(arguments: [UInt64](1...4))
+    func documentsHaveTheValuesThatFoundationFinds(seed: UInt64) throws {
+        var documents = RandomDocuments(seed: seed)
+        for _ in 0..<(fuzzIterations / 10) {
+            let json = documents.object(depth: 3)
+            let row = try looseRow(json)
+            let expected = try #require(JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+            #expect(row.values.count == expected.count, "\(json)")
+            for (name, value) in row.values {
+                #expect(Self.isSame(value, expected[name]), "\(name) in \(json)")
+            }
+        }
+    }
+
+    private static func isSame(_ value: Value, _ other: Any?) -> Bool {
+        switch value {
+        case .null: other is NSNull
+        case .bool(let bool): other as? Bool == bool
+        case .int(let int): (other as? NSNumber)?.int64Value == int
+        case .double(let double): (other as? NSNumber)?.doubleValue == double
+        case .string(let text): (other as? String).map { $0.utf8.elementsEqual(text.utf8) } ?? false
+        case .json(let text):
+            (try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSObject) == other as? NSObject
+        case .timestamp, .bytes: false
+        }
+    }
+}
+
+/// Random JSON objects with distinct names, spaced at random.
+private struct RandomDocuments {
+    private var random: SplitMix64
+
+    init(seed: UInt64) { random = SplitMix64(seed: seed) }
+
+    mutating func object(depth: Int) -> String {
+        let members = (0..<Int.random(in: 0...6, using: &random)).map { index in
+            "\(space())\(string(prefix: "\(index)"))\(space()):\(value(depth: depth - 1))"
+        }
+        return "{\(members.joined(separator: ","))\(space())}"
+    }
+
+    private mutating func value(depth: Int) -> String {
+        let kinds = depth > 0 ? 7 : 5
+        let text =
+            switch Int.random(in: 0..<kinds, using: &random) {
+            case 0: "null"
+            case 1: Bool.random(using: &random) ? "true" : "false"
+            case 2: String(Int64.random(in: .min ... .max, using: &random))
+            case 3:
+                "\(Int.random(in: -99...99, using: &random)).\(Int.random(in: 1...999, using: &random))e\(Int.random(in: -9...9, using: &random))"
+            case 4: string(prefix: "")
+            case 5: object(depth: depth)
+            default:
+                "[\((0..<Int.random(in: 0...3, using: &random)).map { _ in value(depth: depth - 1) }.joined(separator: ","))]"
+            }
+        return space() + text + space()
+    }
+
+    private mutating func string(prefix: String) -> String {
+        let pieces = [
+            "a", "é", "😀", #"\n"#, #"\""#, #"\\"#, #"\/"#, #"\u00e9"#, #"\uD83D\uDE00"#, "e\u{301}", "{", "]", ",",
+        ]
+        return
+            "\"\(prefix)\((0..<Int.random(in: 0...9, using: &random)).map { _ in pieces.randomElement(using: &random) ?? "" }.joined())\""
+    }
+
+    private mutating func space() -> String { ["", "", "", " ", "\n", "\t\r"].randomElement(using: &random) ?? "" }
+}
