@@ -54,7 +54,7 @@ public enum IfMatch: Sendable, Hashable {
             self = .any
         } else if let versions = Self.list(bytes) {
             self = .versions(versions)
-        } else if let version = ETag.version(fromETag: text) {
+        } else if let version = ETag.version(fromETag: text), Array(ETag.quote(version).utf8) == bytes {
             // A version that ends with a backslash: ambiguous in a list, plain on its own.
             self = .versions([version])
         } else {
