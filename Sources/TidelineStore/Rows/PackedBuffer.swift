@@ -2,7 +2,10 @@
 ///
 /// Unsafe pointers: an array would check for unique ownership and bounds at every byte that the parser writes. Here
 /// each access is checked once per value against the bytes in use.
-struct PackedBuffer: ~Copyable {
+///
+/// Sendable: the bytes belong to this one noncopyable value, so whoever holds it is the only one to touch them, and
+/// who borrows it only reads.
+struct PackedBuffer: ~Copyable, @unchecked Sendable {
     private var base: UnsafeMutableRawPointer
     private var capacity: Int
     private(set) var count = 0

@@ -3,11 +3,11 @@
 ///
 /// One buffer and no object per row or value is what makes a store as fast as the engine below it. Build a row with
 /// ``beginRow()``, `set…`, ``setID(_:)-(RowID)``, ``endRow()``, or copy one with ``append(_:)-(Row)``; read with
-/// ``forEach(_:)``. A column that is not set is absent: an upsert keeps what is stored.
+/// ``forEachRow(_:)``. A column that is not set is absent: an upsert keeps what is stored.
 ///
 /// Unsafe pointers: the buffer is owned by this noncopyable value and freed with it; views of it are handed out only
 /// to closures while the batch is borrowed and therefore cannot change.
-public struct PackedRows: ~Copyable {
+public struct PackedRows: ~Copyable, Sendable {
     /// The columns of the rows.
     public let shape: RowShape
     var buffer: PackedBuffer
@@ -76,7 +76,7 @@ public struct PackedRows: ~Copyable {
     // MARK: Reading
 
     /// Calls `body` with each row, in the order in which they were added.
-    public func forEach(_ body: (borrowing RowView) throws -> Void) rethrows {
+    public func forEachRow(_ body: (borrowing RowView) throws -> Void) rethrows {
         var view = RowView(shape: shape)
         for entry in entries {
             view.point(atID: buffer[entry.idOffset, entry.idLength], trusting: buffer[entry.rowOffset, entry.rowLength])

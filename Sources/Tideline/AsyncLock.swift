@@ -1,0 +1,68 @@
+internal import Synchronization
+
+/// A lock held across awaits, given in the order in which it was asked for. A task that is cancelled while it waits
+/// gives up its place and throws.
+final class AsyncLock: Sendable {
+    private struct State {
+        var isHeld = false
+        var nextTicket = 0
+        var waiting: [(ticket: Int, continuation: CheckedContinuation<Void, any Error>)] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Runs `body` alone.
+    func withLock<T>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> T
+    ) async throws -> T {
+        try await acquire()
+        defer { release() }
+        return try await body()
+    }
+
+    private func acquire() async throws {
+        let ticket = state.withLock { state in
+            state.nextTicket += 1
+            return state.nextTicket
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                enter(ticket, continuation)
+            }
+        } onCancel: {
+            cancel(ticket)
+        }
+    }
+
+    private func enter(_ ticket: Int, _ continuation: CheckedContinuation<Void, any Error>) {
+        // Cancelled before it came to wait: the handler has run already and found nothing to cancel.
+        let outcome: Result<Void, any Error>? = state.withLock { state in
+            if Task.isCancelled { return .failure(CancellationError()) }
+            guard state.isHeld else {
+                state.isHeld = true
+                return .success(())
+            }
+            state.waiting.append((ticket, continuation))
+            return nil
+        }
+        if let outcome { continuation.resume(with: outcome) }
+    }
+
+    private func cancel(_ ticket: Int) {
+        let continuation = state.withLock { state in
+            state.waiting.firstIndex { $0.ticket == ticket }.map { state.waiting.remove(at: $0).continuation }
+        }
+        continuation?.resume(throwing: CancellationError())
+    }
+
+    private func release() {
+        let next = state.withLock { state in
+            guard !state.waiting.isEmpty else {
+                state.isHeld = false
+                return CheckedContinuation<Void, any Error>?.none
+            }
+            return state.waiting.removeFirst().continuation
+        }
+        next?.resume()
+    }
+}

@@ -1,0 +1,111 @@
+internal import TidelineStore
+
+/// Settles one failed operation within one transaction, if it is still the one that failed.
+struct ConflictResolution: Sendable {
+    let operations: OperationStore
+    let schema: TableSchema
+    /// The operations that a push has in hand right now.
+    let inFlight: Set<Int64>
+
+    private var codec: RowCodec { RowCodec(schema: schema) }
+
+    func apply(_ resolution: OperationResolution, to error: TableOperationError, in writer: some StoreWriter) throws {
+        var operation = try unchangedOperation(of: error, in: writer)
+        switch resolution {
+        case .discard:
+            try discard(operation, serverItem: error.serverItem, in: writer)
+        case .update(let item):
+            try operations.remove(operation, in: writer)
+            try replace(operation.itemID, by: item, in: writer)
+        case .keep(let item):
+            try rebase(&operation, onto: item, serverItem: error.serverItem)
+            try store(operation, item: item, in: writer)
+        case .modify(let kind, let item):
+            try modify(&operation, to: kind, item: item, error: error, in: writer)
+        }
+    }
+
+    /// The operation as it is, provided that nothing changed it since the error arose.
+    private func unchangedOperation(
+        of error: TableOperationError, in reader: some StoreReader
+    ) throws -> TableOperation {
+        let pending = try operations.operations(
+            of: schema.name, key: schema.itemKey(error.itemID), in: reader)
+        guard let operation = pending.first, pending.count == 1, operation.id == error.operationID,
+            operation.revision == error.revision, !inFlight.contains(operation.id)
+        else {
+            throw SyncError(
+                .operationChanged, "the row was edited or pushed since the error arose; nothing was changed",
+                table: error.table, id: error.itemID)
+        }
+        return operation
+    }
+
+    private func discard(_ operation: TableOperation, serverItem: Row?, in writer: some StoreWriter) throws {
+        try operations.remove(operation, in: writer)
+        let base = try operation.base.map(codec.row)
+        // A pull may have brought a newer copy than the answer to the push.
+        let known = [serverItem, base].compactMap { $0 }
+            .max { ($0["updatedAt"]?.timestamp ?? .min) < ($1["updatedAt"]?.timestamp ?? .min) }
+        if let known, known["deleted"]?.bool != true {
+            try replace(operation.itemID, by: known, in: writer)
+        } else {
+            try writer.delete(id: operation.itemID, from: schema.name)
+        }
+    }
+
+    private func rebase(_ operation: inout TableOperation, onto item: Row, serverItem: Row?) throws {
+        operation.baseVersion = item.version ?? serverItem?.version ?? operation.baseVersion
+        if let serverItem { operation.base = codec.json(serverItem) }
+        operation.sent = []
+        operation.revision += 1
+        operation.lastError = nil
+    }
+
+    private func modify(
+        _ operation: inout TableOperation, to kind: OperationKind, item: Row?, error: TableOperationError,
+        in writer: some StoreWriter
+    ) throws {
+        let content = try item ?? writer.row(in: schema.name, id: operation.itemID) ?? error.item
+        operation.kind = kind
+        operation.restores = false
+        try rebase(&operation, onto: item ?? Row(), serverItem: error.serverItem)
+        switch kind {
+        case .insert:
+            operation.baseVersion = nil
+            operation.base = nil
+            operation.deletedItem = nil
+        case .update:
+            operation.deletedItem = nil
+        case .delete:
+            operation.deletedItem = content.map(codec.json)
+            try operations.save(operation, in: writer)
+            try operations.removeError(of: operation.id, in: writer)
+            try writer.delete(id: operation.itemID, from: schema.name)
+            return
+        }
+        guard let content else {
+            throw SyncError(
+                .noSuchRow, "there is no content to \(kind); pass the item", table: schema.name, id: operation.itemID)
+        }
+        try store(operation, item: content, in: writer)
+    }
+
+    private func store(_ operation: TableOperation, item: Row, in writer: some StoreWriter) throws {
+        var operation = operation
+        if operation.kind == .delete {
+            let kept = try operation.deletedItem.map(codec.row) ?? Row()
+            operation.deletedItem = codec.json(kept.merging(item))
+        } else {
+            try writer.upsert(fitted(item, id: operation.itemID), into: schema.name)
+        }
+        try operations.save(operation, in: writer)
+        try operations.removeError(of: operation.id, in: writer)
+    }
+
+    private func replace(_ id: String, by item: Row, in writer: some StoreWriter) throws {
+        try writer.upsert(fitted(item, id: id), into: schema.name)
+    }
+
+    private func fitted(_ item: Row, id: String) -> Row { item.fitted(to: schema, id: id) }
+}

@@ -1,0 +1,97 @@
+internal import TidelineStore
+
+/// What a page changes in the local store: found by reading alone, so that a page that brings nothing costs no write.
+struct PageApplication: Sendable {
+    /// Positions of the rows to store; nil for all of them.
+    private(set) var stored: [Int]? = []
+    /// Ids of the rows to remove.
+    private(set) var removed: [RowID] = []
+    /// Operations whose base copy becomes the server's row at a position.
+    private(set) var rebased: [(operation: TableOperation, index: Int)] = []
+    private let page: PulledPage
+
+    /// The number of rows to store.
+    var storedCount: Int { stored?.count ?? page.rows.count }
+
+    /// Whether the page changes nothing.
+    var isEmpty: Bool { storedCount == 0 && removed.isEmpty && rebased.isEmpty }
+
+    /// Compares a page with what is stored.
+    ///
+    /// - Parameters:
+    ///   - known: Versions of rows that the page before brought, by id.
+    ///   - isFresh: Whether the table had no rows when the pull began, so that none need be looked up.
+    init(
+        _ page: PulledPage, known: [String: String], isFresh: Bool, operations: OperationStore,
+        in reader: some StoreReader
+    ) throws {
+        self.page = page
+        let schema = page.codec.schema
+        let pending = try Self.pendingOperations(of: schema, operations, in: reader)
+        if isFresh, known.isEmpty, pending.isEmpty, page.deleted.isEmpty {
+            stored = nil
+            return
+        }
+        let versionColumn = page.rows.shape.index(of: "version")
+        var nextDeleted = page.deleted[...]
+        var kept: [Int] = []
+        for index in 0..<page.rows.count {
+            let isDeleted = nextDeleted.first == index
+            if isDeleted { nextDeleted.removeFirst() }
+            try page.rows.withRow(at: index) { view in
+                let version = versionColumn.flatMap { view.string(at: $0) }
+                if !pending.isEmpty, let operation = pending[schema.itemKey(view.id)] {
+                    if try operation.base.map(page.codec.row)?.version != version || version == nil {
+                        rebased.append((operation, index))
+                    }
+                } else if isDeleted {
+                    if try reader.row(in: schema.name, id: view.key) != nil { removed.append(view.key) }
+                } else if try !Self.isKnown(view, version, known, isFresh: isFresh, schema, reader) {
+                    kept.append(index)
+                }
+            }
+        }
+        stored = kept.count == page.rows.count ? nil : kept
+    }
+
+    private static func isKnown(
+        _ view: borrowing RowView, _ version: String?, _ known: [String: String], isFresh: Bool, _ schema: TableSchema,
+        _ reader: some StoreReader
+    ) throws -> Bool {
+        guard let version else { return false }
+        if known[view.id] == version { return true }
+        guard !isFresh else { return false }
+        return try reader.withRow(in: schema.name, id: view.key) { $0["version"]?.string } == version
+    }
+
+    /// The oldest operation of each row with pending operations, by the row's key.
+    private static func pendingOperations(
+        of schema: TableSchema, _ operations: OperationStore, in reader: some StoreReader
+    ) throws -> [String: TableOperation] {
+        let query = Query(operations.tables.operations).filter(.column("table") == .value(schema.name)).order(by: "id")
+        let pending = try operations.operations(matching: query, in: reader).map { ($0.itemKey, $0) }
+        return Dictionary(pending) { oldest, _ in oldest }
+    }
+
+    /// Writes the changes.
+    func write(operations: OperationStore, in writer: some StoreWriter) throws {
+        let table = page.codec.schema.name
+        if let stored, !stored.isEmpty {
+            var some = PackedRows(shape: page.rows.shape)
+            for index in stored {
+                try page.rows.withRow(at: index) { try some.append(copying: $0) }
+            }
+            try writer.upsert(some, into: table)
+        } else if stored == nil, page.rows.count > 0 {
+            try writer.upsert(page.rows, into: table)
+        }
+        if !removed.isEmpty { try writer.delete(ids: removed, from: table) }
+        for (operation, index) in rebased {
+            var operation = operation
+            var row = page.row(at: index)
+            if page.deleted.contains(index) { row["deleted"] = true }
+            operation.base = page.codec.json(row)
+            try operations.save(operation, in: writer)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+/// How a pull is done.
+public struct PullSettings: Sendable {
+    /// How many rows to ask for at once, 1 or more; the server's own limit is respected. The default is 1000.
+    public var pageSize: Int
+    /// What to do when the push before the pull fails.
+    public var whenPushFails: PushFailure
+    /// What to do when the query id was used with another filter before.
+    public var whenFilterChanges: FilterChange
+    /// How far before the server's clock an incremental pull looks again for rows that were stamped earlier but
+    /// committed later; 5 s by default.
+    public var lookback: Duration
+    /// Parameters added to the address of every request; a name must not begin with `$` or `__`.
+    public var parameters: [(name: String, value: String)]
+    /// Settings of the push before the pull.
+    public var push: PushSettings
+    /// Called after each page is stored.
+    public var onProgress: (@Sendable (PullProgress) -> Void)?
+
+    /// What to do when the push before a pull fails.
+    public enum PushFailure: Sendable, Hashable {
+        /// The pull fails with the push's error, and nothing is pulled.
+        case fail
+        /// Errors of single operations do not keep the other rows from being pulled, and are thrown after that. A push
+        /// that was aborted still fails the pull.
+        case pullOthers
+    }
+
+    /// What to do when a query id was used with another filter before.
+    public enum FilterChange: Sendable, Hashable {
+        /// The pull fails with ``SyncError/Code/filterChanged``.
+        case fail
+        /// The token is dropped and the pull begins anew.
+        case reset
+    }
+
+    /// Settings for a pull; those not named have their defaults.
+    public init(
+        pageSize: Int = 1000, whenPushFails: PushFailure = .fail, whenFilterChanges: FilterChange = .fail,
+        lookback: Duration = .seconds(5), parameters: [(name: String, value: String)] = [],
+        push: PushSettings = PushSettings(), onProgress: (@Sendable (PullProgress) -> Void)? = nil
+    ) {
+        self.pageSize = pageSize
+        self.whenPushFails = whenPushFails
+        self.whenFilterChanges = whenFilterChanges
+        self.lookback = lookback
+        self.parameters = parameters
+        self.push = push
+        self.onProgress = onProgress
+    }
+}
+
+/// How far a pull has come.
+public struct PullProgress: Sendable, Hashable {
+    /// Rows in the answers so far, those already known included.
+    public var rowsPulled = 0
+    /// Answers so far.
+    public var pages = 0
+}
+
+/// What a pull did.
+public struct PullResult: Sendable, Hashable {
+    /// Requests sent, retries not counted.
+    public internal(set) var requests = 0
+    /// Rows in the answers.
+    public internal(set) var rowsPulled = 0
+    /// Rows stored because they were new or changed.
+    public internal(set) var rowsStored = 0
+    /// Rows removed because the server deleted them.
+    public internal(set) var rowsRemoved = 0
+    /// Transactions that wrote to the local store.
+    public internal(set) var writes = 0
+}
+
+/// What a forced purge removed.
+public struct ForcePurgeResult: Sendable, Hashable {
+    /// Rows of the table.
+    public var rows = 0
+    /// Operations that had not been pushed.
+    public var operations = 0
+}

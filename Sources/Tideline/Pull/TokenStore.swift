@@ -1,0 +1,50 @@
+internal import Foundation
+internal import TidelineStore
+
+/// How far an incremental pull has come: the value kept under its table and query id.
+struct PullToken: Sendable, Hashable, Codable {
+    /// The greatest `updatedAt` applied.
+    var updatedAt: Timestamp?
+    /// The server's clock when the pull began that came this far.
+    var serverDate: Timestamp?
+    /// The filter the query id stands for, as the server is asked.
+    var filter: String
+}
+
+/// The tokens as they lie in the config table.
+struct TokenStore: Sendable {
+    let tables: SystemTables
+    let makeID: @Sendable () -> String
+
+    /// The key type of a token; the operation counter has another.
+    private static let keyType: Int64 = 1
+
+    func token(table: String, queryID: String, in reader: some StoreReader) throws -> PullToken? {
+        guard let value = try row(table: table, queryID: queryID, in: reader)?["value"]?.string else { return nil }
+        return try JSONDecoder().decode(PullToken.self, from: Data(value.utf8))
+    }
+
+    func save(_ token: PullToken, table: String, queryID: String, in writer: some StoreWriter) throws {
+        let existing = try row(table: table, queryID: queryID, in: writer)
+        var row: Row = [
+            "table": .string(table), "key": .string(queryID), "keyType": .int(Self.keyType),
+            "value": .string(String(decoding: try JSONEncoder().encode(token), as: UTF8.self)),
+        ]
+        row.id = existing?.id ?? makeID()
+        try writer.upsert(row, into: tables.config)
+    }
+
+    func remove(table: String, queryID: String? = nil, in writer: some StoreWriter) throws {
+        try writer.delete(matching: query(table: table, queryID: queryID))
+    }
+
+    private func row(table: String, queryID: String, in reader: some StoreReader) throws -> Row? {
+        try reader.rows(matching: query(table: table, queryID: queryID).limit(1)).rows.first
+    }
+
+    private func query(table: String, queryID: String?) -> Query {
+        let ofTable = Query(tables.config)
+            .filter(.column("table") == .value(table) && .column("keyType") == .value(Self.keyType))
+        return queryID.map { ofTable.filter(.column("key") == .value($0)) } ?? ofTable
+    }
+}

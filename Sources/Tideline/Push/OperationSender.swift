@@ -1,0 +1,226 @@
+internal import TidelineStore
+internal import TidelineWire
+
+/// Sends one operation and reads its answer, recognising its own earlier writes: no duplicate, no false conflict.
+struct OperationSender: Sendable {
+    let connection: ServerConnection
+    let dialect: any Dialect
+    let codec: RowCodec
+    let operation: TableOperation
+    let parameters: [(String, String)]
+    /// Stores that a request with this body is about to leave; returns all bodies whose fate is not known, as JSON.
+    let noteAttempt: @Sendable (Row) async throws -> [String]
+
+    private var table: String { operation.table }
+    private var id: String { operation.itemID }
+
+    /// How often an own earlier write is recognised and built upon before the operation counts as in conflict.
+    private static let maximumRounds = 4
+
+    /// Sends `item` and returns the server's row; nil for a delete, and for an update without any content.
+    func send(_ item: Row) async throws -> Row? {
+        switch operation.kind {
+        case .insert: return try await insert(item)
+        case .update:
+            let base = try operation.base.map(codec.row)
+            return try await update(item, base: operation.restores ? nil : base, round: 1)
+        case .delete:
+            return try await delete(version: item.version, round: 1)
+        }
+    }
+
+    // MARK: Insert
+
+    private func insert(_ item: Row) async throws -> Row? {
+        let body = codec.insertBody(of: item, id: id)
+        let sent = try await noteAttempt(body)
+        let answer = try await connection.send(
+            dialect.insert(body, into: table, parameters: parameters, features: .offline))
+        switch try meaning(of: answer) {
+        case .done:
+            return try await row(in: answer)
+        case .conflict:
+            // The body may be the client's own row sent back: only a look-up tells.
+            let server = try await lookUp()
+            guard let server, server["deleted"]?.bool != true,
+                // An insert without any content has no body to compare.
+                try isOwn(server, sent) || (body.isEmpty && codec.differingColumns(server, item).isEmpty)
+            else { throw conflict(answer, server: server) }
+            return try await build(on: server, item: item, body: body)
+        default:
+            throw rejection(answer)
+        }
+    }
+
+    // MARK: Update
+
+    private func update(_ item: Row, base: Row?, round: Int) async throws -> Row? {
+        let body = try codec.updateBody(of: item, base: base, earlier: operation.sent, id: id)
+        guard !body.isEmpty || operation.restores else { return base }
+        let sent = try await noteAttempt(body)
+        let answer = try await connection.send(
+            dialect.update(
+                body, in: table, version: item.version, parameters: parameters, features: .offline))
+        switch try meaning(of: answer) {
+        case .done:
+            return try await row(in: answer)
+        case .gone where operation.restores:
+            return try await restore(item, body: body)
+        case .gone:
+            throw conflict(answer, server: nil)
+        case .conflict:
+            guard let server = try await conflictingRow(in: answer), try isOwn(server, sent),
+                round < Self.maximumRounds
+            else { throw try await conflict(answer, server: conflictingRow(in: answer)) }
+            return try await build(on: server, item: item, body: body, round: round + 1)
+        default:
+            throw rejection(answer)
+        }
+    }
+
+    /// The server's row is an earlier write of this operation: what it lacks of the item goes into an update of it.
+    private func build(on server: Row, item: Row, body: Row, round: Int = 2) async throws -> Row? {
+        if codec.shows(server, body) { return server }
+        var next = item
+        next["version"] = server["version"]
+        return try await update(next, base: server, round: round)
+    }
+
+    /// Brings a deleted row back and gives it its content; where the server has none at all, inserts it.
+    private func restore(_ item: Row, body: Row) async throws -> Row? {
+        let answer = try await connection.send(dialect.undelete(id, in: table, version: nil, features: .offline))
+        switch try meaning(of: answer) {
+        case .done:
+            let version = try await row(in: answer)?.version
+            let request = try dialect.update(
+                body, in: table, version: version, parameters: parameters, features: .offline)
+            let update = try await connection.send(request)
+            guard try meaning(of: update) == .done else {
+                throw try await conflict(update, server: conflictingRow(in: update))
+            }
+            return try await row(in: update)
+        case .gone:
+            return try await insert(item)
+        case .conflict:
+            throw try await conflict(answer, server: conflictingRow(in: answer))
+        default:
+            throw rejection(answer)
+        }
+    }
+
+    // MARK: Delete
+
+    private func delete(version: String?, round: Int) async throws -> Row? {
+        let sent = try await noteAttempt(Row())
+        let answer = try await connection.send(
+            dialect.delete(id, from: table, version: version, parameters: parameters, features: .offline))
+        switch try meaning(of: answer) {
+        case .done:
+            return try? codec.row(body: answer.body)
+        case .gone:
+            return nil
+        case .conflict:
+            let server = try await conflictingRow(in: answer)
+            // An update of ours that was carried out though its answer was lost: delete what it made.
+            guard let server, try isOwn(server, sent), round < Self.maximumRounds, let version = server.version else {
+                throw conflict(answer, server: server)
+            }
+            return try await delete(version: version, round: round + 1)
+        default:
+            throw rejection(answer)
+        }
+    }
+
+    // MARK: Answers
+
+    /// The meaning of the status, the ones that end the push thrown.
+    private func meaning(of answer: TransportResponse) throws -> PushAnswer {
+        let status = answer.response.status.code
+        switch PushAnswer(status: status, to: operation.kind) {
+        case .authentication:
+            throw SyncError(
+                .authentication, "the server asks to sign in: \(dialect.errorMessage(answer.body))", status: status)
+        case .unavailable:
+            throw SyncError(
+                .network, "the server is not available: \(dialect.errorMessage(answer.body))", status: status)
+        case .serverFailure:
+            throw OperationFailure(.serverFailed, dialect.errorMessage(answer.body), status: status)
+        case let meaning:
+            return meaning
+        }
+    }
+
+    private func rejection(_ answer: TransportResponse) -> OperationFailure {
+        let status = answer.response.status.code
+        return OperationFailure(.rejected, dialect.errorMessage(answer.body), status: status)
+    }
+
+    private func conflict(_ answer: TransportResponse, server: Row?) -> OperationFailure {
+        let message =
+            if let server {
+                server["deleted"]?.bool == true
+                    ? "the row was deleted on the server" : "the row was changed on the server"
+            } else { "the row is not on the server" }
+        return OperationFailure(
+            .conflict, message, status: answer.response.status.code, serverItem: server)
+    }
+
+    /// The row that an answer to an insert or update carries; asked for where it carries none that can be read.
+    private func row(in answer: TransportResponse) async throws -> Row? {
+        if var row = try? codec.row(body: answer.body) {
+            if let version = dialect.version(of: answer.response) { row["version"] = .string(version) }
+            return row
+        }
+        guard let row = try await lookUp() else {
+            throw OperationFailure(
+                .invalidAnswer, "the server accepted the row, but its answer cannot be read",
+                status: answer.response.status.code)
+        }
+        return row
+    }
+
+    /// The server's row in a conflict's answer; asked for where the body has none.
+    private func conflictingRow(in answer: TransportResponse) async throws -> Row? {
+        if let row = try? codec.row(body: answer.body), row.version != nil { return row }
+        return try await lookUp()
+    }
+
+    private func lookUp() async throws -> Row? {
+        let answer = try await connection.send(dialect.lookup(id, in: table, includeDeleted: true, features: .offline))
+        switch try meaning(of: answer) {
+        case .done: return try? codec.row(body: answer.body)
+        default: return nil
+        }
+    }
+
+    private func isOwn(_ server: Row, _ sent: [String]) throws -> Bool {
+        try sent.contains { json in
+            let body = try codec.row(json)
+            return !body.isEmpty && codec.shows(server, body)
+        }
+    }
+}
+
+extension RowCodec {
+    /// What an insert sends: the app's columns that are not null. Servers answer columns they do not know with an
+    /// error, also when there is nothing in them.
+    func insertBody(of item: Row, id: String) -> Row {
+        var body = Row(id: .string(id))
+        for name in appColumns {
+            if let value = item[name], !value.isNull { body[name] = value }
+        }
+        return body
+    }
+
+    /// What an update sends: the app's columns that differ from the base, and those of earlier bodies whose fate is
+    /// not known; the whole row where there is no base.
+    func updateBody(of item: Row, base: Row?, earlier: [String], id: String) throws -> Row {
+        var names = base.map { differingColumns(item, $0) } ?? appColumns.filter { item[$0] != nil }
+        for json in earlier {
+            names += try row(json).columnNames.filter { appColumns.contains($0) && !names.contains($0) }
+        }
+        var body = Row(id: .string(id))
+        for name in names { body[name] = item[name] ?? .null }
+        return body
+    }
+}

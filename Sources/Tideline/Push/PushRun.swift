@@ -1,0 +1,164 @@
+internal import TidelineStore
+internal import TidelineWire
+
+/// One push: performs what ``PushMachine`` decides.
+struct PushRun<Store: LocalStore>: Sendable {
+    let context: SyncContext<Store>
+    let delegate: (any SyncContextDelegate)?
+    let settings: PushSettings
+
+    /// What came of a push.
+    struct Outcome: Sendable {
+        var errors: [TableOperationError] = []
+        var abort: SyncError?
+    }
+
+    /// An operation in hand, with the local row as it was when it was taken.
+    private struct InHand: Sendable {
+        var operation: TableOperation
+        var schema: TableSchema
+        var snapshot: Row?
+        var item: Row?
+    }
+
+    func run() async -> Outcome {
+        var outcome = Outcome()
+        var machine = PushMachine()
+        do {
+            let operations = context.operations
+            var action = machine.handle(.started(last: try await context.reading { try operations.lastID(in: $0) }))
+            while true {
+                if Task.isCancelled { throw SyncError(.cancelled, "the push was cancelled") }
+                switch action {
+                case .find(let after, let last):
+                    let found = try await context.reading { try operations.first(after: after, upTo: last, in: $0) }
+                    action = machine.handle(
+                        .found(found.map { .init(id: $0.id, table: $0.table, itemKey: $0.itemKey) }))
+                case .send(let id):
+                    action = machine.handle(try await perform(id, &outcome))
+                case .finish:
+                    return outcome
+                case .giveUp:
+                    throw SyncError(
+                        .serverFailing,
+                        "\(PushMachine.maximumServerFailures) operations in a row failed for the server's own reasons")
+                }
+            }
+        } catch {
+            outcome.abort = context.syncError(error)
+            return outcome
+        }
+    }
+
+    // MARK: One operation
+
+    private func perform(_ id: Int64, _ outcome: inout Outcome) async throws -> PushMachine.Event {
+        guard let inHand = try await take(id) else { return .succeeded }
+        do {
+            let server = try await answer(to: inHand)
+            try await finish(inHand) { outcomes, writer in
+                try outcomes.succeed(
+                    inHand.operation, snapshot: inHand.snapshot, server: server.row, in: writer)
+                return nil
+            }
+            if server.cancelsPush { throw SyncError(.cancelled, "the push was cancelled by the delegate") }
+            return .succeeded
+        } catch let failure as OperationFailure {
+            let record = try await finish(inHand) { try $0.fail(inHand.operation, failure, in: $1) }
+            if let record { outcome.errors.append(TableOperationError(record, resolver: context)) }
+            return .failed(isServerFailure: failure.code == .serverFailed)
+        } catch {
+            // A second failure, of the store, must not hide the first; the operation is in the queue in any case.
+            _ = try? await finish(inHand) { try $0.fail(inHand.operation, nil, in: $1) }
+            throw error
+        }
+    }
+
+    /// Marks an operation as in flight and reads its row, in one transaction; nil when it is gone.
+    private func take(_ id: Int64) async throws -> InHand? {
+        let context = context
+        return try await context.writing { writer in
+            guard let operation = try context.operations.operation(id, in: writer) else { return nil }
+            let schema = try writer.schema(of: operation.table)
+            let codec = RowCodec(schema: schema)
+            let snapshot = try writer.row(in: operation.table, id: operation.itemID)
+            var item = try operation.kind == .delete ? operation.deletedItem.map(codec.row) ?? Row() : snapshot
+            item?.id = operation.itemID
+            item?["version"] = operation.baseVersion.map { .string($0) }
+            context.markInFlight(id)
+            return InHand(operation: operation, schema: schema, snapshot: snapshot, item: item)
+        }
+    }
+
+    /// Writes the end of an operation; with the transaction it is no longer in flight.
+    @discardableResult
+    private func finish(
+        _ inHand: InHand,
+        _ body: @escaping @Sendable (PushOutcomes, Store.Writer) throws -> OperationErrorRecord?
+    ) async throws -> OperationErrorRecord? {
+        let context = context
+        let outcomes = PushOutcomes(
+            operations: context.operations, errors: context.errorStore, codec: RowCodec(schema: inHand.schema))
+        return try await context.writing { writer in
+            defer { context.unmarkInFlight(inHand.operation.id) }
+            return try body(outcomes, writer)
+        }
+    }
+
+    private func answer(to inHand: InHand) async throws -> (row: Row?, cancelsPush: Bool) {
+        guard let item = inHand.item else {
+            throw OperationFailure(.invalidItem, "the row is no longer in the local table")
+        }
+        let sender = makeSender(inHand)
+        guard let delegate else { return (try await sending { try await sender.send(item) }, false) }
+        let operation = PushOperation(inHand.operation, item: item) { item in
+            try await sending { try await sender.send(item) }
+        }
+        do {
+            let row = try await delegate.perform(operation)
+            if operation.isCancelled, !operation.hasExecuted {
+                throw SyncError(.cancelled, "the push was cancelled by the delegate")
+            }
+            return (row, operation.isCancelled)
+        } catch let error as SyncError {
+            throw error
+        } catch let failure as OperationFailure {
+            if operation.isCancelled { throw SyncError(.cancelled, "the push was cancelled by the delegate") }
+            throw failure
+        } catch {
+            if operation.isCancelled || error is CancellationError {
+                throw SyncError(.cancelled, "the push was cancelled by the delegate")
+            }
+            throw OperationFailure(.delegate, "the delegate failed: \(error)")
+        }
+    }
+
+    private func makeSender(_ inHand: InHand) -> OperationSender {
+        let context = context
+        let codec = RowCodec(schema: inHand.schema)
+        return OperationSender(
+            connection: context.connection, dialect: context.dialect, codec: codec, operation: inHand.operation,
+            parameters: settings.parameters.map { ($0.name, $0.value) },
+            noteAttempt: { body in
+                try await context.writing { writer in
+                    guard var operation = try context.operations.operation(inHand.operation.id, in: writer) else {
+                        return []
+                    }
+                    operation.attempts += 1
+                    let json = codec.json(body)
+                    if !body.isEmpty, !operation.sent.contains(json) { operation.sent.append(json) }
+                    try context.operations.save(operation, in: writer)
+                    return operation.sent
+                }
+            })
+    }
+
+    /// A request that cannot be written (an id or value the wire has no form for) is this operation's failure.
+    private func sending(_ body: () async throws -> Row?) async throws -> Row? {
+        do {
+            return try await body()
+        } catch let error as WireError {
+            throw OperationFailure(.invalidItem, "the row cannot be sent: \(error)")
+        }
+    }
+}

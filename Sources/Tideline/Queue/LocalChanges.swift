@@ -1,0 +1,111 @@
+internal import TidelineStore
+
+/// A change by the app, within one transaction: the row and its entry in the queue, never one without the other.
+struct LocalChanges: Sendable {
+    let operations: OperationStore
+    let schema: TableSchema
+    /// Whether rows are written here (else by the app itself).
+    let writesRows: Bool
+    /// Whether an insert over a pending delete is an error.
+    let isStrict: Bool
+    /// The operations that a push has in hand right now.
+    let inFlight: Set<Int64>
+
+    private var codec: RowCodec { RowCodec(schema: schema) }
+
+    /// Inserts a row that has a valid id; returns it as stored.
+    func insert(_ row: Row, in writer: some StoreWriter) throws -> Row {
+        let pending = try pendingOperations(of: row.id, in: writer)
+        if writesRows, try writer.row(in: schema.name, id: row.id) != nil {
+            throw SyncError(
+                .rowExists, "a row with this id is in the local table already", table: schema.name, id: row.id)
+        }
+        try apply(.insert, to: row.id, stored: nil, after: pending, in: writer)
+        guard writesRows else { return row }
+        var row = row
+        // A restored row keeps the spelling that its operations have.
+        if let newest = pending.last { row.id = newest.itemID }
+        try writer.upsert(row, into: schema.name)
+        return try writer.row(in: schema.name, id: row.id) ?? row
+    }
+
+    /// Merges the named columns into a row.
+    func update(_ row: Row, in writer: some StoreWriter) throws {
+        let stored = try writer.row(in: schema.name, id: row.id)
+        guard stored != nil || !writesRows else {
+            throw SyncError(.noSuchRow, "the local table has no row with this id", table: schema.name, id: row.id)
+        }
+        let pending = try pendingOperations(of: row.id, in: writer)
+        try apply(.update, to: stored?.id ?? row.id, stored: stored, after: pending, in: writer)
+        if writesRows { try writer.upsert(row, into: schema.name) }
+    }
+
+    /// Deletes a row; one that the store lacks is queued, as the server may have it.
+    func delete(id: String, version: String?, in writer: some StoreWriter) throws {
+        let stored = try writer.row(in: schema.name, id: id)
+        let pending = try pendingOperations(of: id, in: writer)
+        try apply(.delete, to: stored?.id ?? id, stored: stored, givenVersion: version, after: pending, in: writer)
+        if writesRows { try writer.delete(id: id, from: schema.name) }
+    }
+
+    // MARK: Queue
+
+    private func pendingOperations(of id: String, in reader: some StoreReader) throws -> [TableOperation] {
+        try operations.operations(of: schema.name, key: schema.itemKey(id), in: reader)
+    }
+
+    private func apply(
+        _ change: OperationKind, to id: String, stored: Row?, givenVersion: String? = nil,
+        after pending: [TableOperation], in writer: some StoreWriter
+    ) throws {
+        var state = pending.last?.state
+        if let newest = pending.last { state?.isInFlight = inFlight.contains(newest.id) }
+        switch OperationCollapse.decide(change, onto: state, isStrict: isStrict) {
+        case .ignore: return
+        case .refuseExisting:
+            throw SyncError(.rowExists, "a row with this id waits in the queue already", table: schema.name, id: id)
+        case .refuseDeleted:
+            throw SyncError(.noSuchRow, "the row was deleted; its delete is pending", table: schema.name, id: id)
+        case .remove:
+            if let newest = pending.last { try operations.remove(newest, in: writer) }
+        case .enqueue(let kind, let restores):
+            try enqueue(
+                kind, restores: restores, id: pending.last?.itemID ?? id, stored: stored, givenVersion: givenVersion,
+                isFirst: pending.isEmpty, in: writer)
+        case .keep:
+            guard var newest = pending.last else { return }
+            try revise(&newest, in: writer)
+        case .change(let kind, let restores):
+            guard var newest = pending.last else { return }
+            newest.kind = kind
+            newest.restores = restores
+            newest.deletedItem = kind == .delete ? stored.map(codec.json) : nil
+            try revise(&newest, in: writer)
+        }
+    }
+
+    private func enqueue(
+        _ kind: OperationKind, restores: Bool, id: String, stored: Row?, givenVersion: String?, isFirst: Bool,
+        in writer: some StoreWriter
+    ) throws {
+        var operation = TableOperation(
+            id: try operations.takeID(in: writer), table: schema.name, itemID: id, itemKey: schema.itemKey(id),
+            kind: kind)
+        operation.restores = restores
+        if kind == .delete { operation.deletedItem = stored.map(codec.json) }
+        // An operation behind one in flight gets base and version from the answer to that.
+        if isFirst, kind != .insert {
+            operation.baseVersion = stored?.version ?? givenVersion
+            // The app may have written the row already: then it is no base.
+            if writesRows { operation.base = stored.map(codec.json) }
+        }
+        try operations.save(operation, in: writer)
+    }
+
+    private func revise(_ operation: inout TableOperation, in writer: some StoreWriter) throws {
+        operation.revision += 1
+        operation.lastError = nil
+        try operations.save(operation, in: writer)
+        try operations.removeError(of: operation.id, in: writer)
+    }
+}

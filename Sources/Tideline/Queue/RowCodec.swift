@@ -1,0 +1,84 @@
+internal import Foundation
+internal import TidelineStore
+internal import TidelineWire
+
+/// Rows of one table to JSON text and back, and the comparisons of rows that a push needs.
+struct RowCodec: Sendable {
+    let schema: TableSchema
+    private let parser: PageParser
+
+    init(schema: TableSchema) {
+        self.schema = schema
+        parser = PageParser(schema: schema)
+    }
+
+    /// The names of the app's columns, which alone are sent and compared.
+    var appColumns: [String] { schema.columns.map(\.name) }
+
+    func json(_ row: Row) -> String {
+        var writer = JSONWriter()
+        writer.append(row)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    /// The row in a stored text; columns that the table no longer defines are left out.
+    func row(_ json: String) throws -> Row {
+        var json = json
+        return try json.withUTF8 { try parser.parseRow(UnsafeRawBufferPointer($0), requireID: false) }
+    }
+
+    /// The row in an answer's body.
+    func row(body: [UInt8]) throws -> Row {
+        try body.withUnsafeBytes { try parser.parseRow($0, requireID: true) }
+    }
+
+    // MARK: Comparing
+
+    /// The app's columns in which two rows differ; absent is null.
+    func differingColumns(_ a: Row, _ b: Row) -> [String] {
+        appColumns.filter { (a[$0] ?? .null) != (b[$0] ?? .null) }
+    }
+
+    /// Whether the server's row shows that a body with this content was carried out: it has the same values in all the
+    /// columns that were sent. Instants compare to the millisecond, JSON by its content, as servers keep no more.
+    func shows(_ server: Row, _ sent: Row) -> Bool {
+        sent.values.allSatisfy { name, value in
+            SystemColumns.names.contains(name) || RowCodec.isSame(value, server[name] ?? .null)
+        }
+    }
+
+    private static func isSame(_ a: Value, _ b: Value) -> Bool {
+        switch (a, b) {
+        case (.timestamp(let x), .timestamp(let y)): x.flooredToMillisecond == y.flooredToMillisecond
+        case (.json(let x), .json(let y)): x == y || isSameJSON(x, y)
+        default: a == b
+        }
+    }
+
+    private static func isSameJSON(_ a: String, _ b: String) -> Bool {
+        guard let x = try? JSONSerialization.jsonObject(with: Data(a.utf8)) as? NSObject,
+            let y = try? JSONSerialization.jsonObject(with: Data(b.utf8)) as? NSObject
+        else { return false }
+        return x == y
+    }
+}
+
+extension TableSchema {
+    /// An id as this table compares it.
+    func itemKey(_ id: String) -> String { idMatching == .exact ? id : id.asciiLowercased }
+}
+
+extension Row {
+    /// The row under the id that is stored, without the system columns that the table does not keep.
+    func fitted(to schema: TableSchema, id: String) -> Row {
+        var row = filteringColumns { schema.column($0) != nil || !SystemColumns.names.contains($0) }
+        row.id = id
+        return row
+    }
+
+    /// The server's version of the row.
+    var version: String? { self["version"]?.string }
+
+    /// The row without `createdAt`, `updatedAt`, `version` and `deleted`.
+    var withoutSystemColumns: Row { filteringColumns { !SystemColumns.names.contains($0) } }
+}

@@ -1,0 +1,70 @@
+internal import TidelineStore
+internal import TidelineWire
+
+/// The check of rows that the app passes in, before anything is written.
+enum RowInput {
+    /// The row without system columns, ints made doubles where the column is of doubles.
+    ///
+    /// - Throws: ``SyncError`` with code invalidArgument, naming table, column and id.
+    static func checked(_ row: Row, for schema: TableSchema) throws -> Row {
+        try checkID(row.id, of: schema)
+        var checked = Row(id: row.key)
+        for (name, value) in row.values where !SystemColumns.names.contains(name) {
+            checked[name] = try fitted(value, column: name, id: row.id, schema: schema)
+        }
+        return checked
+    }
+
+    static func checkID(_ id: String, of schema: TableSchema) throws {
+        do {
+            try ItemID.validate(id)
+        } catch {
+            throw SyncError(
+                .invalidArgument, error.message, table: schema.name, column: "id", id: id, cause: error)
+        }
+    }
+
+    private static func fitted(_ value: Value, column name: String, id: String, schema: TableSchema) throws -> Value {
+        func refuse(_ message: String) -> SyncError {
+            SyncError(.invalidArgument, message, table: schema.name, column: name, id: id)
+        }
+        guard !name.hasPrefix("__") else { throw refuse("names that begin with __ are reserved") }
+        guard let column = schema.column(name) else { throw refuse("the table does not define this column") }
+        switch (value, column.type) {
+        case (.null, _):
+            guard column.isOptional else { throw refuse("the column must not be null") }
+            return value
+        case (.double(let number), .double):
+            guard number.isFinite else { throw refuse("\(number) cannot be sent to a server") }
+            return value
+        case (.int(let number), .double):
+            guard let double = Double(exactly: number) else { throw refuse("\(number) is no exact double") }
+            return .double(double)
+        default:
+            guard value.type == column.type else {
+                throw refuse("the value \(value) does not fit a column of type \(column.type.rawValue)")
+            }
+            return value
+        }
+    }
+}
+
+extension RowInput {
+    /// The resolution with its item checked; the item's system columns are those of the server's row and stay.
+    static func checked(_ resolution: OperationResolution, for schema: TableSchema) throws -> OperationResolution {
+        switch resolution {
+        case .discard, .modify(_, nil): resolution
+        case .update(let item): .update(try checkedItem(item, for: schema))
+        case .keep(let item): .keep(try checkedItem(item, for: schema))
+        case .modify(let kind, let item?): .modify(kind, try checkedItem(item, for: schema))
+        }
+    }
+
+    private static func checkedItem(_ item: Row, for schema: TableSchema) throws -> Row {
+        var checked = item
+        for (name, value) in item.values where !SystemColumns.names.contains(name) {
+            checked[name] = try fitted(value, column: name, id: item.id, schema: schema)
+        }
+        return checked
+    }
+}

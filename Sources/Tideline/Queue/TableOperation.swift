@@ -1,0 +1,58 @@
+/// What an operation does to its row.
+public enum OperationKind: Int64, Sendable, Hashable, CaseIterable, CustomStringConvertible {
+    case insert = 0
+    case update = 1
+    case delete = 2
+
+    public var description: String {
+        switch self {
+        case .insert: "insert"
+        case .update: "update"
+        case .delete: "delete"
+        }
+    }
+}
+
+/// A change of one row that waits to be pushed.
+///
+/// An operation does not hold the row (but for a deleted one): what is sent is the row as it is in the local table
+/// when the push comes to it.
+public struct TableOperation: Sendable, Identifiable {
+    /// The number of the operation; greater than that of every operation before it, and never used again.
+    public let id: Int64
+    /// The table of the row.
+    public let table: String
+    /// The id of the row, as stored first.
+    public let itemID: String
+    /// What it does.
+    public internal(set) var kind: OperationKind
+    /// How often it was sent, counted before the request leaves.
+    public internal(set) var attempts: Int64 = 0
+    /// What went wrong last, if something did.
+    public internal(set) var lastError: String?
+    /// The version of the row that the change was made on; nil when there was none.
+    public internal(set) var baseVersion: String?
+
+    /// The id as its table compares it.
+    let itemKey: String
+    /// The content of a deleted row, as JSON.
+    var deletedItem: String?
+    /// The row as last seen from the server, as JSON; only on the oldest operation of a row.
+    var base: String?
+    /// The bodies that were sent and whose fate is not known, as JSON.
+    var sent: [String] = []
+    /// Whether this update brings back a row that was deleted.
+    var restores = false
+    /// Grows with every change of the operation or of its row; what answers and resolutions compare.
+    var revision: Int64 = 0
+
+    init(id: Int64, table: String, itemID: String, itemKey: String, kind: OperationKind) {
+        self.id = id
+        self.table = table
+        self.itemID = itemID
+        self.itemKey = itemKey
+        self.kind = kind
+    }
+
+    var state: PendingState { PendingState(kind: kind, isAttempted: attempts > 0, isInFlight: false) }
+}

@@ -1,0 +1,267 @@
+internal import HTTPTypes
+internal import Synchronization
+public import TidelineStore
+internal import TidelineWire
+
+/// The queue of pending operations of one local store, and the pushes and pulls over it.
+public final class SyncContext<Store: LocalStore>: Sendable {
+    /// The local store.
+    public let store: Store
+    /// How the context was set up.
+    public let options: SyncOptions
+
+    let connection: ServerConnection
+    let dialect: any Dialect = ZUMODialect()
+    let operations: OperationStore
+    let errorStore: ErrorStore
+    let tokens: TokenStore
+    private let runner: StoreRunner<Store>
+    private let pushLock = AsyncLock()
+    private let shared = Mutex(Shared())
+
+    private struct Shared {
+        var inFlight: Set<Int64> = []
+        var delegate: (any SyncContextDelegate)?
+        var tableLocks: [String: AsyncLock] = [:]
+    }
+
+    init(store: Store, connection: ServerConnection) throws {
+        self.store = store
+        self.connection = connection
+        options = connection.options
+        runner = StoreRunner(store: store)
+        let tables = options.systemTables
+        operations = OperationStore(tables: tables)
+        errorStore = ErrorStore(tables: tables)
+        tokens = TokenStore(tables: tables, makeID: options.environment.makeID)
+        try store.define(tables.schemas)
+    }
+
+    /// What takes part in pushes; nil for none.
+    public var delegate: (any SyncContextDelegate)? {
+        get { shared.withLock { $0.delegate } }
+        set { shared.withLock { $0.delegate = newValue } }
+    }
+
+    /// Creates local tables, or evolves them; see `LocalStore.define(_:)`.
+    ///
+    /// - Throws: ``SyncError`` with code invalidArgument for a table that cannot be synchronised: one without textual
+    ///   ids, or without the columns `updatedAt` and `version`; with code store for what the store refuses.
+    public func define(_ tables: [TableSchema]) async throws {
+        for table in tables {
+            guard table.idType == .string, table.systemColumns.isSuperset(of: [.updatedAt, .version]),
+                !table.systemColumns.contains(.deleted)
+            else {
+                throw SyncError(
+                    .invalidArgument,
+                    "a synchronised table needs textual ids and the system columns updatedAt and version, not deleted",
+                    table: table.name)
+            }
+        }
+        try await mapped { try await runner.perform { try $0.define(tables) } }
+    }
+
+    // MARK: The queue
+
+    /// How many operations wait to be pushed.
+    public var pendingOperationsCount: Int {
+        get async throws {
+            let operations = operations
+            return try await reading { try operations.count(in: $0) }
+        }
+    }
+
+    /// The operations that wait to be pushed, the oldest first.
+    public func pendingOperations() async throws -> [TableOperation] {
+        let operations = operations
+        return try await reading {
+            try operations.operations(matching: Query(operations.tables.operations).order(by: "id"), in: $0)
+        }
+    }
+
+    /// The errors of operations that failed in the last pushes and are not settled yet; they survive a restart.
+    public func operationErrors() async throws -> [TableOperationError] {
+        let errorStore = errorStore
+        let records = try await reading { try errorStore.all(in: $0) }
+        return records.map { TableOperationError($0, resolver: self) }
+    }
+
+    // MARK: Push
+
+    /// Sends every pending operation of all tables, in the order in which they were made.
+    ///
+    /// One push runs at a time; a second call waits for its turn and then finds less to do.
+    /// - Throws: ``SyncError``. Aborted with code network, authentication, serverFailing, store or cancelled, it carries
+    ///   the errors of operations that failed before; with code completedWithErrors every operation was tried. What was
+    ///   not carried out stays in the queue.
+    public func push(settings: PushSettings = PushSettings()) async throws {
+        try await mapped {
+            try await pushLock.withLock {
+                let delegate = delegate
+                let outcome = await PushRun(context: self, delegate: delegate, settings: settings).run()
+                await delegate?.pushCompleted(outcome.errors)
+                let unhandled = outcome.errors.filter { !$0.isHandled }
+                if var abort = outcome.abort {
+                    abort.operationErrors = unhandled
+                    throw abort
+                }
+                guard unhandled.isEmpty else {
+                    throw SyncError(
+                        .completedWithErrors, "\(unhandled.count) of the operations failed and stay in the queue",
+                        operationErrors: unhandled)
+                }
+            }
+        }
+    }
+
+    // MARK: Pull
+
+    func pull(_ query: Query, queryID: String?, settings: PullSettings) async throws -> PullResult {
+        try PullArguments.check(query, queryID: queryID, settings: settings)
+        return try await mapped {
+            let schema = try await reading { try $0.schema(of: query.table) }
+            let pushErrors = try await pushBeforePull(of: query.table, settings: settings)
+            let run = PullRun(context: self, query: query, queryID: queryID, settings: settings, schema: schema)
+            let result = try await lock(of: query.table).withLock { try await run.run() }
+            if let pushErrors { throw pushErrors }
+            return result
+        }
+    }
+
+    /// - Returns: The errors of single operations that are to be thrown after the pull.
+    private func pushBeforePull(of table: String, settings: PullSettings) async throws -> SyncError? {
+        let operations = operations
+        guard try await reading({ try operations.count(table: table, in: $0) }) > 0 else { return nil }
+        do {
+            try await push(settings: settings.push)
+        } catch let error as SyncError
+            where error.code == .completedWithErrors && settings.whenPushFails == .pullOthers
+        {
+            return error
+        }
+        return nil
+    }
+
+    /// Drops the token of an incremental pull, so that the next one brings all rows again.
+    ///
+    /// - Parameter queryID: The name of the pull; nil for all pulls of the table.
+    public func resetToken(table: String, queryID: String? = nil) async throws {
+        let tokens = tokens
+        try await writing { try tokens.remove(table: table, queryID: queryID, in: $0) }
+    }
+
+    // MARK: Purge
+
+    func purge(_ query: Query, resetsTokens: Bool) async throws -> Int {
+        let (operations, tokens) = (operations, tokens)
+        return try await mapped {
+            try await lock(of: query.table).withLock {
+                try await writing { writer in
+                    let pending = try operations.count(table: query.table, in: writer)
+                    guard pending == 0 else {
+                        throw SyncError(
+                            .operationsPending,
+                            "\(pending) operations wait to be pushed; push first, or force the purge",
+                            table: query.table)
+                    }
+                    let removed = try writer.delete(matching: query)
+                    if resetsTokens { try tokens.remove(table: query.table, in: writer) }
+                    return removed
+                }
+            }
+        }
+    }
+
+    func forcePurge(table: String) async throws -> ForcePurgeResult {
+        let (operations, errorStore, tokens) = (operations, errorStore, tokens)
+        return try await mapped {
+            try await lock(of: table).withLock {
+                try await writing { [self] writer in
+                    let ofTable = Query(operations.tables.operations).filter(.column("table") == .value(table))
+                    let pending = try operations.operations(matching: ofTable, in: writer)
+                    guard inFlight.isDisjoint(with: pending.map(\.id)) else {
+                        throw SyncError(.operationInFlight, "an operation is on its way to the server", table: table)
+                    }
+                    try writer.delete(matching: ofTable)
+                    try writer.delete(
+                        matching: Query(errorStore.tables.errors).filter(.column("table") == .value(table)))
+                    try tokens.remove(table: table, in: writer)
+                    return ForcePurgeResult(
+                        rows: try writer.delete(matching: Query(table)), operations: pending.count)
+                }
+            }
+        }
+    }
+
+    // MARK: Store
+
+    func change<T: Sendable>(
+        table: String, _ body: @escaping @Sendable (LocalChanges, Store.Writer) throws -> T
+    ) async throws -> T {
+        try await writing { [self] writer in
+            let changes = LocalChanges(
+                operations: operations, schema: try writer.schema(of: table),
+                writesRows: options.handlesSyncTableOperations, isStrict: options.isStrict, inFlight: inFlight)
+            return try body(changes, writer)
+        }
+    }
+
+    func reading<T: Sendable>(_ body: @escaping @Sendable (Store.Reader) throws -> T) async throws -> T {
+        try await mapped { try await runner.read(body) }
+    }
+
+    func writing<T: Sendable>(_ body: @escaping @Sendable (Store.Writer) throws -> T) async throws -> T {
+        try await mapped { try await runner.write(body) }
+    }
+
+    private func mapped<T>(_ body: () async throws -> T) async throws -> T {
+        do {
+            return try await body()
+        } catch {
+            throw syncError(error)
+        }
+    }
+
+    /// The error as the core's callers see it; those that are none of the core's become its cause.
+    func syncError(_ error: any Error) -> SyncError {
+        switch error {
+        case let error as SyncError: return error
+        case let error as StoreError:
+            return SyncError(
+                .store, error.description, table: error.table, column: error.column, id: error.id, cause: error)
+        case let error as WireError:
+            return SyncError(
+                .invalidArgument, error.message, table: error.table, column: error.column, id: error.id, cause: error)
+        case is CancellationError: return SyncError(.cancelled, "the task was cancelled")
+        default: return SyncError(.store, "the local state cannot be read: \(error)", cause: error)
+        }
+    }
+
+    // MARK: In flight
+
+    /// The operations that a push has in hand. Read and changed inside write transactions only, which exclude each
+    /// other, so that a local edit and a push never disagree about it.
+    var inFlight: Set<Int64> { shared.withLock { $0.inFlight } }
+    func markInFlight(_ id: Int64) { _ = shared.withLock { $0.inFlight.insert(id) } }
+    func unmarkInFlight(_ id: Int64) { _ = shared.withLock { $0.inFlight.remove(id) } }
+
+    private func lock(of table: String) -> AsyncLock {
+        shared.withLock { shared in
+            if let lock = shared.tableLocks[table] { return lock }
+            let lock = AsyncLock()
+            shared.tableLocks[table] = lock
+            return lock
+        }
+    }
+}
+
+extension SyncContext: OperationResolver {
+    func resolve(_ error: TableOperationError, by resolution: OperationResolution) async throws {
+        try await writing { [self] writer in
+            let schema = try writer.schema(of: error.table)
+            let resolution = try RowInput.checked(resolution, for: schema)
+            try ConflictResolution(operations: operations, schema: schema, inFlight: inFlight)
+                .apply(resolution, to: error, in: writer)
+        }
+    }
+}
