@@ -1,0 +1,78 @@
+internal import ArgumentParser
+internal import Logging
+internal import TidelineServer
+internal import TidelineStore
+
+/// `tideline serve`: a table service to develop and test against.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Serve tables over HTTP, for clients to sync with.",
+        discussion: """
+            Speaks the table protocol of Azure Mobile Apps (ZUMO 2): soft delete, versions, paging, filters. Made for \
+            development and tests: it asks nobody who they are, and so listens on this machine only unless told otherwise.
+
+            Prints "listening on URL" once it accepts connections. SIGTERM or SIGINT ends it with status 0, after the \
+            requests in flight.
+            """
+    )
+
+    @Option(help: "The address to listen on.")
+    var host = "127.0.0.1"
+
+    @Option(help: "The port to listen on; 0 takes a free one, which is printed.")
+    var port = 8080
+
+    @Option(help: StoreLocation.help, transform: StoreLocation.init(parsing:))
+    var store: StoreLocation?
+
+    @Option(help: ArgumentHelp("The tables and their columns, in YAML or JSON.", valueName: "file"))
+    var schema: String?
+
+    @Flag(inversion: .prefixedNo, help: "Make a table when the first row is inserted into it.")
+    var createTables = true
+
+    @Option(help: "How many rows a page has when the client does not say, 1 to 1000.")
+    var pageSize = 50
+
+    @Option(help: "The largest request body, in bytes.")
+    var maxBodySize = 16 << 20
+
+    @Option(help: "What is logged to standard error.")
+    var logLevel = LogLevel.notice
+
+    /// Where tables are kept unless `--store` says otherwise: a server that forgets its tables would surprise.
+    static let defaultStore = "sqlite:tideline-server.db"
+
+    func validate() throws {
+        guard (0...65_535).contains(port) else { throw ValidationError("the port is from 0 to 65535, not \(port).") }
+        guard (1...1_000).contains(pageSize) else {
+            throw ValidationError("the page size is from 1 to 1000, not \(pageSize).")
+        }
+        guard (1...(1 << 30)).contains(maxBodySize) else {
+            throw ValidationError("the largest body is from 1 to \(1 << 30) bytes, not \(maxBodySize).")
+        }
+    }
+
+    func run() async throws {
+        let tables = try schema.map(SchemaFile.read) ?? []
+        let location = try store ?? StoreLocation(parsing: Self.defaultStore)
+        try await withStore(location) { try await serve($0, tables: tables) }
+    }
+
+    private func serve(_ store: some LocalStore, tables: [TableSchema]) async throws {
+        var options = TableServiceOptions()
+        options.schemas = tables
+        options.createsTablesOnFirstInsert = createTables
+        options.defaultPageSize = pageSize
+        options.maximumBodySize = maxBodySize
+        let service = try TableService(store: store, options: options)
+        try await server.run(service) { url in StandardOutput.line("listening on \(url)") }
+    }
+
+    private var server: TableServer {
+        var logger = Logger(label: "tideline.serve") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = logLevel.level
+        return TableServer(host: host, port: port, maximumBodySize: maxBodySize, logger: logger)
+    }
+}

@@ -1,0 +1,86 @@
+internal import ArgumentParser
+internal import TidelineStore
+
+/// Where a store is and how to open it: `ENGINE:PATH[,NAME=VALUE…]`, such as `sqlite:todo.db,durability=full`.
+///
+/// A comma that belongs to the path is written twice.
+struct StoreLocation: Sendable {
+    /// What was written.
+    let text: String
+    /// The engine, by its name.
+    let engine: String
+    /// The path, with single commas.
+    let path: String
+    private let opener: StoreEngine.Opener
+
+    /// Reads what follows `--store`.
+    /// - Throws: `ValidationError` that says what is wrong and what is known.
+    init(parsing text: String) throws {
+        guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else {
+            throw ValidationError(
+                "\(text.debugDescription) names no engine: write ENGINE:PATH, such as sqlite:\(text.drop { $0 == ":" })."
+            )
+        }
+        let name = String(text[..<colon])
+        guard let engine = StoreEngine.named(name) else {
+            let names = StoreEngine.all.map(\.name)
+            throw ValidationError(
+                "there is no store engine \(name.debugDescription)." + suggestion(for: name, among: names)
+                    + " The engines are: \(names.joined(separator: ", ")).")
+        }
+        var parts = Self.parts(text[text.index(after: colon)...])
+        path = parts.removeFirst()
+        guard !path.isEmpty else { throw ValidationError("\(text.debugDescription) names no path after the colon.") }
+        self.text = text
+        self.engine = name
+        opener = try engine.makeOpener(path, StoreSettings(parts, of: engine))
+    }
+
+    /// Opens the store.
+    /// - Throws: `StoreError`.
+    func open() throws -> any LocalStore { try opener() }
+
+    /// For the help of an option that takes a location.
+    static let help = ArgumentHelp(
+        "The local store, as ENGINE:PATH[,NAME=VALUE…].",
+        discussion: StoreEngine.all.map { engine in
+            "\(engine.name):\(engine.usage). Settings: \(engine.settings.joined(separator: ", "))."
+        }.joined(separator: "\n"),
+        valueName: "engine:path"
+    )
+
+    /// The text between single commas; a double comma is one that belongs to the text. At least one part.
+    private static func parts(_ text: Substring) -> [String] {
+        var parts = [""]
+        var rest = text
+        while let character = rest.popFirst() {
+            if character != "," {
+                parts[parts.count - 1].append(character)
+            } else if rest.first == "," {
+                rest.removeFirst()
+                parts[parts.count - 1].append(",")
+            } else {
+                parts.append("")
+            }
+        }
+        return parts
+    }
+}
+
+/// Opens the store at `location`, runs `body` with it, and closes it whatever happens.
+///
+/// `body` gets the store as `any LocalStore`, for this is where it was chosen at run time; it hands it at once to code that is
+/// generic over the store.
+func withStore<R>(_ location: StoreLocation, _ body: (any LocalStore) async throws -> R) async throws -> R {
+    let store = try location.open()
+    let result: R
+    do {
+        result = try await body(store)
+    } catch {
+        // The first failure is the one to tell.
+        try? store.close()
+        throw error
+    }
+    try store.close()
+    return result
+}

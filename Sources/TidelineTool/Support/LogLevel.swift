@@ -1,0 +1,18 @@
+internal import ArgumentParser
+internal import Logging
+
+/// How much a command logs to standard error.
+enum LogLevel: String, CaseIterable, ExpressibleByArgument {
+    case debug, info, notice, warning, error
+
+    /// The same, for a logger.
+    var level: Logger.Level {
+        switch self {
+        case .debug: .debug
+        case .info: .info
+        case .notice: .notice
+        case .warning: .warning
+        case .error: .error
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import ArgumentParser
+import Testing
+
+@testable import TidelineTool
+
+@Suite("The command line")
+struct CommandLineTests {
+    @Test("serve has defaults for everything, and listens on this machine only")
+    func serveDefaults() throws {
+        let command = try #require(TidelineCommand.parseAsRoot(["serve"]) as? ServeCommand)
+        #expect(command.host == "127.0.0.1")
+        #expect(command.port == 8080)
+        #expect(command.store == nil)
+        #expect(command.createTables)
+        #expect(command.pageSize == 50)
+        #expect(throws: Never.self) { try StoreLocation(parsing: ServeCommand.defaultStore) }
+    }
+
+    @Test("serve takes its options")
+    func serveOptions() throws {
+        let arguments = [
+            "serve", "--host", "::1", "--port", "0", "--store", "sqlite:a.db", "--schema", "s.yaml",
+            "--no-create-tables",
+            "--page-size", "1000", "--log-level", "debug",
+        ]
+        let command = try #require(TidelineCommand.parseAsRoot(arguments) as? ServeCommand)
+        #expect(command.host == "::1")
+        #expect(command.port == 0)
+        #expect(command.store?.path == "a.db")
+        #expect(command.schema == "s.yaml")
+        #expect(!command.createTables)
+        #expect(command.pageSize == 1000)
+        #expect(command.logLevel == .debug)
+    }
+
+    @Test(
+        "What is not understood ends with status 64",
+        arguments: [
+            ["serv"], ["serve", "--port", "65536"], ["serve", "--port", "-1"], ["serve", "--port", "http"],
+            ["serve", "--page-size", "0"], ["serve", "--page-size", "1001"], ["serve", "--max-body-size", "0"],
+            ["serve", "--store", "nothing"], ["serve", "--log-level", "loud"], ["serve", "extra"], ["--nonsense"],
+        ])
+    func usageErrors(arguments: [String]) throws {
+        let error = try #require(#expect(throws: (any Error).self) { try TidelineCommand.parseAsRoot(arguments) })
+        #expect(TidelineCommand.exitCode(for: error) == ExitCode.validationFailure)
+        #expect(ExitCode.validationFailure.rawValue == 64)
+    }
+
+    @Test(
+        "Every option of every command has help",
+        arguments: [TidelineCommand.self as any ParsableCommand.Type, ServeCommand.self])
+    func helpForEveryOption(command: any ParsableCommand.Type) {
+        let help = TidelineCommand.helpMessage(for: command, columns: 200)
+        let lines = help.split(separator: "\n")
+        let options = lines.indices.filter { lines[$0].hasPrefix("  -") }
+        for index in options {
+            let label = lines[index].prefixMatch(of: #/ {2}(-\w, )?--[\w/-]+( <[^>]+>)?/#)
+            let text = lines[index].dropFirst(label?.output.0.count ?? 0)
+            // Behind a long name the help is on the next line, further in.
+            let below = index + 1 < lines.endIndex && lines[index + 1].hasPrefix("      ")
+            #expect(text.contains { $0 != " " } || below, "no help: \(lines[index])")
+        }
+        #expect(!options.isEmpty)
+    }
+}

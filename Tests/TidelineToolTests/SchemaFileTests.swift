@@ -1,0 +1,117 @@
+import Foundation
+import Testing
+import TidelineStore
+
+@testable import TidelineTool
+
+@Suite("The file of tables and columns")
+struct SchemaFileTests {
+    private let expected = [
+        TableSchema(
+            "TodoItem",
+            columns: [.string("text"), .bool("complete"), .string("listId", optional: false), .json("tags")],
+            systemColumns: .all, indexes: [["complete", "text"], ["listId"]],
+            references: [Reference(column: "listId", table: "TodoList")]),
+        TableSchema("TodoList", columns: [.string("name")], systemColumns: .all),
+    ]
+
+    @Test("YAML gives the tables in its order, with their columns, indexes and references")
+    func yaml() throws {
+        let tables = try SchemaFile.parse(
+            """
+            # The tables of a to-do list.
+            tables:
+              TodoItem:
+                columns:
+                  text: string
+                  complete: bool
+                  listId: { type: string, required: true }
+                  tags: { type: json }
+                indexes:
+                  - [complete, text]
+                  - [listId]
+                references:
+                  listId: TodoList
+              TodoList:
+                columns: { name: string }
+            """, file: "todo.yaml")
+        #expect(tables == expected)
+    }
+
+    @Test("JSON means the same")
+    func json() throws {
+        let tables = try SchemaFile.parse(
+            """
+            {"tables": {
+                "TodoItem": {
+                    "columns": {"text": "string", "complete": "bool", "listId": {"type": "string", "required": true},
+                                "tags": {"type": "json", "required": false}},
+                    "indexes": [["complete", "text"], ["listId"]], "references": {"listId": "TodoList"}},
+                "TodoList": {"columns": {"name": "string"}}}}
+            """, file: "todo.json")
+        #expect(tables == expected)
+    }
+
+    @Test("Every type can be written", arguments: ColumnType.allCases)
+    func types(type: ColumnType) throws {
+        let tables = try SchemaFile.parse("tables: {T: {columns: {c: \(type.rawValue)}}}", file: "f")
+        #expect(tables.first?.columns == [ColumnSchema("c", type)])
+    }
+
+    @Test(
+        "A fault is told with file, line, table and column",
+        arguments: [
+            ("", "f: a schema is a mapping"), ("[]", "f:1: a schema is a mapping"),
+            ("42", "f:1: a schema is a mapping"),
+            ("tables: {}", "at least one"), ("tables: 3", "at least one"), ("table: {}", "Did you mean \"tables\"?"),
+            ("tables:\n  A: 3\n", "f:2: table \"A\" is a mapping"),
+            ("tables:\n  A: {}\n", "table \"A\" needs \"columns\""),
+            (
+                "tables:\n  A:\n    columns:\n      a: strng\n",
+                "f:4: table \"A\", column \"a\": there is no type \"strng\""
+            ),
+            ("tables:\n  A:\n    columns:\n      a: [string]\n", "f:4: table \"A\", column \"a\" is a type"),
+            ("tables:\n  A:\n    columns:\n      a: {required: true}\n", "column \"a\" has no \"type\""),
+            ("tables:\n  A:\n    columns:\n      a: {type: [x]}\n", "column \"a\", its type is a text"),
+            ("tables:\n  A:\n    columns:\n      a: {type: int, required: maybe}\n", "\"required\" is true or false"),
+            ("tables:\n  A:\n    columns:\n      a: {type: int, requird: true}\n", "Did you mean \"required\"?"),
+            ("tables:\n  A:\n    colums:\n      a: string\n", "f:3: table \"A\" has no setting \"colums\""),
+            ("tables:\n  A:\n    columns: {__a: string}\n", "f:3: table \"A\", column \"__a\""),
+            ("tables:\n  __A:\n    columns: {a: string}\n", "table \"__A\""),
+            ("tables:\n  A:\n    columns: {id: string}\n", "table \"A\", column \"id\""),
+            ("tables:\n  A:\n    columns: {Version: string}\n", "table \"A\", column \"Version\""),
+            ("tables:\n  A:\n    columns: {a: string}\n    indexes: [[b]]\n", "table \"A\", column \"b\": an index"),
+            ("tables:\n  A:\n    columns: {a: string}\n    indexes: [a]\n", "f:4: table \"A\": an index is a list"),
+            ("tables:\n  A:\n    columns: {a: string}\n    indexes: {a: 1}\n", "\"indexes\" is a list"),
+            ("tables:\n  A:\n    columns: {a: string}\n    references: {a: Liste}\n", "there is no table \"Liste\""),
+            ("tables:\n  A:\n    columns: {a: string}\n    references: [a]\n", "\"references\" maps a column"),
+            ("tables:\n  A: {columns: {a: int}}\n  a: {columns: {a: int}}\n", "f:3: table \"a\" is there twice"),
+            ("tables:\n  A: {columns: {a: int, a: int}}\n", "'a'"), ("tables: [1,\n", "f: "), ("a: &a [*a]", "alias"),
+            ("{\"tables\": ", "f: "), ("tables:\n\t- a", "f: "),
+        ])
+    func refuses(text: String, part: String) throws {
+        let error = try #require(#expect(throws: ToolError.self) { try SchemaFile.parse(text, file: "f") })
+        #expect(error.message.contains(part), "\(error.message)")
+    }
+
+    @Test("A file that is missing, a folder, too large or no text is told as such")
+    func unreadable() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "tideline-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let binary = folder.appending(path: "binary").path
+        try Data([0xFF, 0xFE, 0x00]).write(to: URL(filePath: binary))
+        let large = folder.appending(path: "large").path
+        try Data(repeating: 0x20, count: SchemaFile.maximumSize + 1).write(to: URL(filePath: large))
+
+        let missing = folder.appending(path: "none").path
+        let cases = [
+            (missing, "cannot be opened"), (folder.path, "cannot be"), (binary, "not text in UTF-8"),
+            (large, "is larger"),
+        ]
+        for (path, part) in cases {
+            let error = try #require(#expect(throws: ToolError.self) { try SchemaFile.read(path) })
+            #expect(error.message.contains(part) && error.message.contains(path), "\(error.message)")
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import ArgumentParser
+import Testing
+import TidelineStore
+
+@testable import TidelineTool
+
+private func message(of error: any Error) -> String {
+    (error as? ValidationError)?.message ?? "another error: \(error)"
+}
+
+@Suite("Where a store is: ENGINE:PATH[,NAME=VALUE…]")
+struct StoreLocationTests {
+    @Test(
+        "Engine and path are told apart",
+        arguments: [
+            ("sqlite:todo.db", "todo.db"), ("sqlite:/tmp/a b/ü.db", "/tmp/a b/ü.db"), ("sqlite:C:todo.db", "C:todo.db"),
+            ("sqlite::memory:", ":memory:"), ("sqlite:a.db,durability=full", "a.db"), ("sqlite:a,,b.db", "a,b.db"),
+            ("sqlite:a,,,durability=full", "a,"), ("sqlite:a=b.db", "a=b.db"),
+            ("sqlite:a.db,durability=normal,read-only=yes,busy-timeout=2.5", "a.db"),
+        ])
+    func understands(text: String, path: String) throws {
+        let location = try StoreLocation(parsing: text)
+        #expect(location.engine == "sqlite")
+        #expect(location.path == path)
+        #expect(location.text == text)
+    }
+
+    @Test(
+        "What is wrong is named, with what is known",
+        arguments: [
+            ("", "names no engine"), ("todo.db", "such as sqlite:todo.db"), (":todo.db", "such as sqlite:todo.db"),
+            ("sqlit:todo.db", "Did you mean \"sqlite\"? The engines are: sqlite"),
+            ("SQLITE:a.db", "Did you mean \"sqlite\"?"),
+            ("oracle:a.db", "no store engine \"oracle\". The engines are"), ("sqlite:", "names no path"),
+            ("sqlite:,durability=full", "names no path"), ("sqlite:a.db,", "is no setting"),
+            ("sqlite:a,b.db", "a comma in a path twice"),
+            ("sqlite:a.db,durabilty=full", "Did you mean \"durability\"?"),
+            ("sqlite:a.db,zebra=1", "no setting \"zebra\". It knows: durability, read-only, busy-timeout"),
+            ("sqlite:a.db,durability=fast", "durability is full or normal, not \"fast\""),
+            ("sqlite:a.db,durability=", "not \"\""), ("sqlite:a.db,read-only=true", "read-only is no or yes"),
+            ("sqlite:a.db,durability=full,durability=full", "given twice"),
+            ("sqlite:a.db,busy-timeout=-1", "from 0 to 86400"), ("sqlite:a.db,busy-timeout=nan", "from 0 to 86400"),
+            ("sqlite:a.db,busy-timeout=soon", "from 0 to 86400"),
+        ])
+    func refuses(text: String, part: String) throws {
+        let error = try #require(#expect(throws: (any Error).self) { try StoreLocation(parsing: text) })
+        #expect(message(of: error).contains(part), "\(message(of: error))")
+    }
+
+    @Test("A suggestion is made for a slip only")
+    func suggestions() {
+        #expect(suggestion(for: "strign", among: ["string", "bool"]) == " Did you mean \"string\"?")
+        #expect(suggestion(for: "columms", among: ["columns"]) == " Did you mean \"columns\"?")
+        #expect(suggestion(for: "zebra", among: ["string", "bool"]) == "")
+        #expect(suggestion(for: "B", among: ["A"]) == "")
+        #expect(suggestion(for: "", among: ["bool"]) == "")
+        #expect(suggestion(for: "bool", among: []) == "")
+    }
+
+    @Test("A store is open for the body and closed after it, also when the body fails")
+    func withStoreCloses() async throws {
+        struct Failure: Error {}
+        let location = try StoreLocation(parsing: "sqlite::memory:")
+        let kept = try await withStore(location) { store in
+            try store.define([TableSchema("T", columns: [.string("a")])])
+            return store
+        }
+        #expect(throws: StoreError.self) { try kept.tables() }
+
+        var failed: (any LocalStore)?
+        await #expect(throws: Failure.self) {
+            try await withStore(location) { store in
+                failed = store
+                throw Failure()
+            }
+        }
+        let store = try #require(failed)
+        #expect(throws: StoreError.self) { try store.tables() }
+    }
+}
