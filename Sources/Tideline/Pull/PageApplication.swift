@@ -28,11 +28,12 @@ struct PageApplication: Sendable {
         self.page = page
         let schema = page.codec.schema
         let pending = try Self.pendingOperations(of: schema, operations, in: reader)
-        if isFresh, known.isEmpty, pending.isEmpty, page.deleted.isEmpty {
-            stored = nil
+        let versionColumn = page.rows.shape.index(of: "version")
+        if isFresh, pending.isEmpty, page.deleted.isEmpty {
+            let leading = Self.leadingKnown(page, known, versionColumn)
+            stored = leading == 0 ? nil : Array(leading..<page.rows.count)
             return
         }
-        let versionColumn = page.rows.shape.index(of: "version")
         var nextDeleted = page.deleted[...]
         var kept: [Int] = []
         for index in 0..<page.rows.count {
@@ -52,6 +53,16 @@ struct PageApplication: Sendable {
             }
         }
         stored = kept.count == page.rows.count ? nil : kept
+    }
+
+    /// How many rows at the beginning the page before brought: in the server's order they come first.
+    private static func leadingKnown(_ page: PulledPage, _ known: [String: String], _ versionColumn: Int?) -> Int {
+        guard !known.isEmpty, let versionColumn else { return 0 }
+        return (0..<page.rows.count).first { index in
+            page.rows.withRow(at: index) { view in
+                view.string(at: versionColumn).map { known[view.id] != $0 } ?? true
+            }
+        } ?? page.rows.count
     }
 
     private static func isKnown(

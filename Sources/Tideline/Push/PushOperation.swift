@@ -9,6 +9,7 @@ public final class PushOperation: Sendable {
     private struct State {
         var item: Row
         var hasExecuted = false
+        var failure: (any Error)?
         var isCancelled = false
     }
 
@@ -38,7 +39,14 @@ public final class PushOperation: Sendable {
             state.hasExecuted = true
             return state.item
         }
-        return try await send(item)
+        do {
+            let row = try await send(item)
+            state.withLock { $0.failure = nil }
+            return row
+        } catch {
+            state.withLock { $0.failure = error }
+            throw error
+        }
     }
 
     /// Ends the push after this operation. What was not sent stays in the queue for the next push.
@@ -46,6 +54,8 @@ public final class PushOperation: Sendable {
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
     var hasExecuted: Bool { state.withLock { $0.hasExecuted } }
+    /// The error of the last execution, nil when that succeeded.
+    var failure: (any Error)? { state.withLock { $0.failure } }
 }
 
 /// Takes part in pushes: every operation passes ``perform(_:)``.
@@ -55,7 +65,8 @@ public protocol SyncContextDelegate: Sendable {
     /// The default executes it. To settle conflicts here, catch the ``OperationFailure`` with code
     /// ``OperationFailure/Code/conflict``, change the item (its `version` to that of the server's item) and execute
     /// again. The operation is still in the queue meanwhile, and edits of the row go into one behind it.
-    /// - Returns: The server's row, which the local table takes over; nil for a delete.
+    /// - Returns: The server's row, which the local table takes over; nil for a delete. Nil after an execution that
+    ///   failed is that failure, so that an error passed over loses nothing.
     /// - Throws: What ``PushOperation/execute()`` throws; any other error is kept as this operation's failure.
     func perform(_ operation: PushOperation) async throws -> Row?
 

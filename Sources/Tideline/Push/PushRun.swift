@@ -61,7 +61,7 @@ struct PushRun<Store: LocalStore>: Sendable {
                     inHand.operation, snapshot: inHand.snapshot, server: server.row, in: writer)
                 return nil
             }
-            if server.cancelsPush { throw SyncError(.cancelled, "the push was cancelled by the delegate") }
+            if server.cancelsPush { throw Self.cancelledByDelegate }
             return .succeeded
         } catch let failure as OperationFailure {
             let record = try await finish(inHand) { try $0.fail(inHand.operation, failure, in: $1) }
@@ -116,20 +116,27 @@ struct PushRun<Store: LocalStore>: Sendable {
         }
         do {
             let row = try await delegate.perform(operation)
-            if operation.isCancelled, !operation.hasExecuted {
-                throw SyncError(.cancelled, "the push was cancelled by the delegate")
-            }
+            try check(row, of: operation)
             return (row, operation.isCancelled)
-        } catch let error as SyncError {
-            throw error
-        } catch let failure as OperationFailure {
-            if operation.isCancelled { throw SyncError(.cancelled, "the push was cancelled by the delegate") }
-            throw failure
         } catch {
-            if operation.isCancelled || error is CancellationError {
-                throw SyncError(.cancelled, "the push was cancelled by the delegate")
-            }
+            if operation.isCancelled || error is CancellationError { throw Self.cancelledByDelegate }
+            if error is SyncError || error is OperationFailure { throw error }
             throw OperationFailure(.delegate, "the delegate failed: \(error)")
+        }
+    }
+
+    private static var cancelledByDelegate: SyncError {
+        SyncError(.cancelled, "the push was cancelled by the delegate")
+    }
+
+    /// No row is a result only of a delete, and of an execution that succeeded without one.
+    private func check(_ row: Row?, of operation: PushOperation) throws {
+        guard row == nil else { return }
+        if let failure = operation.failure { throw failure }
+        guard !operation.hasExecuted else { return }
+        if operation.isCancelled { throw Self.cancelledByDelegate }
+        if operation.operation.kind != .delete {
+            throw OperationFailure(.delegate, "the delegate neither executed the operation nor returned a row")
         }
     }
 

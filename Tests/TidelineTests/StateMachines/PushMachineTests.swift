@@ -1,0 +1,92 @@
+import Testing
+
+@testable import Tideline
+
+/// Which operation a push sends next, event by event.
+@Suite("Push machine")
+struct PushMachineTests {
+    static func candidate(_ id: Int64, _ key: String, table: String = "T") -> PushMachine.Candidate {
+        .init(id: id, table: table, itemKey: key)
+    }
+
+    @Test("P1 an empty queue ends at once")
+    func empty() {
+        var machine = PushMachine()
+        #expect(machine.handle(.started(last: 0)) == .finish)
+    }
+
+    @Test("Q3 operations go out in the order they were made, up to the newest at the beginning")
+    func order() {
+        var machine = PushMachine()
+        #expect(machine.handle(.started(last: 7)) == .find(after: 0, upTo: 7))
+        #expect(machine.handle(.found(Self.candidate(3, "a"))) == .send(3))
+        #expect(machine.handle(.succeeded) == .find(after: 3, upTo: 7))
+        #expect(machine.handle(.found(Self.candidate(7, "b"))) == .send(7))
+        #expect(machine.handle(.succeeded) == .finish)
+    }
+
+    @Test("P3 a failed operation holds back later ones of its row, not those of others")
+    func blocked() {
+        var machine = PushMachine()
+        _ = machine.handle(.started(last: 9))
+        _ = machine.handle(.found(Self.candidate(1, "a")))
+        #expect(machine.handle(.failed(isServerFailure: false)) == .find(after: 1, upTo: 9))
+        #expect(machine.handle(.found(Self.candidate(2, "a"))) == .find(after: 2, upTo: 9))
+        #expect(machine.handle(.found(Self.candidate(3, "a", table: "U"))) == .send(3))
+        #expect(machine.handle(.succeeded) == .find(after: 3, upTo: 9))
+        #expect(machine.handle(.found(nil)) == .finish)
+    }
+
+    @Test("P3 three operations in a row that end in a server's failure abort the push")
+    func givesUp() {
+        var machine = PushMachine()
+        _ = machine.handle(.started(last: 9))
+        for id in Int64(1)...2 {
+            _ = machine.handle(.found(Self.candidate(id, "\(id)")))
+            #expect(machine.handle(.failed(isServerFailure: true)) == .find(after: id, upTo: 9))
+        }
+        _ = machine.handle(.found(Self.candidate(3, "3")))
+        #expect(machine.handle(.failed(isServerFailure: true)) == .giveUp)
+    }
+
+    @Test("P3 a success or another failure in between begins the count anew", arguments: [true, false])
+    func countsAnew(succeeds: Bool) {
+        var machine = PushMachine()
+        _ = machine.handle(.started(last: 9))
+        for id in Int64(1)...5 {
+            _ = machine.handle(.found(Self.candidate(id, "\(id)")))
+            let isServer = id != 3
+            let event: PushMachine.Event =
+                !isServer && succeeds ? .succeeded : .failed(isServerFailure: isServer)
+            #expect(machine.handle(event) == .find(after: id, upTo: 9))
+        }
+    }
+
+    @Test(
+        "P3 what a status means",
+        arguments: [
+            (200, OperationKind.insert, PushAnswer.done), (201, .insert, .done), (204, .delete, .done),
+            (401, .update, .authentication), (403, .update, .rejected), (400, .insert, .rejected),
+            (404, .insert, .rejected), (404, .update, .gone), (410, .update, .gone), (404, .delete, .gone),
+            (410, .delete, .gone), (409, .insert, .conflict), (412, .update, .conflict), (412, .delete, .conflict),
+            (408, .update, .unavailable), (429, .update, .unavailable), (503, .update, .unavailable),
+            (500, .update, .serverFailure), (502, .update, .serverFailure), (504, .update, .serverFailure),
+            (302, .update, .rejected), (501, .update, .rejected),
+        ])
+    func meanings(status: Int, kind: OperationKind, expected: PushAnswer) {
+        #expect(PushAnswer(status: status, to: kind) == expected)
+    }
+
+    @Test("P3 pauses double, vary, honour Retry-After, and end")
+    func pauses() {
+        let policy = RetryPolicy(maximumAttempts: 4, initialDelay: .seconds(1), maximumDelay: .seconds(3))
+        #expect(policy.delay(afterAttempt: 1, retryAfter: nil, random: 1) == .seconds(1))
+        #expect(policy.delay(afterAttempt: 1, retryAfter: nil, random: 0) == .milliseconds(500))
+        #expect(policy.delay(afterAttempt: 2, retryAfter: nil, random: 1) == .seconds(2))
+        #expect(policy.delay(afterAttempt: 3, retryAfter: nil, random: 1) == .seconds(3))
+        #expect(policy.delay(afterAttempt: 4, retryAfter: nil, random: 1) == nil)
+        #expect(policy.delay(afterAttempt: 1, retryAfter: .seconds(2), random: 0) == .seconds(2))
+        #expect(policy.delay(afterAttempt: 1, retryAfter: .seconds(100), random: 0) == .seconds(3))
+        #expect(policy.delay(afterAttempt: 1, retryAfter: .seconds(-5), random: 0) == .zero)
+    }
+}

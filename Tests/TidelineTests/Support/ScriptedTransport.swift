@@ -1,0 +1,47 @@
+import Foundation
+import HTTPTypes
+import Synchronization
+import Tideline
+
+/// A transport whose answers a test gives, one after the other, and whose requests it looks at.
+final class ScriptedTransport: Transport {
+    typealias Responder = @Sendable (Exchange) async throws -> TransportResponse
+
+    /// A request as it arrived.
+    struct Exchange: Sendable {
+        var number: Int
+        var method: HTTPRequest.Method
+        /// The path with its query, percent escapes taken out.
+        var target: String
+        var headers: HTTPFields
+        var body: String
+    }
+
+    private let recorded = Mutex<[Exchange]>([])
+    private let respond: Responder
+
+    init(_ respond: @escaping Responder) { self.respond = respond }
+
+    var requests: [Exchange] { recorded.withLock { $0 } }
+
+    func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
+        let path = request.path ?? ""
+        let exchange = recorded.withLock { recorded in
+            let exchange = Exchange(
+                number: recorded.count + 1, method: request.method,
+                target: path.removingPercentEncoding ?? path, headers: request.headerFields,
+                body: String(decoding: body ?? [], as: UTF8.self))
+            recorded.append(exchange)
+            return exchange
+        }
+        return try await respond(exchange)
+    }
+}
+
+extension TransportResponse {
+    /// An answer with a status, a body of text and headers.
+    static func answer(_ status: Int, _ body: String = "", headers: HTTPFields = [:]) -> TransportResponse {
+        TransportResponse(
+            response: HTTPResponse(status: .init(code: status), headerFields: headers), body: Array(body.utf8))
+    }
+}
