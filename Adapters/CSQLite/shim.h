@@ -1,0 +1,52 @@
+// SQLite, and what of its interface Swift cannot import: macros that are casts, and variadic functions.
+#ifndef TIDELINE_CSQLITE_SHIM_H
+#define TIDELINE_CSQLITE_SHIM_H
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdint.h>
+
+// A null pointer would bind NULL, and an empty buffer of Swift may have one; an empty text is not null.
+static inline const void *tideline_nonnull(const void *bytes) { return bytes ? bytes : ""; }
+
+// Binds bytes that the caller keeps in place until the statement is reset.
+static inline int tideline_bind_static_text(sqlite3_stmt *statement, int index, const void *bytes, uint64_t count) {
+    return sqlite3_bind_text64(
+        statement, index, (const char *)tideline_nonnull(bytes), count, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+static inline int tideline_bind_static_blob(sqlite3_stmt *statement, int index, const void *bytes, uint64_t count) {
+    return sqlite3_bind_blob64(statement, index, tideline_nonnull(bytes), count, SQLITE_STATIC);
+}
+
+// Binds a copy of bytes.
+static inline int tideline_bind_text(sqlite3_stmt *statement, int index, const void *bytes, uint64_t count) {
+    return sqlite3_bind_text64(
+        statement, index, (const char *)tideline_nonnull(bytes), count, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+static inline int tideline_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, uint64_t count) {
+    return sqlite3_bind_blob64(statement, index, tideline_nonnull(bytes), count, SQLITE_TRANSIENT);
+}
+
+// The result of an SQL function: a copy of bytes, as text.
+static inline void tideline_result_text(sqlite3_context *context, const void *bytes, uint64_t count) {
+    sqlite3_result_text64(
+        context, (const char *)tideline_nonnull(bytes), count, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+// A database file is not trusted: no SQL that comes from it runs beyond what its tables need, and no SQL text of this
+// adapter may damage it. A double-quoted name is never a string.
+static inline int tideline_harden(sqlite3 *database) {
+    int code = sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
+    if (code == SQLITE_OK) code = sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DML, 0, (int *)0);
+    if (code == SQLITE_OK) code = sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DDL, 0, (int *)0);
+    if (code == SQLITE_OK) code = sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)0);
+    if (code == SQLITE_OK) code = sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)0);
+    return code;
+}
+
+// The calling thread, as a number that no other thread has while it lives.
+static inline uintptr_t tideline_current_thread(void) { return (uintptr_t)pthread_self(); }
+
+#endif

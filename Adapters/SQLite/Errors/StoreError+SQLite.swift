@@ -1,0 +1,43 @@
+internal import CSQLite
+internal import Foundation
+internal import TidelineStore
+
+extension StoreError {
+    /// The error for a result code of SQLite.
+    ///
+    /// - Parameters:
+    ///   - result: The result code, extended or not.
+    ///   - database: The connection, for its message and the operating system's error number.
+    static func sqlite(_ result: Int32, _ database: OpaquePointer?, path: String?, doing: String) -> StoreError {
+        let extended = database.map(sqlite3_extended_errcode) ?? result
+        let code = extended & 0xFF == result & 0xFF ? extended : result
+        let systemError = database.map(sqlite3_system_errno) ?? 0
+        let detail = (database.map(sqlite3_errmsg) ?? sqlite3_errstr(code)).map { String(cString: $0) } ?? ""
+        let kind = Code(sqlite: code, systemError: systemError)
+        return StoreError(kind, "\(doing): \(detail)", path: path, engineCode: Int(code))
+    }
+
+    /// This error with the table named, unless it names one.
+    func inTable(_ name: String) -> StoreError {
+        var error = self
+        error.table = table ?? name
+        return error
+    }
+}
+
+extension StoreError.Code {
+    fileprivate init(sqlite code: Int32, systemError: Int32) {
+        self =
+            switch code & 0xFF {
+            case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
+            case SQLITE_FULL: .full
+            case SQLITE_READONLY: .readOnly
+            case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
+            case SQLITE_INTERRUPT: .cancelled
+            case SQLITE_TOOBIG, SQLITE_MISMATCH, SQLITE_CONSTRAINT: .invalidValue
+            // The shared memory of the write-ahead log reports a full disk as an input/output error.
+            case SQLITE_IOERR where systemError == ENOSPC || systemError == EDQUOT: .full
+            default: .io
+            }
+    }
+}

@@ -1,0 +1,26 @@
+/// Rounding and the remainder. Of ints, ints; SQLite turns a NaN into null.
+enum NumberFunction {
+    static func round(_ arguments: borrowing SQLArguments) -> SQLResult {
+        rounded(arguments, .toNearestOrAwayFromZero)
+    }
+
+    static func floor(_ arguments: borrowing SQLArguments) -> SQLResult { rounded(arguments, .down) }
+
+    static func ceiling(_ arguments: borrowing SQLArguments) -> SQLResult { rounded(arguments, .up) }
+
+    private static func rounded(
+        _ arguments: borrowing SQLArguments, _ rule: FloatingPointRoundingRule
+    ) -> SQLResult {
+        arguments.isInt(0) ? .int(arguments.int(0)) : .double(arguments.double(0).rounded(rule))
+    }
+
+    /// SQLite's own `%` cuts doubles to ints first.
+    static func modulo(_ arguments: borrowing SQLArguments) -> SQLResult {
+        guard arguments.isInt(0), arguments.isInt(1) else {
+            return .double(arguments.double(0).truncatingRemainder(dividingBy: arguments.double(1)))
+        }
+        let divisor = arguments.int(1)
+        if divisor == 0 { return .null }
+        return .int(divisor == -1 ? 0 : arguments.int(0) % divisor)
+    }
+}

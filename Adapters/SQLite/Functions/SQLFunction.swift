@@ -1,0 +1,129 @@
+internal import CSQLite
+internal import TidelineStore
+
+/// The SQL functions that this adapter adds, where SQLite has none or means something else: its own stop at a NUL, fold
+/// case in `LIKE`, count otherwise, or round to the wrong side.
+///
+/// Every one is null of a null, deterministic, and without access to anything but its arguments.
+enum SQLFunction: String, CaseIterable {
+    case length, indexOf, substring, startsWith, endsWith, contains, lower, upper, trim, replace
+    case round, floor, ceiling, modulo
+    case year, month, day, hour, minute, second
+
+    /// The name in SQL.
+    var name: String { "tideline_\(rawValue)" }
+
+    fileprivate var argumentCounts: [Int32] {
+        switch self {
+        case .length, .lower, .upper, .trim, .round, .floor, .ceiling, .year, .month, .day, .hour, .minute, .second:
+            [1]
+        case .indexOf, .startsWith, .endsWith, .contains, .modulo: [2]
+        case .substring: [2, 3]
+        case .replace: [3]
+        }
+    }
+
+    /// Computes the result. SQLite calls this through a C function, which carries nothing but its own identity; so each
+    /// function is a closure of its own.
+    fileprivate var implementation: Implementation {
+        switch self {
+        case .length: { context, count, values in call(context, count, values, TextFunction.length) }
+        case .indexOf: { context, count, values in call(context, count, values, TextFunction.indexOf) }
+        case .substring: { context, count, values in call(context, count, values, TextFunction.substring) }
+        case .startsWith: { context, count, values in call(context, count, values, TextFunction.startsWith) }
+        case .endsWith: { context, count, values in call(context, count, values, TextFunction.endsWith) }
+        case .contains: { context, count, values in call(context, count, values, TextFunction.contains) }
+        case .lower: { context, count, values in call(context, count, values, TextFunction.lower) }
+        case .upper: { context, count, values in call(context, count, values, TextFunction.upper) }
+        case .trim: { context, count, values in call(context, count, values, TextFunction.trim) }
+        case .replace: { context, count, values in call(context, count, values, TextFunction.replace) }
+        case .round: { context, count, values in call(context, count, values, NumberFunction.round) }
+        case .floor: { context, count, values in call(context, count, values, NumberFunction.floor) }
+        case .ceiling: { context, count, values in call(context, count, values, NumberFunction.ceiling) }
+        case .modulo: { context, count, values in call(context, count, values, NumberFunction.modulo) }
+        case .year: { context, count, values in call(context, count, values) { instant($0, \.year) } }
+        case .month: { context, count, values in call(context, count, values) { instant($0, \.month) } }
+        case .day: { context, count, values in call(context, count, values) { instant($0, \.day) } }
+        case .hour: { context, count, values in call(context, count, values) { instant($0, \.hour) } }
+        case .minute: { context, count, values in call(context, count, values) { instant($0, \.minute) } }
+        case .second: { context, count, values in call(context, count, values) { instant($0, \.second) } }
+        }
+    }
+
+    fileprivate typealias Implementation =
+        @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
+}
+
+enum SQLFunctions {
+    /// Makes functions and the collation known to a connection.
+    static func register(on connection: Connection) throws(StoreError) {
+        let database = connection.handle
+        let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS
+        var result = FoldingCollation.register(on: database)
+        for function in SQLFunction.allCases {
+            for count in function.argumentCounts where result == SQLITE_OK {
+                result = sqlite3_create_function_v2(
+                    database, function.name, count, flags, nil, function.implementation, nil, nil, nil)
+            }
+        }
+        guard result == SQLITE_OK else {
+            throw StoreError.sqlite(result, database, path: connection.path, doing: "SQLite refused a function")
+        }
+    }
+}
+
+/// Calls a function of Swift with the arguments, unless one is null, and hands its result over.
+private func call(
+    _ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?,
+    _ function: (borrowing SQLArguments) -> SQLResult
+) {
+    let arguments = SQLArguments(values: values, count: Int(count))
+    guard !arguments.containsNull else {
+        sqlite3_result_null(context)
+        return
+    }
+    switch function(arguments) {
+    case .null: sqlite3_result_null(context)
+    case .int(let value): sqlite3_result_int64(context, value)
+    case .double(let value): sqlite3_result_double(context, value)
+    case .bytes(let bytes): tideline_result_text(context, bytes.baseAddress, UInt64(bytes.count))
+    case .owned(let bytes): bytes.withUnsafeBytes { tideline_result_text(context, $0.baseAddress, UInt64($0.count)) }
+    }
+}
+
+private func instant(_ arguments: borrowing SQLArguments, _ part: (TimestampParts) -> Int) -> SQLResult {
+    .int(Int64(part(Timestamp(clampingTicks: arguments.int(0)).parts)))
+}
+
+/// The arguments of a call.
+///
+/// Unsafe pointers: SQLite keeps a text in place while the call lasts, and an argument is only ever read as what it is.
+struct SQLArguments: ~Copyable {
+    fileprivate let values: UnsafeMutablePointer<OpaquePointer?>?
+    let count: Int
+
+    fileprivate var containsNull: Bool {
+        (0..<count).contains { sqlite3_value_type(values?[$0]) == SQLITE_NULL }
+    }
+
+    func isInt(_ index: Int) -> Bool { sqlite3_value_type(values?[index]) == SQLITE_INTEGER }
+
+    func int(_ index: Int) -> Int64 { sqlite3_value_int64(values?[index]) }
+
+    func double(_ index: Int) -> Double { sqlite3_value_double(values?[index]) }
+
+    func bytes(_ index: Int) -> UnsafeRawBufferPointer {
+        let start = sqlite3_value_blob(values?[index])
+        return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(values?[index])))
+    }
+}
+
+/// The result of a call.
+enum SQLResult {
+    case null
+    case int(Int64)
+    case double(Double)
+    /// Text that lies in an argument.
+    case bytes(UnsafeRawBufferPointer)
+    case owned([UInt8])
+}

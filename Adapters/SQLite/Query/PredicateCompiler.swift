@@ -1,0 +1,215 @@
+internal import TidelineStore
+
+/// Compiles predicates to SQL that means what ``Evaluator`` says.
+///
+/// Conditions are compiled in two ways. As a *condition*, null may stand for false, which leaves plain operators that
+/// indexes serve. As a *value* they are true, false, or null only where the evaluator says so. `NOT` is pushed down to
+/// the leaves, where most operators have an exact opposite.
+///
+/// The predicate must have passed ``Query/validate(against:)``. Values become parameters, never text.
+struct PredicateCompiler {
+    let table: StoredTable
+    /// The values of the parameters, from number 1 on.
+    private(set) var parameters: [Value] = []
+
+    init(_ table: StoredTable) { self.table = table }
+
+    /// Deeper trees are refused: SQLite takes expressions 1,000 levels deep.
+    private static let maximumDepth = 900
+
+    /// The SQL of a `WHERE` clause's condition.
+    mutating func compile(_ predicate: Predicate) throws(StoreError) -> String {
+        try requireDepth(of: predicate)
+        return try condition(predicate, negated: false).text
+    }
+
+    private func requireDepth(of predicate: Predicate) throws(StoreError) {
+        var pending = [(node: predicate, depth: 1)]
+        while let (node, depth) = pending.popLast() {
+            guard depth <= Self.maximumDepth else {
+                throw StoreError(
+                    .unsupportedQuery, "the predicate nests deeper than \(Self.maximumDepth) levels",
+                    table: table.schema.name)
+            }
+            pending.append(contentsOf: node.children.map { ($0, depth + 1) })
+        }
+    }
+
+    // MARK: Conditions
+
+    private mutating func condition(_ predicate: Predicate, negated: Bool) throws(StoreError) -> SQLFragment {
+        switch predicate {
+        case .and(let terms): return try group(terms, all: !negated, negated: negated)
+        case .or(let terms): return try group(terms, all: negated, negated: negated)
+        case .not(let term): return try condition(term, negated: !negated)
+        case .comparison(let comparison, let a, let b):
+            return try compare(comparison, try value(a), try value(b), negated: negated)
+        case .membership(let operand, let values):
+            let membership = try membership(of: try value(operand), in: values)
+            return negated ? membership.negated : membership
+        case .column, .literal, .function, .arithmetic:
+            let value = try value(predicate)
+            return negated ? value.negated : value
+        }
+    }
+
+    private mutating func group(
+        _ terms: [Predicate], all: Bool, negated: Bool
+    ) throws(StoreError) -> SQLFragment {
+        var fragments: [SQLFragment] = []
+        for term in terms { fragments.append(try condition(term, negated: negated)) }
+        return ConditionGroup.combine(fragments, all: all)
+    }
+
+    // MARK: Values
+
+    private mutating func value(_ predicate: Predicate) throws(StoreError) -> SQLFragment {
+        switch predicate {
+        case .column(let name): return try column(name)
+        case .literal(let value): return literal(value)
+        case .function(let function, let operands): return try self.function(function, operands)
+        case .arithmetic(let arithmetic, let a, let b):
+            return try self.arithmetic(arithmetic, try value(a), try value(b))
+        case .and, .or, .not, .comparison, .membership:
+            return try condition(predicate, negated: false).truth
+        }
+    }
+
+    private func column(_ name: String) throws(StoreError) -> SQLFragment {
+        guard let column = table.schema.column(name) else {
+            throw StoreError(
+                .invalidValue, "the query names a column that the table does not define", table: table.schema.name,
+                column: name)
+        }
+        var fragment = SQLFragment.primary(column.name.sqlName, .value(column.type), isNeverNull: name == "id")
+        fragment.foldsCase = name == "id" && table.foldsID
+        return fragment
+    }
+
+    private mutating func literal(_ value: Value) -> SQLFragment {
+        guard let type = value.type else { return .null }
+        let isNaN = if case .double(let double) = value { double.isNaN } else { false }
+        parameters.append(value)
+        var fragment = SQLFragment.primary("?\(parameters.count)", .value(type), isNeverNull: !isNaN)
+        fragment.isNaN = isNaN
+        return fragment
+    }
+
+    private mutating func arithmetic(
+        _ arithmetic: Predicate.Arithmetic, _ a: SQLFragment, _ b: SQLFragment
+    ) throws(StoreError) -> SQLFragment {
+        guard let type = arithmetic.resultType(of: a.type, b.type) else {
+            throw unsupported("\(arithmetic.rawValue) takes numbers only")
+        }
+        if type == .null { return .null }
+        var result: SQLFragment
+        switch arithmetic {
+        case .add: result = .binary(a, "+", b, .addition, type: type)
+        case .subtract: result = .binary(a, "-", b, .addition, type: type)
+        case .multiply: result = .binary(a, "*", b, .multiplication, type: type)
+        case .divide: result = .binary(a, "/", b, .multiplication, type: type)
+        case .modulo: result = .call(SQLFunction.modulo.name, [a, b], type: type)
+        }
+        result.isNeverNull = false
+        return result
+    }
+
+    private mutating func function(
+        _ function: Predicate.Function, _ operands: [Predicate]
+    ) throws(StoreError) -> SQLFragment {
+        var fragments: [SQLFragment] = []
+        for operand in operands { fragments.append(try value(operand)) }
+        guard let type = function.resultType(of: fragments.map(\.type)) else {
+            throw unsupported("\(function.rawValue) does not take these operands")
+        }
+        if type == .null { return .null }
+        switch function {
+        case .equalsIgnoringCase:
+            return Self.equality(fragments[0], fragments[1], folding: true, negated: false).truth
+        case .concat: return .binary(fragments[0], "||", fragments[1], .concatenation, type: type)
+        default:
+            guard let own = SQLFunction(rawValue: function.rawValue) else {
+                throw unsupported("\(function.rawValue) is not known to this store")
+            }
+            return .call(own.name, fragments, type: type)
+        }
+    }
+
+    private func unsupported(_ message: String) -> StoreError {
+        StoreError(.unsupportedQuery, message, table: table.schema.name)
+    }
+}
+
+// MARK: - Comparisons
+
+extension PredicateCompiler {
+    private func compare(
+        _ comparison: Predicate.Comparison, _ a: SQLFragment, _ b: SQLFragment, negated: Bool
+    ) throws(StoreError) -> SQLFragment {
+        let folding = a.foldsCase || b.foldsCase
+        let symbol: String
+        switch comparison {
+        case .equal: return Self.equality(a, b, folding: folding, negated: negated)
+        case .notEqual: return Self.equality(a, b, folding: folding, negated: !negated)
+        case .less: symbol = "<"
+        case .lessOrEqual: symbol = "<="
+        case .greater: symbol = ">"
+        case .greaterOrEqual: symbol = ">="
+        }
+        guard Self.areComparable(a.type, b.type), !a.isNaN, !b.isNaN else { return negated ? .true : .false }
+        let ordering = SQLFragment.binary(a, symbol, folding ? b.folded : b, .inequality)
+        return negated ? ordering.negated : ordering
+    }
+
+    /// `a == b`, where both may be null and are equal then.
+    fileprivate static func equality(
+        _ a: SQLFragment, _ b: SQLFragment, folding: Bool, negated: Bool
+    ) -> SQLFragment {
+        if a.isNaN || b.isNaN { return negated ? .true : .false }
+        guard areComparable(a.type, b.type) else { return bothNull(a, b, negated: negated) }
+        let right = folding ? b.folded : b
+        // `=` gives null of a null, which as a condition is false: right where one side is not null. `IS NOT` is the
+        // exact opposite of equality in every case.
+        guard !negated else { return exact(.binary(a, "IS NOT", right, .equality)) }
+        return a.isNeverNull || b.isNeverNull
+            ? .binary(a, "=", right, .equality) : exact(.binary(a, "IS", right, .equality))
+    }
+
+    private static func exact(_ fragment: SQLFragment) -> SQLFragment {
+        var fragment = fragment
+        fragment.isNeverNull = true
+        return fragment
+    }
+
+    /// Values of types that never compare are equal where both are null.
+    private static func bothNull(_ a: SQLFragment, _ b: SQLFragment, negated: Bool) -> SQLFragment {
+        if a.isNeverNull || b.isNeverNull { return negated ? .true : .false }
+        let test = negated ? "IS NOT NULL" : "IS NULL"
+        let nulls = [a, b].filter { $0.type != .null }.map { $0.followed(by: test) }
+        return ConditionGroup.combine(nulls, all: !negated)
+    }
+
+    fileprivate static func areComparable(_ a: OperandType, _ b: OperandType) -> Bool {
+        guard a != .null, b != .null else { return false }
+        return a == b || (a.isNumeric && b.isNumeric)
+    }
+
+    fileprivate mutating func membership(
+        of operand: SQLFragment, in values: [Value]
+    ) throws(StoreError) -> SQLFragment {
+        let isNullAmongThem = values.contains(.null)
+        let candidates = values.map { literal($0) }.filter { !$0.isNaN && Self.areComparable(operand.type, $0.type) }
+        var tests: [SQLFragment] = []
+        if !candidates.isEmpty, !operand.isNaN {
+            let list = candidates.map(\.text).joined(separator: ", ")
+            let left = operand.foldsCase ? operand.folded : operand
+            let inList = left.level < .equality ? left.parenthesized : left
+            tests.append(
+                SQLFragment(
+                    text: "\(inList.text) IN (\(list))", level: .equality, type: .value(.bool),
+                    isNeverNull: operand.isNeverNull, nesting: inList.nesting + 1))
+        }
+        if isNullAmongThem, !operand.isNeverNull, !operand.isNaN { tests.append(operand.followed(by: "IS NULL")) }
+        return ConditionGroup.combine(tests, all: false)
+    }
+}

@@ -1,0 +1,38 @@
+/// Whether bytes are well-formed UTF-8, as Unicode's table 3-7 defines it.
+///
+/// Text in a file may have been changed from outside; a string made of anything else would not be what is stored.
+func isValidUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var position = 0
+    while position < bytes.count {
+        // Most text is ASCII: eight bytes at a time.
+        if position + 8 <= bytes.count,
+            bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
+        {
+            position += 8
+            continue
+        }
+        guard let length = scalarLength(bytes, at: position) else { return false }
+        position += length
+    }
+    return true
+}
+
+/// The number of bytes of the well-formed scalar at `position`; nil when there is none.
+private func scalarLength(_ bytes: UnsafeRawBufferPointer, at position: Int) -> Int? {
+    let first = bytes[position]
+    if first < 0x80 { return 1 }
+    let (length, second): (Int, ClosedRange<UInt8>)
+    switch first {
+    case 0xC2...0xDF: (length, second) = (2, 0x80...0xBF)
+    case 0xE0: (length, second) = (3, 0xA0...0xBF)
+    case 0xED: (length, second) = (3, 0x80...0x9F)
+    case 0xE1...0xEF: (length, second) = (3, 0x80...0xBF)
+    case 0xF0: (length, second) = (4, 0x90...0xBF)
+    case 0xF1...0xF3: (length, second) = (4, 0x80...0xBF)
+    case 0xF4: (length, second) = (4, 0x80...0x8F)
+    default: return nil
+    }
+    guard position + length <= bytes.count, second.contains(bytes[position + 1]) else { return nil }
+    for index in (position + 2)..<(position + length) where bytes[index] & 0xC0 != 0x80 { return nil }
+    return length
+}

@@ -1,0 +1,209 @@
+internal import CSQLite
+internal import Foundation
+internal import Synchronization
+public import TidelineStore
+
+/// A ``LocalStore`` in an SQLite database: a file, or memory.
+///
+/// Each table of the store is a table of the database with the same names, so the file can be read with SQLite's own
+/// tools. An instant is an integer of 100 ns ticks: `datetime("updatedAt" / 10000000, 'unixepoch')`. What the tools
+/// write is checked when it is read.
+///
+/// The file uses a write-ahead log, so readers and the writer do not wait for each other. Other processes may open it
+/// too; a lock of theirs is waited for as long as ``SQLiteOptions/busyTimeout`` says. NaN is not stored.
+///
+/// SQLite finds damage to its structures and so to most of a file, and reports it as ``StoreError/Code/corrupt``; a
+/// bit that flips within a value it cannot see.
+public final class SQLiteStore: LocalStore {
+    public let capabilities: StoreCapabilities
+    private let pool: ConnectionPool
+    private let busyTimeout: Duration
+    private let catalog: Mutex<Catalog>
+
+    /// Opens the store in the file at `path`, a path of the file system; the write-ahead log lies beside it.
+    ///
+    /// - Throws: ``StoreError``: ``StoreError/Code/io`` when the file cannot be opened, with the reason;
+    ///   ``StoreError/Code/corrupt`` when it is damaged or not a store; ``StoreError/Code/newerFormat``;
+    ///   ``StoreError/Code/readOnly`` when it cannot be written to, unless the options ask for that;
+    ///   ``StoreError/Code/busy`` when another process held it for too long.
+    public convenience init(path: String, options: SQLiteOptions = .init()) throws {
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw StoreError(.io, "the path is empty or has a NUL in it", path: path)
+        }
+        // A relative path would change its meaning with the current folder, and SQLite gives some a meaning of its own.
+        let absolute = path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
+        if options.isReadOnly {
+            try self.init(reading: absolute, options)
+        } else {
+            try self.init(writing: absolute, options)
+        }
+    }
+
+    /// An empty store in memory, which is gone when it is closed.
+    ///
+    /// Reads and writes exclude each other; a read inside a write body throws ``StoreError/Code/busy``.
+    public static func inMemory(options: SQLiteOptions = .init()) throws -> SQLiteStore {
+        try SQLiteStore(inMemory: options)
+    }
+
+    private init(
+        _ capabilities: StoreCapabilities, _ catalog: Catalog, _ pool: ConnectionPool, _ options: SQLiteOptions
+    ) {
+        self.capabilities = capabilities
+        self.catalog = Mutex(catalog)
+        self.pool = pool
+        busyTimeout = options.busyTimeout
+    }
+
+    private convenience init(writing path: String, _ options: SQLiteOptions) throws(StoreError) {
+        let deadline = Deadline(after: options.busyTimeout)
+        let writer = try Connection.open(path, for: .writing, options: options)
+        try writer.prepareStore(mayCreate: options.createsIfMissing, isReadOnly: false, deadline: deadline)
+        let capabilities = StoreCapabilities(
+            name: "sqlite", durability: options.durability == .full ? .full : .normal, sharesFilesWithProcesses: true,
+            storesNaN: false)
+        let catalog = try writer.firstCatalog(deadline)
+        let pool = ConnectionPool(writer: writer, readers: [], maximumReaders: options.maximumReaders) {
+            () throws(StoreError) in try Connection.open(path, for: .reading, options: options)
+        }
+        self.init(capabilities, catalog, pool, options)
+    }
+
+    private convenience init(reading path: String, _ options: SQLiteOptions) throws(StoreError) {
+        let deadline = Deadline(after: options.busyTimeout)
+        let purpose = try Connection.readingPurpose(path, options, deadline)
+        let reader = try Connection.open(path, for: purpose, options: options)
+        try reader.prepareStore(mayCreate: false, isReadOnly: true, deadline: deadline)
+        let capabilities = StoreCapabilities(
+            name: "sqlite", durability: options.durability == .full ? .full : .normal, sharesFilesWithProcesses: true,
+            storesNaN: false, isReadOnly: true)
+        let catalog = try reader.firstCatalog(deadline)
+        let pool = ConnectionPool(writer: nil, readers: [reader], maximumReaders: options.maximumReaders) {
+            () throws(StoreError) in try Connection.open(path, for: purpose, options: options)
+        }
+        self.init(capabilities, catalog, pool, options)
+    }
+
+    private convenience init(inMemory options: SQLiteOptions) throws(StoreError) {
+        let deadline = Deadline(after: options.busyTimeout)
+        let connection = try Connection.open(nil, for: .writing, options: options)
+        try connection.prepareStore(mayCreate: true, isReadOnly: false, deadline: deadline)
+        let capabilities = StoreCapabilities(
+            name: "sqlite", isPersistent: false, durability: .none, readersDoNotBlockWriters: false, storesNaN: false)
+        let catalog = try connection.firstCatalog(deadline)
+        let pool = ConnectionPool(writer: connection, readers: [], maximumReaders: 1, open: nil)
+        self.init(capabilities, catalog, pool, options)
+    }
+
+    public func close() throws { try pool.close() }
+
+    // MARK: Definitions
+
+    public func define(_ tables: [TableSchema]) throws {
+        // Most often there is nothing to do, and that needs no lock.
+        guard try !read({ try SchemaPlan(defining: tables, in: $0.session) }).isEmpty else { return }
+        try transaction { session in
+            let plan = try SchemaPlan(defining: tables, in: session)
+            if !plan.isEmpty { try session.connection().apply(plan) }
+        }
+    }
+
+    public func tables() throws -> [TableSchema] { try read { $0.session.catalog.schemas } }
+
+    // MARK: Transactions
+
+    public func read<T>(_ body: (SQLiteReader) throws -> T) throws -> T {
+        let lease = try pool.takeReader()
+        defer { pool.release(lease) }
+        let connection = lease.connection
+        guard !lease.isNested else {
+            return try run(body, on: connection, try currentCatalog(on: connection))
+        }
+        let catalog = try begin("BEGIN", on: connection)
+        // Nothing is lost when a snapshot cannot be ended in an orderly way.
+        defer { connection.rollBack() }
+        return try run(body, on: connection, catalog)
+    }
+
+    private func run<T>(
+        _ body: (SQLiteReader) throws -> T, on connection: Connection, _ catalog: Catalog
+    ) throws -> T {
+        let session = Session(connection, catalog)
+        defer { session.end() }
+        return try body(SQLiteReader(session: session))
+    }
+
+    public func write<T>(_ body: (SQLiteWriter) throws -> T) throws -> T {
+        try transaction { session in try body(SQLiteWriter(session: session)) }
+    }
+
+    private func transaction<T>(_ body: (Session) throws -> T) throws -> T {
+        guard !Task.isCancelled else { throw StoreError(.cancelled, "the task was cancelled; nothing was written") }
+        let connection = try pool.takeWriter()
+        defer { pool.releaseWriter() }
+        let session = Session(connection, try begin("BEGIN IMMEDIATE", on: connection))
+        do {
+            let result = try body(session)
+            session.end()
+            if let failure = session.failure { throw failure }
+            try connection.execute("COMMIT")
+            return result
+        } catch {
+            session.end()
+            connection.rollBack()
+            throw error
+        }
+    }
+
+    /// Begins a transaction and fixes its snapshot by a first read, which tells whether definitions changed.
+    private func begin(_ statement: String, on connection: Connection) throws(StoreError) -> Catalog {
+        try Deadline(after: busyTimeout).retrying { () throws(StoreError) in
+            try connection.execute(statement)
+            do throws(StoreError) {
+                return try self.currentCatalog(on: connection)
+            } catch {
+                connection.rollBack()
+                throw error
+            }
+        }
+    }
+
+    /// The definitions as of the connection's snapshot; kept until another connection or process changes them.
+    private func currentCatalog(on connection: Connection) throws(StoreError) -> Catalog {
+        let generation = try connection.generation()
+        let known = catalog.withLock { $0 }
+        if known.generation == generation { return known }
+        let loaded = try connection.loadCatalog(generation: generation)
+        catalog.withLock { if $0.generation < generation { $0 = loaded } }
+        return loaded
+    }
+}
+
+extension Connection {
+    /// The catalog of a store just opened; reading it finds damage early.
+    fileprivate func firstCatalog(_ deadline: Deadline) throws(StoreError) -> Catalog {
+        try deadline.retrying { () throws(StoreError) in
+            try self.execute("BEGIN")
+            defer { self.rollBack() }
+            return try self.loadCatalog(generation: try self.generation())
+        }
+    }
+
+    /// How a file can be read: as usual, or, on a medium where the shared memory of the write-ahead log cannot be
+    /// made, as a file that nobody changes. There must be no log then.
+    fileprivate static func readingPurpose(
+        _ path: String, _ options: SQLiteOptions, _ deadline: Deadline
+    ) throws(StoreError) -> Purpose {
+        do {
+            let connection = try Connection.open(path, for: .reading, options: options)
+            _ = try deadline.retrying { () throws(StoreError) in try connection.integer("PRAGMA user_version") }
+            return .reading
+        } catch {
+            let isUnlockable = error.engineCode.map { $0 & 0xFF == Int(SQLITE_CANTOPEN) } ?? false
+            guard isUnlockable, FileManager.default.isReadableFile(atPath: path),
+                !FileManager.default.fileExists(atPath: "\(path)-wal")
+            else { throw error }
+            return .readingImmutable
+        }
+    }
+}

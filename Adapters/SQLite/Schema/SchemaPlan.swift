@@ -1,0 +1,191 @@
+internal import CSQLite
+internal import Foundation
+internal import TidelineStore
+
+/// What has to be done to come from the tables there are to those that are wanted. Nothing is done here.
+struct SchemaPlan {
+    /// The SQL that changes tables and indexes, in order.
+    private(set) var statements: [String] = []
+    /// The definitions to store afterwards.
+    private(set) var definitions: [StoredDefinition] = []
+    private let columnLimit: Int
+
+    /// Whether all tables are as wanted.
+    var isEmpty: Bool { definitions.isEmpty }
+
+    /// - Parameter columnLimit: How many columns a table of the engine may have.
+    /// - Throws: ``StoreError/Code/schemaMismatch``, naming table and column.
+    init(defining schemas: [TableSchema], over catalog: Catalog, columnLimit: Int) throws(StoreError) {
+        self.columnLimit = columnLimit
+        for (position, schema) in schemas.enumerated() {
+            try schema.validate()
+            try Self.requireUsableName(schema.name)
+            let earlier = schemas[..<position].last { $0.name.hasSameFoldedBytes(as: schema.name) }
+            let existing = catalog.table(resembling: schema.name)
+            if let other = earlier?.name ?? existing?.schema.name, !other.hasSameBytes(as: schema.name) {
+                throw Self.mismatch(
+                    "SQLite cannot keep the tables \(other.debugDescription) and \(schema.name.debugDescription) apart",
+                    schema.name)
+            }
+            guard earlier == nil || earlier == schema else {
+                throw Self.mismatch("the table is defined twice, in two ways", schema.name)
+            }
+            if earlier != nil { continue }
+            if let existing { try evolve(existing, to: schema) } else { try create(schema) }
+        }
+    }
+
+    // MARK: Tables
+
+    private mutating func create(_ schema: TableSchema) throws(StoreError) {
+        try requireRoom(for: schema.allColumns.count, in: schema)
+        let columns = [Self.keyColumn(of: schema)] + schema.allColumns.map(Self.column)
+        statements.append("CREATE TABLE \(schema.name.sqlName) (\(columns.joined(separator: ", ")))")
+        for index in Self.indexes(of: schema) { statements.append(index.creation) }
+        definitions.append(StoredDefinition(schema: schema, retired: []))
+    }
+
+    private mutating func evolve(_ table: StoredTable, to schema: TableSchema) throws(StoreError) {
+        guard table.schema != schema else { return }
+        guard table.schema.idType == schema.idType, table.schema.idMatching == schema.idMatching else {
+            throw Self.mismatch("the type or matching of ids cannot be changed", schema.name, column: "id")
+        }
+        let stored = table.schema.allColumns + table.retired
+        for column in schema.allColumns {
+            let known = stored.first { $0.name.hasSameFoldedBytes(as: column.name) }
+            guard let known else {
+                statements.append("ALTER TABLE \(schema.name.sqlName) ADD COLUMN \(Self.column(column))")
+                continue
+            }
+            try Self.requireSame(known, column, in: schema)
+        }
+        let retired = stored.filter { schema.column($0.name) == nil }
+        try requireRoom(for: schema.allColumns.count + retired.count, in: schema)
+        replaceIndexes(of: table.schema, with: schema)
+        definitions.append(StoredDefinition(schema: schema, retired: retired))
+    }
+
+    private func requireRoom(for columns: Int, in schema: TableSchema) throws(StoreError) {
+        guard columns < columnLimit else {
+            throw Self.mismatch(
+                "the table has \(columns) columns, those no longer named included; SQLite takes \(columnLimit - 1)",
+                schema.name)
+        }
+    }
+
+    private static func requireSame(
+        _ known: ColumnSchema, _ column: ColumnSchema, in schema: TableSchema
+    ) throws(StoreError) {
+        guard known.name.hasSameBytes(as: column.name) else {
+            throw mismatch(
+                "SQLite cannot keep the column apart from the stored \(known.name.debugDescription)", schema.name,
+                column: column.name)
+        }
+        guard known.type == column.type else {
+            throw mismatch(
+                "the column is stored with type \(known.type.rawValue), not \(column.type.rawValue)", schema.name,
+                column: column.name)
+        }
+    }
+
+    // MARK: Columns
+
+    private static func keyColumn(of schema: TableSchema) -> String {
+        switch (schema.idType, schema.idMatching) {
+        case (.int, _): "\"id\" INTEGER PRIMARY KEY"
+        case (.string, .exact): "\"id\" TEXT NOT NULL PRIMARY KEY"
+        case (.string, .asciiCaseInsensitive): "\"id\" TEXT NOT NULL COLLATE NOCASE PRIMARY KEY"
+        }
+    }
+
+    /// Without NOT NULL: a column that is added later reads null in the rows there are, optional or not.
+    private static func column(_ column: ColumnSchema) -> String { "\(column.name.sqlName) \(typeName(column.type))" }
+
+    /// Type names whose affinity leaves what is stored alone: a column that SQLite takes for a number's would make an
+    /// integer of a double without fraction and lose the sign of -0.0.
+    private static func typeName(_ type: ColumnType) -> String {
+        switch type {
+        case .bool: "BOOLEAN"
+        case .int: "INTEGER"
+        case .double: "REAL BLOB"
+        case .string: "TEXT"
+        case .timestamp: "TIMESTAMP"
+        case .bytes: "BLOB"
+        case .json: "JSON TEXT"
+        }
+    }
+
+    // MARK: Indexes
+
+    private mutating func replaceIndexes(of old: TableSchema, with new: TableSchema) {
+        let before = Self.indexes(of: old)
+        let after = Self.indexes(of: new)
+        for index in before where !after.contains(index) { statements.append(index.removal) }
+        for index in after where !before.contains(index) { statements.append(index.creation) }
+    }
+
+    private static func indexes(of schema: TableSchema) -> [StoredIndex] {
+        var indexes: [StoredIndex] = []
+        for index in schema.indexes.map({ StoredIndex($0, of: schema) }) where !indexes.contains(index) {
+            indexes.append(index)
+        }
+        return indexes
+    }
+
+    // MARK: Names
+
+    private static func requireUsableName(_ name: String) throws(StoreError) {
+        let folded = name.asciiLowercased
+        guard !folded.hasPrefix("sqlite_"), !folded.hasPrefix("tideline_") else {
+            throw mismatch("table names beginning with sqlite_ or tideline_ are taken", name)
+        }
+    }
+
+    private static func mismatch(_ message: String, _ table: String, column: String? = nil) -> StoreError {
+        StoreError(.schemaMismatch, message, table: table, column: column)
+    }
+}
+
+/// An index as it is stored: its name says its table and columns, so that the same index has the same name.
+private struct StoredIndex: Equatable {
+    let creation: String
+    let removal: String
+
+    init(_ index: IndexSchema, of schema: TableSchema) {
+        // Rows that are equal in an index come by id: with the id in it, SQLite does not have to sort.
+        var columns = index.columns
+        if !columns.contains("id") { columns.append("id") }
+        let list = "\(schema.name.sqlName) (\(columns.map(\.sqlName).joined(separator: ", ")))"
+        let name = "tideline_index_\(list)".sqlName
+        creation = "CREATE INDEX \(name) ON \(list)"
+        removal = "DROP INDEX IF EXISTS \(name)"
+    }
+}
+
+extension SchemaPlan {
+    /// The plan from the tables of a session's snapshot.
+    init(defining schemas: [TableSchema], in session: Session) throws(StoreError) {
+        let limit = sqlite3_limit(try session.connection().handle, SQLITE_LIMIT_COLUMN, -1)
+        try self.init(defining: schemas, over: session.catalog, columnLimit: Int(limit))
+    }
+}
+
+extension Connection {
+    /// Carries a plan out, within the transaction that is open.
+    func apply(_ plan: SchemaPlan) throws(StoreError) {
+        for statement in plan.statements { try executeOnce(statement) }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        for definition in plan.definitions {
+            let save = try takeStatement(FileFormat.saveDefinition)
+            defer { putBack(save) }
+            guard let json = try? encoder.encode(definition) else {
+                throw StoreError(
+                    .schemaMismatch, "the definition cannot be written down", table: definition.schema.name)
+            }
+            try save.bind([.string(definition.schema.name), .string(String(decoding: json, as: UTF8.self))])
+            try save.run()
+        }
+        try execute(FileFormat.advanceGeneration)
+    }
+}
