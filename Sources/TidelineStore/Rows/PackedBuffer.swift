@@ -48,17 +48,14 @@ struct PackedBuffer: ~Copyable, @unchecked Sendable {
         if let source = bytes.baseAddress { (base + start).copyMemory(from: source, byteCount: bytes.count) }
     }
 
-    /// Moves what lies from `offset` on by `bytes` towards the end.
-    mutating func insertGap(at offset: Int, count bytes: Int) {
-        let moved = count - offset
-        precondition(offset >= 0 && moved >= 0, "outside of the buffer")
-        grow(by: bytes)
-        memoryMove(base + offset + bytes, base + offset, moved)
-    }
-
     func store<T: FixedWidthInteger>(_ value: T, at offset: Int) {
         precondition(offset >= 0 && offset + MemoryLayout<T>.size <= count, "outside of the buffer")
         (base + offset).storeBytes(of: value.littleEndian, as: T.self)
+    }
+
+    func load<T: FixedWidthInteger>(_ type: T.Type, at offset: Int) -> T {
+        precondition(offset >= 0 && offset + MemoryLayout<T>.size <= count, "outside of the buffer")
+        return T(littleEndian: (base + offset).loadUnaligned(as: T.self))
     }
 
     private mutating func reallocate(_ newCapacity: Int) {
@@ -67,10 +64,5 @@ struct PackedBuffer: ~Copyable, @unchecked Sendable {
         base.deallocate()
         base = new
         capacity = newCapacity
-    }
-
-    private func memoryMove(_ to: UnsafeMutableRawPointer, _ from: UnsafeMutableRawPointer, _ bytes: Int) {
-        UnsafeMutableRawBufferPointer(start: to, count: bytes)
-            .copyMemory(from: UnsafeRawBufferPointer(start: from, count: bytes))
     }
 }

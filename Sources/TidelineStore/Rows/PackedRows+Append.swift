@@ -1,5 +1,5 @@
 extension PackedRows {
-    /// Adds a row, finding its columns by name.
+    /// Adds a row, finding its columns by name unless it was read from a table of the same columns.
     ///
     /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidValue``, naming table, column and id: the row has no
     ///   id or one of the wrong type, names a column that the shape lacks, or holds a value of another type than the
@@ -8,15 +8,16 @@ extension PackedRows {
         guard let key = row.key else {
             throw StoreError(.invalidValue, "a row has no id", table: shape.table, column: "id")
         }
-        guard key.type == shape.idType else {
-            throw StoreError(
-                .invalidValue, "the id must be of type \(shape.idType.rawValue)", table: shape.table, column: "id",
-                id: key.text)
+        guard key.type == shape.idType else { throw wrongIDType(key) }
+        if let (source, bytes) = row.packed, hasSameColumns(as: source) {
+            bytes.withUnsafeBytes { bytes in key.withBytes { append(packed: bytes, id: $0) } }
+            return
         }
         beginRow()
+        var guess = 0
         do {
             try row.forEachColumn { (name, value) throws(StoreError) in
-                try set(value, named: name, id: key)
+                guess = try set(value, named: name, guess: guess, id: key) + 1
             }
         } catch {
             cancelRow()
@@ -30,16 +31,16 @@ extension PackedRows {
     ///
     /// - Throws: As ``append(_:)``.
     public mutating func append(copying view: borrowing RowView) throws(StoreError) {
+        guard view.shape.idType == shape.idType else { throw wrongIDType(view.key) }
+        if hasSameColumns(as: view.shape) {
+            view.withPackedBytes { bytes in view.withIDBytes { append(packed: bytes, id: $0) } }
+            return
+        }
         beginRow()
-        let isSame = view.shape.hasSameColumns(as: shape)
         do {
             for index in 0..<view.shape.count {
                 guard let value = view.value(at: index) else { continue }
-                if isSame {
-                    set(value, at: index)
-                } else {
-                    try set(value, named: view.shape.columns[index].name, id: view.key)
-                }
+                _ = try set(value, named: view.shape.columns[index].name, guess: index, id: view.key)
             }
         } catch {
             cancelRow()
@@ -49,18 +50,34 @@ extension PackedRows {
         try endRow()
     }
 
-    private mutating func set(_ value: Value, named name: String, id: RowID) throws(StoreError) {
-        guard let index = shape.index(of: name) else {
+    private mutating func hasSameColumns(as other: RowShape) -> Bool {
+        if other === shape { return true }
+        if let comparedShape, comparedShape.shape === other { return comparedShape.isSame }
+        let isSame = other.hasSameColumns(as: shape)
+        comparedShape = (other, isSame)
+        return isSame
+    }
+
+    private func wrongIDType(_ key: RowID) -> StoreError {
+        StoreError(
+            .invalidValue, "the id must be of type \(shape.idType.rawValue)", table: shape.table, column: "id",
+            id: key.text)
+    }
+
+    /// Sets a column and returns its position.
+    private mutating func set(_ value: Value, named name: String, guess: Int, id: RowID) throws(StoreError) -> Int {
+        var name = name
+        guard let index = name.withUTF8({ shape.index(ofUTF8: UnsafeRawBufferPointer($0), guess: guess) }) else {
             throw StoreError(
                 .invalidValue, "the table does not define this column", table: shape.table, column: name, id: id.text)
         }
-        let column = shape.columns[index]
-        guard value.isNull || value.type == column.type else {
+        let type = shape.columns[index].type
+        guard value.isNull || value.type == type else {
             throw StoreError(
-                .invalidValue,
-                "the value \(value) does not fit a column of type \(column.type.rawValue)", table: shape.table,
-                column: name, id: id.text)
+                .invalidValue, "the value \(value) does not fit a column of type \(type.rawValue)",
+                table: shape.table, column: name, id: id.text)
         }
         set(value, at: index)
+        return index
     }
 }

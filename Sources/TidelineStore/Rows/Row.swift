@@ -25,11 +25,6 @@ public struct Row: Sendable {
         storage = .values([])
     }
 
-    init(key: RowID, values: [(name: String, value: Value)]) {
-        self.key = key
-        storage = .values(values)
-    }
-
     /// A row of columns whose names are known to be distinct and not `id`; in time that grows with their number only.
     package init(id: RowID?, distinctColumns columns: [(name: String, value: Value)]) {
         key = id
@@ -39,6 +34,11 @@ public struct Row: Sendable {
     init(packed key: RowID, shape: RowShape, bytes: [UInt8]) {
         self.key = key
         storage = .packed(shape, bytes)
+    }
+
+    /// The shape and bytes of a row that is as it was read.
+    var packed: (shape: RowShape, bytes: [UInt8])? {
+        if case .packed(let shape, let bytes) = storage { (shape, bytes) } else { nil }
     }
 
     /// The primary key as text, an integer in decimal; empty when there is none, as an empty id counts as absent.
@@ -57,7 +57,7 @@ public struct Row: Sendable {
                 guard let index = shape.index(of: name) else { return nil }
                 return Row.withView(shape, bytes) { $0.value(at: index) }
             case .values(let values):
-                return values.first { $0.name == name }?.value
+                return values.first { $0.name.hasSameBytes(as: name) }?.value
             }
         }
         set {
@@ -65,13 +65,13 @@ public struct Row: Sendable {
                 setKey(newValue)
                 return
             }
-            var values = self.values
-            let index = values.firstIndex { $0.name == name }
+            var values = takeValues()
+            let index = values.firstIndex { $0.name.hasSameBytes(as: name) }
             switch (index, newValue) {
             case (let index?, let value?): values[index].value = value
             case (nil, let value?): values.append((name, value))
             case (let index?, nil): values.remove(at: index)
-            case (nil, nil): return
+            case (nil, nil): break
             }
             storage = .values(values)
         }
@@ -120,6 +120,13 @@ public struct Row: Sendable {
         for (name, value) in values { try body(name, value) }
     }
 
+    /// The values, with the row left empty, so that a change to them copies nothing.
+    private mutating func takeValues() -> [(name: String, value: Value)] {
+        let values = self.values
+        storage = .values([])
+        return values
+    }
+
     private mutating func setKey(_ value: Value?) {
         switch value {
         case .string(let text): id = text
@@ -164,5 +171,12 @@ extension Row: Hashable, CustomStringConvertible {
     public var description: String {
         let columns = values.map { "\($0.name): \($0.value)" }
         return "[\((["id: \(key?.value ?? .null)"] + columns).joined(separator: ", "))]"
+    }
+}
+
+extension String {
+    /// Equality byte for byte; `==` holds canonically equivalent texts to be one.
+    fileprivate func hasSameBytes(as other: String) -> Bool {
+        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
     }
 }

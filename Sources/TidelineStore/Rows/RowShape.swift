@@ -37,12 +37,12 @@ public final class RowShape: Sendable {
     ///   servers send columns in the same order row after row.
     public func index(ofUTF8 name: UnsafeRawBufferPointer, guess: Int = 0) -> Int? {
         let key = NameKey(name)
-        if guess < keys.count, matches(guess, key, name) { return guess }
+        if keys.indices.contains(guess), matches(guess, key, name) { return guess }
         for index in keys.indices where matches(index, key, name) { return index }
         return nil
     }
 
-    /// Whether the rows of both shapes have the same columns at the same positions.
+    /// Whether the rows of both shapes have the same columns at the same positions, and ids of one type.
     public func hasSameColumns(as other: RowShape) -> Bool {
         self === other || (idType == other.idType && columns == other.columns)
     }

@@ -13,8 +13,9 @@ public struct RowView: ~Copyable {
     private var row: UnsafeRawBufferPointer
     private var storedCount = 0
     private var isWide = false
+    private var payload = 0
 
-    /// A view of nothing yet; ``point(atID:row:)`` comes before any other use.
+    /// A view of nothing yet; ``point(atID:validating:)`` comes before any other use.
     public init(shape: RowShape) {
         self.shape = shape
         idBytes = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -28,33 +29,34 @@ public struct RowView: ~Copyable {
     public mutating func point(
         atID id: UnsafeRawBufferPointer, validating bytes: UnsafeRawBufferPointer
     ) throws(StoreError) {
-        guard id.count == 8 || shape.idType == .string, RowView.isValid(bytes, columns: shape.count) else {
+        guard id.count == 8 || shape.idType == .string, RowView.isValid(bytes, shape: shape) else {
             throw StoreError(.corrupt, "a stored row is damaged", table: shape.table)
         }
         point(atID: id, trusting: bytes)
     }
 
-    /// Points the view at a row that this process packed itself, unchecked but for its presence.
+    /// Points the view at a row that was validated or packed by this process.
     mutating func point(atID id: UnsafeRawBufferPointer, trusting bytes: UnsafeRawBufferPointer) {
         idBytes = id
         row = bytes
-        storedCount = Int(bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
+        storedCount = RowView.load(UInt16.self, in: bytes, at: 2)
         isWide = bytes[0] == RowFormat.wide
+        payload = RowFormat.payloadOffset(columns: storedCount, wide: isWide)
     }
 
-    private static func isValid(_ bytes: UnsafeRawBufferPointer, columns: Int) -> Bool {
+    private static func isValid(_ bytes: UnsafeRawBufferPointer, shape: RowShape) -> Bool {
         guard bytes.count >= RowFormat.headerSize, bytes[0] == RowFormat.narrow || bytes[0] == RowFormat.wide else {
             return false
         }
         let isWide = bytes[0] == RowFormat.wide
-        let count = Int(bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
+        let count = load(UInt16.self, in: bytes, at: 2)
         let payload = RowFormat.payloadOffset(columns: count, wide: isWide)
-        guard count <= columns, bytes.count >= payload else { return false }
+        guard count <= shape.count, bytes.count >= payload else { return false }
         var previous = 0
         for column in 0..<count {
             let end = RowView.end(of: column, in: bytes, columns: count, isWide: isWide)
             guard end >= previous, payload + end <= bytes.count,
-                let tag = RowTag(rawValue: bytes[RowFormat.headerSize + column])
+                let tag = RowTag(rawValue: bytes[RowFormat.headerSize + column]), tag.fits(shape.columns[column].type)
             else { return false }
             switch tag {
             case .absent, .null, .false, .true: guard end == previous else { return false }
@@ -66,11 +68,15 @@ public struct RowView: ~Copyable {
         return payload + previous == bytes.count
     }
 
+    private static func load<T: FixedWidthInteger>(
+        _ type: T.Type, in bytes: UnsafeRawBufferPointer, at offset: Int
+    ) -> Int { Int(truncatingIfNeeded: T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))) }
+
     private static func end(of column: Int, in row: UnsafeRawBufferPointer, columns: Int, isWide: Bool) -> Int {
         let offsets = RowFormat.headerSize + columns
         return isWide
-            ? Int(row.loadUnaligned(fromByteOffset: offsets + column * 4, as: UInt32.self))
-            : Int(row.loadUnaligned(fromByteOffset: offsets + column * 2, as: UInt16.self))
+            ? load(UInt32.self, in: row, at: offsets + column * 4)
+            : load(UInt16.self, in: row, at: offsets + column * 2)
     }
 
     // MARK: Id
@@ -79,7 +85,7 @@ public struct RowView: ~Copyable {
     public var key: RowID {
         switch shape.idType {
         case .string: .string(String(decoding: idBytes, as: UTF8.self))
-        case .int: .int(idBytes.loadUnaligned(as: Int64.self))
+        case .int: .int(Int64(littleEndian: idBytes.loadUnaligned(as: Int64.self)))
         }
     }
 
@@ -103,11 +109,13 @@ public struct RowView: ~Copyable {
     /// The bytes of the value at a position, valid as long as the view points where it does.
     package func bytes(at index: Int) -> UnsafeRawBufferPointer {
         guard index < storedCount else { return UnsafeRawBufferPointer(start: nil, count: 0) }
-        let payload = RowFormat.payloadOffset(columns: storedCount, wide: isWide)
         let end = RowView.end(of: index, in: row, columns: storedCount, isWide: isWide)
         let start = index == 0 ? 0 : RowView.end(of: index - 1, in: row, columns: storedCount, isWide: isWide)
         return UnsafeRawBufferPointer(rebasing: row[(payload + start)..<(payload + end)])
     }
+
+    /// The eight bytes of the number at a position.
+    private func word(at index: Int) -> Int64 { Int64(littleEndian: bytes(at: index).loadUnaligned(as: Int64.self)) }
 
     /// Calls `body` with the bytes of the string, bytes or JSON at a position, without a copy; nil when the value is
     /// of another type, null or absent.
@@ -125,10 +133,10 @@ public struct RowView: ~Copyable {
         case .null: .null
         case .false: .bool(false)
         case .true: .bool(true)
-        case .int: .int(bytes(at: index).loadUnaligned(as: Int64.self))
-        case .double: .double(Double(bitPattern: bytes(at: index).loadUnaligned(as: UInt64.self)))
+        case .int: .int(word(at: index))
+        case .double: .double(Double(bitPattern: UInt64(bitPattern: word(at: index))))
         case .string: .string(String(decoding: bytes(at: index), as: UTF8.self))
-        case .timestamp: .timestamp(Timestamp(clampingTicks: bytes(at: index).loadUnaligned(as: Int64.self)))
+        case .timestamp: .timestamp(Timestamp(clampingTicks: word(at: index)))
         case .bytes: .bytes(Array(bytes(at: index)))
         case .json: .json(String(decoding: bytes(at: index), as: UTF8.self))
         }
@@ -136,12 +144,12 @@ public struct RowView: ~Copyable {
 
     /// The integer at a position, nil when the value is not an int.
     public func int(at index: Int) -> Int64? {
-        tag(at: index) == .int ? bytes(at: index).loadUnaligned(as: Int64.self) : nil
+        tag(at: index) == .int ? word(at: index) : nil
     }
 
     /// The double at a position, nil when the value is not a double.
     public func double(at index: Int) -> Double? {
-        tag(at: index) == .double ? Double(bitPattern: bytes(at: index).loadUnaligned(as: UInt64.self)) : nil
+        tag(at: index) == .double ? Double(bitPattern: UInt64(bitPattern: word(at: index))) : nil
     }
 
     /// The truth value at a position, nil when the value is not a bool.
@@ -161,7 +169,7 @@ public struct RowView: ~Copyable {
     /// The instant at a position, nil when the value is not a timestamp.
     public func timestamp(at index: Int) -> Timestamp? {
         tag(at: index) == .timestamp
-            ? Timestamp(clampingTicks: bytes(at: index).loadUnaligned(as: Int64.self)) : nil
+            ? Timestamp(clampingTicks: word(at: index)) : nil
     }
 
     /// The value of a column, `id` included; nil when there is no such column or the row does not name it.
@@ -183,6 +191,7 @@ public struct RowView: ~Copyable {
     /// The row, copied out of the buffer, to keep.
     public func owned() -> Row { Row(packed: key, shape: shape, bytes: Array(row)) }
 
-    /// Calls `body` with the row in the packed format.
-    func withPackedBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T { try body(row) }
+    /// Calls `body` with the row in the packed format, without its id: what a store of keys and bytes writes as it is
+    /// and reads back with ``point(atID:validating:)``.
+    public func withPackedBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T { try body(row) }
 }

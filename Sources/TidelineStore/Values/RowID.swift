@@ -31,6 +31,14 @@ public enum RowID: Sendable, Hashable {
         }
     }
 
+    /// Calls `body` with the id's bytes in a packed row: UTF-8, or eight little-endian bytes.
+    func withBytes<T>(_ body: (UnsafeRawBufferPointer) -> T) -> T {
+        switch self {
+        case .string(var text): text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+        case .int(let number): withUnsafeBytes(of: number.littleEndian) { body($0) }
+        }
+    }
+
     public static func == (a: RowID, b: RowID) -> Bool {
         switch (a, b) {
         case (.string(let x), .string(let y)): x.utf8.elementsEqual(y.utf8)

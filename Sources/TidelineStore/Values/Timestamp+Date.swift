@@ -13,7 +13,7 @@ extension Timestamp {
             return
         }
         let whole = seconds.rounded(.down)
-        guard let base = Int64(exactly: whole), abs(base) < 1 << 40 else {
+        guard let base = Int64(exactly: whole), base.magnitude < 1 << 39 else {
             self = seconds < 0 ? .min : .max
             return
         }

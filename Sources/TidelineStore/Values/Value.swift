@@ -99,8 +99,8 @@ public enum Value: Sendable, Hashable {
         case .bool(let value): hasher.combine(value)
         case .int(let value): hasher.combine(value)
         case .double(let value): hasher.combine(value)
-        case .string(let value), .json(let value):
-            for byte in value.utf8 { hasher.combine(byte) }
+        case .string(var value), .json(var value):
+            value.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         case .timestamp(let value): hasher.combine(value)
         case .bytes(let value): hasher.combine(value)
         }

@@ -1,0 +1,82 @@
+extension PackedRows {
+    /// Sets the column at a position to null.
+    public mutating func setNull(at index: Int) { note(.null, at: index, from: buffer.count) }
+
+    /// Sets the column at a position.
+    public mutating func setBool(_ value: Bool, at index: Int) {
+        note(value ? .true : .false, at: index, from: buffer.count)
+    }
+
+    /// Sets the column at a position.
+    public mutating func setInt(_ value: Int64, at index: Int) { setWord(UInt64(bitPattern: value), .int, at: index) }
+
+    /// Sets the column at a position.
+    public mutating func setDouble(_ value: Double, at index: Int) { setWord(value.bitPattern, .double, at: index) }
+
+    /// Sets the column at a position.
+    public mutating func setTimestamp(_ value: Timestamp, at index: Int) {
+        setWord(UInt64(bitPattern: value.ticks), .timestamp, at: index)
+    }
+
+    private mutating func setWord(_ word: UInt64, _ tag: RowTag, at index: Int) {
+        let start = buffer.count
+        buffer.grow(by: 8)
+        buffer.store(word, at: start)
+        note(tag, at: index, from: start)
+    }
+
+    /// Sets the column at a position to the string, bytes or JSON with these bytes, which must be valid UTF-8 for the
+    /// first and the last.
+    public mutating func setBytes(_ bytes: UnsafeRawBufferPointer, as tag: RowTag, at index: Int) {
+        precondition(tag.hasBytes, "\(tag) has no bytes")
+        let start = buffer.count
+        buffer.append(bytes)
+        note(tag, at: index, from: start)
+    }
+
+    /// Sets the column at a position to bytes that `body` writes itself, without an intermediate copy.
+    ///
+    /// - Parameters:
+    ///   - tag: string, bytes or JSON.
+    ///   - index: The column's position.
+    ///   - maximumCount: The room `body` is given.
+    ///   - body: Writes to the beginning of the room and returns how many bytes it wrote. When it throws, the column
+    ///     stays as it was.
+    public mutating func setBytes<E: Error>(
+        as tag: RowTag, at index: Int, maximumCount: Int,
+        _ body: (UnsafeMutableRawBufferPointer) throws(E) -> Int
+    ) throws(E) {
+        precondition(tag.hasBytes, "\(tag) has no bytes")
+        let start = buffer.count
+        buffer.grow(by: maximumCount)
+        let written: Int
+        do {
+            written = try body(buffer.mutable(start, maximumCount))
+        } catch {
+            buffer.truncate(to: start)
+            throw error
+        }
+        precondition(written >= 0 && written <= maximumCount, "more bytes written than there was room")
+        buffer.truncate(to: start + written)
+        note(tag, at: index, from: start)
+    }
+
+    /// Sets the column at a position to a value, whatever its type.
+    public mutating func set(_ value: Value, at index: Int) {
+        switch value {
+        case .null: setNull(at: index)
+        case .bool(let value): setBool(value, at: index)
+        case .int(let value): setInt(value, at: index)
+        case .double(let value): setDouble(value, at: index)
+        case .string(var value): value.withUTF8 { setBytes(UnsafeRawBufferPointer($0), as: .string, at: index) }
+        case .timestamp(let value): setTimestamp(value, at: index)
+        case .bytes(let value): value.withUnsafeBytes { setBytes($0, as: .bytes, at: index) }
+        case .json(var value): value.withUTF8 { setBytes(UnsafeRawBufferPointer($0), as: .json, at: index) }
+        }
+    }
+}
+
+extension RowTag {
+    /// Whether the value is a run of bytes of any length.
+    var hasBytes: Bool { self == .string || self == .bytes || self == .json }
+}

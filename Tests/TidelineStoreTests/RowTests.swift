@@ -1,0 +1,80 @@
+import Testing
+import TidelineStore
+
+@Suite("Rows and values")
+struct RowTests {
+    @Test("Equal values have equal hashes, different ones differ")
+    func valueEquality() {
+        let different: [Value] = [
+            .null, false, true, 0, 1, 0.0, 1.0, .double(.nan), "", "a", "é", "e\u{301}", "1", .json(""), .json("a"),
+            .bytes([]), .bytes([97]), .timestamp(.min), .timestamp(Timestamp(clampingTicks: 0)), .double(.infinity),
+        ]
+        for (i, a) in different.enumerated() {
+            for (j, b) in different.enumerated() {
+                #expect((a == b) == (i == j), "\(a) and \(b)")
+                if a == b { #expect(a.hashValue == b.hashValue) }
+            }
+        }
+        #expect(Value.double(-0.0) == 0.0)
+        #expect(Value.double(-0.0).hashValue == Value.double(0).hashValue)
+        #expect(Set(different).count == different.count)
+    }
+
+    @Test("A row is a set of named values")
+    func columns() {
+        var row: Row = ["id": "1", "a": 1, "b": .null, "a": 2]
+        #expect(row["a"] == 2)
+        #expect(row["b"] == .null)
+        #expect(row["c"] == nil)
+        #expect(row.columnNames == ["a", "b"])
+        row["a"] = nil
+        #expect(row == ["b": .null, "id": "1"])
+        #expect(row != ["id": "1"])
+        #expect(row != ["id": "2", "b": .null])
+        #expect((["a": 1, "b": 2] as Row).hashValue == (["b": 2, "a": 1] as Row).hashValue)
+        #expect(row.merging(["b": 3, "c": "x", "id": "9"]) == ["id": "1", "b": 3, "c": "x"])
+        #expect(row.filteringColumns { $0 != "b" }.isEmpty)
+        row["id"] = ""
+        #expect(row.key == nil && row.id == "")
+        row["id"] = 5
+        #expect(row.key == .int(5) && row.id == "5")
+    }
+
+    @Test("Names are told apart by their bytes")
+    func names() {
+        let row: Row = ["é": 1, "e\u{301}": 2]
+        #expect(row["é"] == 1)
+        #expect(row["e\u{301}"] == 2)
+    }
+
+    @Test("Typed columns give values of their type only")
+    func typedColumns() throws {
+        var row: Row = ["n": 5, "d": 2, "s": "x"]
+        #expect(row[Column<Int>("n")] == 5)
+        #expect(row[Column<Double>("d")] == 2)
+        #expect(row[Column<String>("n")] == nil)
+        row[Column<String>("s")] = nil
+        #expect(row["s"] == .null)
+    }
+
+    @Test("Definitions that contradict themselves are refused")
+    func schemas() throws {
+        try TableSchema("Item", columns: [.int("a")], indexes: [["a", "id", "version"]]).validate()
+        let names = ["", "__x", "a\0", "\u{85}", String(repeating: "x", count: 129)]
+        var refused =
+            names.map { TableSchema($0, columns: []) } + names.map { TableSchema("Item", columns: [.int($0)]) }
+        refused += ["id", "ID", "version", "Deleted"].map { TableSchema("Item", columns: [.int($0)]) }
+        refused += [
+            TableSchema("Item", columns: [.int("a"), .string("A")]),
+            TableSchema("Item", columns: [.int("a")], indexes: [["b"]]),
+            TableSchema("Item", columns: [.int("a")], indexes: [[]]),
+            TableSchema("Item", columns: [.int("a")], indexes: [["a", "a"]]),
+            TableSchema("Item", columns: [], references: [Reference(column: "x", table: "T")]),
+            TableSchema("Item", columns: (0...TableSchema.maximumColumnCount).map { .int("c\($0)") }),
+        ]
+        for schema in refused {
+            let error = #expect(throws: StoreError.self) { try schema.validate() }
+            #expect(error?.code == .schemaMismatch)
+        }
+    }
+}
