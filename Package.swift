@@ -4,6 +4,12 @@ import PackageDescription
 // Warnings are errors where it counts, in CI; a newer compiler's new warning never stops a user's build.
 let settings: [SwiftSetting] = Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+
 let package = Package(
     name: "tideline",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -17,17 +23,22 @@ let package = Package(
         .executable(name: "tideline", targets: ["TidelineTool"]),
     ],
     dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
-        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
     ],
     targets: [
+        // The contract of a local store; it depends on nothing.
         .target(name: "TidelineStore", swiftSettings: settings),
+
+        // The stores.
         .systemLibrary(
             name: "CSQLite",
             path: "Adapters/CSQLite",
@@ -40,37 +51,89 @@ let package = Package(
             path: "Adapters/SQLite",
             swiftSettings: settings
         ),
-        .target(
-            name: "TidelineWire",
-            dependencies: ["TidelineStore", .product(name: "HTTPTypes", package: "swift-http-types")],
-            swiftSettings: settings
-        ),
+
+        // Sync: what client and server share, the client, the server.
+        .target(name: "TidelineWire", dependencies: ["TidelineStore", httpTypes], swiftSettings: settings),
         .target(
             name: "Tideline",
-            dependencies: [
-                "TidelineStore", "TidelineWire",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-            ],
+            dependencies: ["TidelineStore", "TidelineWire", httpTypes, logging],
             swiftSettings: settings
         ),
         .target(
             name: "TidelineAsyncHTTPClient",
             dependencies: [
-                "Tideline",
+                "Tideline", "TidelineStore", httpTypes, nioCore, nioPosix,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             swiftSettings: settings
         ),
         .target(
             name: "TidelineServer",
+            dependencies: ["TidelineStore", "TidelineWire", httpTypes],
+            swiftSettings: settings
+        ),
+
+        // The command-line tool.
+        .executableTarget(
+            name: "TidelineTool",
             dependencies: [
-                "TidelineStore", "TidelineWire",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
+                "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSQLite", "TidelineStore",
+                argumentParser, httpTypes, logging, nioCore, nioPosix,
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "Yams", package: "Yams"),
             ],
+            swiftSettings: settings
+        ),
+
+        // Tests. What every store must do is StoreContract, run on each; StoreProbe is a process that it kills.
+        .target(
+            name: "TidelineTestSupport",
+            dependencies: ["TidelineStore"],
+            path: "Tests/TidelineTestSupport",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "StoreContract",
+            dependencies: ["TidelineStore", "TidelineSQLite", "TidelineTestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "TidelineStoreTests",
+            dependencies: ["TidelineStore", "TidelineTestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "TidelineWireTests",
+            dependencies: ["TidelineStore", "TidelineWire", "TidelineTestSupport", httpTypes],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "TidelineServerTests",
+            dependencies: [
+                "TidelineStore", "TidelineWire", "TidelineServer", "TidelineSQLite", "TidelineTestSupport", httpTypes,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "TidelineTests",
+            dependencies: [
+                "Tideline", "TidelineStore", "TidelineWire", "TidelineServer", "TidelineSQLite", "TidelineTestSupport",
+                httpTypes, logging,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "TidelineAsyncHTTPClientTests",
+            dependencies: ["Tideline", "TidelineAsyncHTTPClient", httpTypes, nioCore, nioPosix],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "TidelineToolTests",
+            dependencies: ["TidelineStore", "TidelineTool", argumentParser],
             swiftSettings: settings
         ),
     ]

@@ -1,4 +1,3 @@
-import AsyncHTTPClient
 import Foundation
 import HTTPTypes
 import NIOCore
@@ -6,7 +5,7 @@ import NIOPosix
 import Testing
 import Tideline
 
-@testable import TidelineAsyncHTTPClient
+import TidelineAsyncHTTPClient
 
 private func request(
     _ method: HTTPRequest.Method = .get, port: Int, scheme: String = "http", path: String = "/tables/TodoItem"
