@@ -2,58 +2,70 @@ internal import TidelineStore
 
 /// The ids of one answer, to find two that are the same.
 ///
-/// An open hash table of row positions and parts of hashes; ids are compared in the batch itself, only where the hashes
-/// are the same. The hash begins with a random number, so that no answer can be made to fill one place of the table.
+/// An open hash table of row numbers; ids are compared in the batch itself, only where the hashes are the same. The hash
+/// begins with a random number, so that no answer can be made to fill one place of the table.
 struct IDSet {
-    /// Position in the batch, plus one, in the lower half, a part of the hash in the upper; 0 is a free place.
-    private var places: [UInt64] = Array(repeating: 0, count: 64)
-    private var count = 0
+    /// The hash of every row taken in.
+    private var hashes: [UInt64] = []
+    /// Where in `hashes` the row of a place is, plus one; 0 is a free place. At most half are taken.
+    private var places: [UInt32]
     private let seed = UInt64.random(in: .min ... .max)
     private let ignoresCase: Bool
+    /// The position in the batch of the first row taken in.
+    private let firstRow: Int
 
-    init(matching: IDMatching) { ignoresCase = matching == .asciiCaseInsensitive }
+    /// A set for the rows from position `firstRow` on, of which about `count` are expected.
+    init(matching: IDMatching, firstRow: Int, expecting count: Int) {
+        ignoresCase = matching == .asciiCaseInsensitive
+        self.firstRow = firstRow
+        var size = 64
+        while size < count * 2 { size *= 2 }
+        places = Array(repeating: 0, count: size)
+        hashes.reserveCapacity(count)
+    }
 
     /// A hash that is the same for ids that are the same.
+    ///
+    /// Unsafe pointers: eight bytes are loaded where at least eight are left.
+    @inline(__always)
     func hash(_ id: UnsafeRawBufferPointer) -> UInt64 {
         // The bit that tells `A` from `a`. Other bytes that differ in it only share a hash, no more.
         let fold: UInt64 = ignoresCase ? 0x2020_2020_2020_2020 : 0
-        var hash = seed ^ UInt64(id.count)
+        var hash = seed ^ UInt64(truncatingIfNeeded: id.count)
         var offset = 0
         while id.count - offset >= 8 {
             hash = Self.mix(hash ^ (id.loadUnaligned(fromByteOffset: offset, as: UInt64.self) | fold))
             offset += 8
         }
-        guard offset < id.count else { return hash }
         var tail: UInt64 = 0
-        for byte in id[offset...] { tail = tail << 8 | UInt64(byte) }
+        while offset < id.count {
+            tail = tail << 8 | UInt64(id[offset])
+            offset += 1
+        }
         return Self.mix(hash ^ (tail | fold))
     }
 
-    /// Takes in the row at a position of the batch; false when an earlier one taken in has the same id.
-    mutating func insert(_ hash: UInt64, row: Int, of rows: borrowing PackedRows) -> Bool {
-        if count * 2 >= places.count { grow(rehashing: rows) }
-        let tag = hash & 0xFFFF_FFFF_0000_0000
+    /// Takes in the last row of `rows`; false when an earlier one taken in has the same id.
+    mutating func insertLast(_ hash: UInt64, of rows: borrowing PackedRows) -> Bool {
+        if hashes.count * 2 >= places.count { grow() }
+        let row = rows.count - 1
         var place = Int(truncatingIfNeeded: hash) & (places.count - 1)
         while places[place] != 0 {
-            let other = places[place]
-            if other & 0xFFFF_FFFF_0000_0000 == tag, areSame(row, Int(other & 0xFFFF_FFFF) - 1, in: rows) {
-                return false
-            }
+            let other = Int(places[place]) - 1
+            if hashes[other] == hash, areSame(row, firstRow + other, in: rows) { return false }
             place = (place + 1) & (places.count - 1)
         }
-        places[place] = tag | UInt64(row + 1)
-        count += 1
+        hashes.append(hash)
+        places[place] = UInt32(hashes.count)
         return true
     }
 
-    private mutating func grow(rehashing rows: borrowing PackedRows) {
-        let old = places
-        places = Array(repeating: 0, count: old.count * 4)
-        for entry in old where entry != 0 {
-            let hash = rows.withRow(at: Int(entry & 0xFFFF_FFFF) - 1) { $0.withIDBytes { self.hash($0) } }
+    private mutating func grow() {
+        places = Array(repeating: 0, count: places.count * 2)
+        for (index, hash) in hashes.enumerated() {
             var place = Int(truncatingIfNeeded: hash) & (places.count - 1)
             while places[place] != 0 { place = (place + 1) & (places.count - 1) }
-            places[place] = entry
+            places[place] = UInt32(index + 1)
         }
     }
 

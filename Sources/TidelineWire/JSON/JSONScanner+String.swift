@@ -55,11 +55,14 @@ extension JSONScanner {
     }
 
     /// The text that a string's content stands for.
-    func text(_ text: ScannedText) -> String {
-        guard text.hasEscapes else { return String(decoding: slice(text.start, text.end), as: UTF8.self) }
+    func text(_ text: ScannedText) -> String { withContent(of: text) { String(decoding: $0, as: UTF8.self) } }
+
+    /// Calls `body` with the text that a string's content stands for.
+    func withContent<T>(of text: ScannedText, _ body: (UnsafeRawBufferPointer) -> T) -> T {
+        guard text.hasEscapes else { return body(slice(text.start, text.end)) }
         var unescaped: [UInt8] = []
         unescape(text, into: &unescaped)
-        return String(decoding: unescaped, as: UTF8.self)
+        return unescaped.withUnsafeBytes { body($0) }
     }
 
     /// The character of the checked escape whose hexadecimal digits begin at `index`, which moves past them.

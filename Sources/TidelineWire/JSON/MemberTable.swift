@@ -6,16 +6,16 @@ typealias Member = Int
 /// The members of a row's JSON object, and a quick test for the one that is expected next.
 struct MemberTable: Sendable {
     private let shape: RowShape
-    /// The bytes `"name":` of every member, in words, the last one filled with zeros.
-    private var words: [UInt64] = []
     private var patterns: [Pattern] = []
 
+    /// The bytes `"name":` as two words, filled up with zeros, with masks for the bytes that count.
     private struct Pattern {
-        var firstWord: Int
-        var wordCount: Int
-        var length: Int
-        /// The bytes of the last word that count.
-        var mask: UInt64
+        /// 0 for a name that is only ever found the general way.
+        var length = 0
+        var first: UInt64 = 0
+        var last: UInt64 = 0
+        var firstMask: UInt64 = 0
+        var lastMask: UInt64 = 0
     }
 
     /// The number for `id`.
@@ -33,32 +33,26 @@ struct MemberTable: Sendable {
         deleted = shape.count + 1
         unknown = shape.count + 2
         start = shape.count + 3
-        for column in shape.columns { addPattern(column.name) }
-        addPattern("id")
-        addPattern("deleted")
+        patterns = (shape.columns.map(\.name) + ["id", "deleted"]).map(Self.pattern)
         // Where the shape has the column, its name stands for that and nothing else.
-        if shape.index(of: "deleted") != nil { patterns[deleted].length = 0 }
+        if shape.index(of: "deleted") != nil { patterns[deleted] = Pattern() }
     }
 
-    /// What is expected first in a row: the order of the shape, until ``PageReader`` has seen another.
-    var initialSuccessors: [Member] {
-        [Member](1...(shape.count + 1)) + [0, 0, 0]
-    }
+    /// What is expected after each member: the order of the shape, until the reader has seen another.
+    var initialSuccessors: [Member] { [Member](1...(shape.count + 1)) + [0, 0, 0] }
 
     /// The length of the bytes `"name":` of `member` if they stand at `offset`, else 0.
+    ///
+    /// Unsafe pointers: sixteen bytes are loaded where at least sixteen are left; the end of the input is read the
+    /// general way.
     @inline(__always)
     func length(of member: Member, in bytes: UnsafeRawBufferPointer, at offset: Int) -> Int {
-        guard member < patterns.count else { return 0 }
+        guard member < patterns.count, bytes.count - offset >= 16 else { return 0 }
         let pattern = patterns[member]
-        // Whole words are loaded, so that the end of the input is left to the general way.
-        guard bytes.count - offset >= pattern.wordCount * 8 else { return 0 }
-        let last = pattern.wordCount - 1
-        for index in 0..<last {
-            let word = bytes.loadUnaligned(fromByteOffset: offset + index * 8, as: UInt64.self)
-            guard word == words[pattern.firstWord + index] else { return 0 }
-        }
-        let word = bytes.loadUnaligned(fromByteOffset: offset + last * 8, as: UInt64.self)
-        return word & pattern.mask == words[pattern.firstWord + last] ? pattern.length : 0
+        let first = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) & pattern.firstMask
+        let last = bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self) & pattern.lastMask
+        guard first == pattern.first, last == pattern.last else { return 0 }
+        return pattern.length
     }
 
     /// The member whose name, unescaped, is this.
@@ -68,22 +62,19 @@ struct MemberTable: Sendable {
         return name.elementsEqual("deleted".utf8) ? deleted : unknown
     }
 
-    private mutating func addPattern(_ name: String) {
+    private static func pattern(of name: String) -> Pattern {
         let bytes = Array("\"\(name)\":".utf8)
-        var pattern = Pattern(
-            firstWord: words.count, wordCount: (bytes.count + 7) / 8, length: bytes.count, mask: .max)
-        for start in stride(from: 0, to: bytes.count, by: 8) {
-            let part = bytes[start..<min(start + 8, bytes.count)]
-            let filled = Array(part) + Array(repeating: 0, count: 8 - part.count)
-            words.append(filled.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) })
-            if part.count < 8 {
-                pattern.mask = UInt64(littleEndian: 1 << UInt64(part.count * 8) - 1)
-            }
+        // Names of up to thirteen bytes. Not one with a quote or a backslash in it: its bytes could be those of
+        // several tokens.
+        let isPlain = name.utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+        guard bytes.count <= 16, isPlain else { return Pattern() }
+        func word(_ bytes: some Sequence<UInt8>) -> UInt64 {
+            let word = bytes.prefix(8).reversed().reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+            return UInt64(littleEndian: word)
         }
-        // A name with a quote or a backslash in it is never found this way: its bytes could match what is two tokens.
-        if name.utf8.contains(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") || $0 < 0x20 }) {
-            pattern.length = 0
-        }
-        patterns.append(pattern)
+        let ones = bytes.map { _ in UInt8.max }
+        return Pattern(
+            length: bytes.count, first: word(bytes), last: word(bytes.dropFirst(8)), firstMask: word(ones),
+            lastMask: word(ones.dropFirst(8)))
     }
 }

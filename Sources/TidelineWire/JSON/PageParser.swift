@@ -41,7 +41,7 @@ public struct PageParser: Sendable {
     ) throws(WireError) -> PageInfo {
         precondition(rows.shape.hasSameColumns(as: shape), "the batch was made for another shape")
         let mark = rows.count
-        var reader = PageReader(bytes, parser: self)
+        var reader = PageReader(bytes, parser: self, firstRow: mark)
         do {
             try reader.readPage(into: &rows)
         } catch {
@@ -58,7 +58,7 @@ public struct PageParser: Sendable {
     /// - Throws: As ``parsePage(_:into:)``.
     public func parseRow(_ bytes: UnsafeRawBufferPointer, requireID: Bool) throws(WireError) -> Row {
         var rows = PackedRows(shape: shape, byteCapacity: bytes.count)
-        var reader = PageReader(bytes, parser: self)
+        var reader = PageReader(bytes, parser: self, firstRow: 0)
         do {
             let state = try reader.readSingleRow(into: &rows, requireID: requireID)
             var row = rows.withRow(at: 0) { $0.owned() }

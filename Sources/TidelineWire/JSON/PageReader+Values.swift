@@ -2,40 +2,44 @@ internal import TidelineStore
 
 extension PageReader {
     /// Reads the value of a column of the shape, by its type.
-    mutating func readColumn(_ column: Int, into rows: inout PackedRows) throws(JSONFault) {
+    mutating func readColumn(_ column: Int) throws(JSONFault) {
         let first = try scanner.token()
         switch (types[column], first) {
         case (_, UInt8(ascii: "n")):
             try scanner.expect(word: "null")
-            rows.setNull(at: column)
+            values.set(.null, at: column)
         case (.string, UInt8(ascii: "\"")):
-            let text = try scanner.string()
-            withContent(of: text) { rows.setBytes($0, as: .string, at: column) }
-        case (.timestamp, UInt8(ascii: "\"")): try readTimestamp(column, into: &rows)
+            setText(try scanner.string(), at: column)
+        case (.timestamp, UInt8(ascii: "\"")): try readTimestamp(column)
         case (.bool, UInt8(ascii: "t")):
             try scanner.expect(word: "true")
-            rows.setBool(true, at: column)
+            values.set(.true, at: column)
         case (.bool, UInt8(ascii: "f")):
             try scanner.expect(word: "false")
-            rows.setBool(false, at: column)
+            values.set(.false, at: column)
         case (.int, UInt8(ascii: "-")), (.int, 0x30...0x39):
-            rows.setInt(try readInt(place: .column(column)), at: column)
-        case (.double, UInt8(ascii: "-")), (.double, 0x30...0x39): try readDouble(column, into: &rows)
-        case (.bytes, UInt8(ascii: "\"")): try readBytes(column, into: &rows)
+            let int = try readInt(place: .column(column))
+            values.set(UInt64(bitPattern: int), as: .int, at: column)
+        case (.double, UInt8(ascii: "-")), (.double, 0x30...0x39): try readDouble(column)
+        case (.bytes, UInt8(ascii: "\"")): try readBytes(column)
         case (.json, UInt8(ascii: "{")), (.json, UInt8(ascii: "[")):
             let start = scanner.position
             try scanner.skipValue()
-            rows.setBytes(scanner.slice(start, scanner.position), as: .json, at: column)
+            values.set(scanner.slice(start, scanner.position), as: .json, at: column)
         default: throw try misplaced(.wrongType, place: .column(column))
         }
     }
 
-    private mutating func readTimestamp(_ column: Int, into rows: inout PackedRows) throws(JSONFault) {
+    private mutating func readTimestamp(_ column: Int) throws(JSONFault) {
         let text = try scanner.string()
-        guard let timestamp = withContent(of: text, { Timestamp(utf8: $0) }) else {
+        // A text with escapes is no case to be quick in.
+        let timestamp =
+            text.hasEscapes
+            ? Timestamp(scanner.text(text)) : timestamps.read(scanner.slice(text.start, text.end))
+        guard let timestamp else {
             throw JSONFault(kind: .invalidTimestamp, offset: text.start - 1, place: .column(column))
         }
-        rows.setTimestamp(timestamp, at: column)
+        values.set(UInt64(bitPattern: timestamp.ticks), as: .timestamp, at: column)
     }
 
     private mutating func readInt(place: JSONFault.Place) throws(JSONFault) -> Int64 {
@@ -44,12 +48,12 @@ extension PageReader {
         return value
     }
 
-    private mutating func readDouble(_ column: Int, into rows: inout PackedRows) throws(JSONFault) {
+    private mutating func readDouble(_ column: Int) throws(JSONFault) {
         let number = try completeNumber()
         guard let value = scanner.double(number) else {
             throw JSONFault(kind: .doubleOutOfRange, offset: number.start, place: .column(column))
         }
-        rows.setDouble(value, at: column)
+        values.set(value.bitPattern, as: .double, at: column)
     }
 
     /// A number within an array or object: at the end of the input its last digits are missing.
@@ -59,17 +63,16 @@ extension PageReader {
         return number
     }
 
-    private mutating func readBytes(_ column: Int, into rows: inout PackedRows) throws(JSONFault) {
+    private mutating func readBytes(_ column: Int) throws(JSONFault) {
         let text = try scanner.string()
-        var decoded: [UInt8] = []
-        guard withContent(of: text, { Base64.decode($0, into: &decoded) }) else {
-            throw JSONFault(kind: .invalidBase64, offset: text.start - 1, place: .column(column))
+        let isValid = values.setScratch(as: .bytes, at: column) { [scanner] scratch in
+            scanner.withContent(of: text) { Base64.decode($0, into: &scratch) }
         }
-        decoded.withUnsafeBytes { rows.setBytes($0, as: .bytes, at: column) }
+        guard isValid else { throw JSONFault(kind: .invalidBase64, offset: text.start - 1, place: .column(column)) }
     }
 
     /// Reads `id`: text, or a whole number in a table whose ids are such. Null and an empty text are no id.
-    mutating func readID(into rows: inout PackedRows) throws(JSONFault) {
+    mutating func readID() throws(JSONFault) {
         let first = try scanner.token()
         row.idOffset = scanner.position
         row.hasID = false
@@ -78,20 +81,26 @@ extension PageReader {
         case (.string, UInt8(ascii: "\"")):
             let text = try scanner.string()
             row.hasID = text.end > text.start
-            if row.hasID { setID(text, of: &rows) }
+            setText(text, at: values.id)
         case (.int, UInt8(ascii: "-")), (.int, 0x30...0x39):
-            let number = try readInt(place: .id)
-            withUnsafeBytes(of: number.littleEndian) { row.idHash = ids.hash($0) }
-            rows.setID(.int(number))
+            setID(try readInt(place: .id))
             row.hasID = true
         default: throw try misplaced(.wrongType, place: .id)
         }
     }
 
-    private mutating func setID(_ text: ScannedText, of rows: inout PackedRows) {
-        row.idHash = withContent(of: text) { [ids] id in
-            rows.setID(bytes: id)
-            return ids.hash(id)
+    mutating func setID(_ number: Int64) {
+        values.setScratch(as: .int, at: values.id) { scratch in
+            withUnsafeBytes(of: number.littleEndian) { scratch.append(contentsOf: $0) }
+        }
+    }
+
+    @inline(__always)
+    private mutating func setText(_ text: ScannedText, at index: Int) {
+        if text.hasEscapes {
+            values.setScratch(as: .string, at: index) { [scanner] in scanner.unescape(text, into: &$0) }
+        } else {
+            values.set(scanner.slice(text.start, text.end), as: .string, at: index)
         }
     }
 
@@ -109,14 +118,5 @@ extension PageReader {
             row.isDeleted = false
         default: throw try misplaced(.wrongType, place: .deleted)
         }
-    }
-
-    /// Calls `body` with the text's bytes, unescaped.
-    @inline(__always)
-    mutating func withContent<T>(of text: ScannedText, _ body: (UnsafeRawBufferPointer) -> T) -> T {
-        guard text.hasEscapes else { return body(scanner.slice(text.start, text.end)) }
-        scratch.removeAll(keepingCapacity: true)
-        scanner.unescape(text, into: &scratch)
-        return scratch.withUnsafeBytes { body($0) }
     }
 }

@@ -1,7 +1,7 @@
 internal import TidelineStore
 
 /// Reads one answer: rows from JSON straight into a batch, without a dictionary, and without a `String` per value.
-struct PageReader {
+struct PageReader: ~Copyable {
     var scanner: JSONScanner
     private let members: MemberTable
     let types: [ColumnType]
@@ -9,10 +9,9 @@ struct PageReader {
     private(set) var ids: IDSet
     /// Which member came after which in the rows before: servers send the same order in every row.
     private var successors: [Member]
-    /// Where text that has to be unescaped or decoded is put together.
-    var scratch: [UInt8] = []
-
-    /// The row under way.
+    var timestamps = TimestampReader()
+    /// The values of the row under way, and what is known of it beside.
+    var values: StagedRow
     var row = RowState()
     private(set) var info = PageInfo(rowCount: 0)
 
@@ -20,18 +19,20 @@ struct PageReader {
         var start = 0
         var hasID = false
         var idOffset = 0
-        var idHash: UInt64 = 0
         /// What the row says of `deleted`, when the shape has no such column.
         var isDeleted: Bool?
     }
 
-    init(_ bytes: UnsafeRawBufferPointer, parser: PageParser) {
+    /// A reader of an answer whose first row will have position `firstRow` in the batch.
+    init(_ bytes: UnsafeRawBufferPointer, parser: PageParser, firstRow: Int) {
         scanner = JSONScanner(bytes)
         members = parser.members
         types = parser.types
         idType = parser.shape.idType
-        ids = IDSet(matching: parser.idMatching)
+        // A guess at the number of rows, on the low side; no memory to speak of beside the answer's.
+        ids = IDSet(matching: parser.idMatching, firstRow: firstRow, expecting: bytes.count / 512)
         successors = members.initialSuccessors
+        values = StagedRow(columns: types.count)
     }
 
     // MARK: Answers
@@ -51,8 +52,8 @@ struct PageReader {
         guard try scanner.hasFirst(before: UInt8(ascii: "]")) else { return }
         repeat {
             guard try scanner.token() == UInt8(ascii: "{") else { throw try misplaced(.notARow) }
-            try readRow(into: &rows)
-            try finishRow(of: &rows)
+            try readRow()
+            try finishRow(into: &rows)
         } while try scanner.hasNext(before: UInt8(ascii: "]"))
     }
 
@@ -65,12 +66,12 @@ struct PageReader {
             repeat {
                 let name = try scanner.name()
                 let byte = try scanner.token()
-                if withContent(of: name, { $0.elementsEqual("results".utf8) }) {
+                if scanner.withContent(of: name, { $0.elementsEqual("results".utf8) }) {
                     guard !hasResults else { throw scanner.fault(.repeatedResults) }
                     guard byte == UInt8(ascii: "[") else { throw try misplaced(.notAPage) }
                     try readRows(into: &rows)
                     hasResults = true
-                } else if withContent(of: name, { $0.elementsEqual("count".utf8) }) {
+                } else if scanner.withContent(of: name, { $0.elementsEqual("count".utf8) }) {
                     info.totalCount = try readCount()
                 } else {
                     try scanner.skipValue()
@@ -94,22 +95,21 @@ struct PageReader {
         return count
     }
 
-    private mutating func finishRow(of rows: inout PackedRows) throws(JSONFault) {
+    private mutating func finishRow(into rows: inout PackedRows) throws(JSONFault) {
         guard row.hasID else { throw JSONFault(kind: .missingID, offset: row.start, place: .id) }
-        try end(&rows)
+        let hash = try pack(into: &rows)
         if row.isDeleted == true { info.deleted.append(rows.count - 1) }
-        guard ids.insert(row.idHash, row: rows.count - 1, of: rows) else {
+        guard ids.insertLast(hash, of: rows) else {
             throw JSONFault(kind: .duplicateID, offset: row.idOffset, place: .id)
         }
         info.rowCount += 1
     }
 
-    private func end(_ rows: inout PackedRows) throws(JSONFault) {
-        do {
-            try rows.endRow()
-        } catch {
+    private mutating func pack(into rows: inout PackedRows) throws(JSONFault) -> UInt64 {
+        guard let hash = values.pack(into: &rows, hashing: ids) else {
             throw JSONFault(kind: .rowTooLarge, offset: row.start)
         }
+        return hash
     }
 
     // MARK: Single rows
@@ -119,21 +119,21 @@ struct PageReader {
     /// - Returns: What is known of the row beside its columns.
     mutating func readSingleRow(into rows: inout PackedRows, requireID: Bool) throws(JSONFault) -> RowState {
         guard try scanner.token() == UInt8(ascii: "{") else { throw try misplaced(.notARow) }
-        try readRow(into: &rows)
+        try readRow()
         try scanner.expectEnd()
         guard row.hasID || !requireID else { throw JSONFault(kind: .missingID, offset: row.start, place: .id) }
-        // The batch takes no row without an id; the caller leaves this one out.
-        if !row.hasID { rows.setID(idType == .int ? .int(0) : .string("")) }
-        try end(&rows)
+        // An integer id has eight bytes, also where it stands for none; the caller leaves it out.
+        if !row.hasID, idType == .int { setID(0) }
+        _ = try pack(into: &rows)
         return row
     }
 
     // MARK: Members
 
-    /// Reads the object here into a row that is left under construction.
-    private mutating func readRow(into rows: inout PackedRows) throws(JSONFault) {
+    /// Reads the values of the object here.
+    private mutating func readRow() throws(JSONFault) {
         row = RowState(start: scanner.position)
-        rows.beginRow()
+        values.removeAll()
         // Depth counts from the row on: what one row may hold does not depend on what the rows lie in, so that a row
         // that a server took in can also be sent.
         let outerDepth = scanner.depth
@@ -145,9 +145,9 @@ struct PageReader {
         repeat {
             let member = try readMember(after: previous)
             if member < types.count {
-                try readColumn(member, into: &rows)
+                try readColumn(member)
             } else if member == members.id {
-                try readID(into: &rows)
+                try readID()
             } else if member == members.deleted {
                 try readDeleted()
             } else {
@@ -167,7 +167,7 @@ struct PageReader {
             return guess
         }
         let name = try scanner.name()
-        let member = withContent(of: name) { [members] in members.member(named: $0, guess: guess) }
+        let member = scanner.withContent(of: name) { [members] in members.member(named: $0, guess: guess) }
         successors[previous] = member
         return member
     }

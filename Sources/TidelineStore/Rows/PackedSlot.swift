@@ -1,0 +1,78 @@
+/// One value of a row that is put together before it is packed: where its bytes are, or the eight bytes themselves.
+///
+/// Who meets the values of a row in an order not that of its columns, a parser say, notes them in slots, one for each
+/// column, and packs the row at its end: each value is copied once, and a value given twice costs nothing.
+package struct PackedSlot {
+    /// The bytes of a string, bytes or JSON; nil for all others.
+    package var base: UnsafeRawPointer?
+    /// The number of bytes in the payload: 8 for int, double and timestamp, 0 for what its tag says in full.
+    package var count: Int
+    /// The payload of an int, double or timestamp.
+    package var word: UInt64
+    /// What the value is.
+    package var tag: RowTag
+
+    /// An absent value.
+    package init() {
+        base = nil
+        count = 0
+        word = 0
+        tag = .absent
+    }
+}
+
+extension PackedRows {
+    /// Adds a row whose values are in `slots`, one for each column of the shape; the slots are as their columns' types
+    /// ask, and strings are UTF-8.
+    ///
+    /// Unsafe pointers: the caller keeps what the slots point to during the call. The room is measured from the same
+    /// counts by which it is filled.
+    ///
+    /// - Returns: Whether the row was added; false when its values have more than 4 GiB.
+    package mutating func append(slots: UnsafeBufferPointer<PackedSlot>, id: UnsafeRawBufferPointer) -> Bool {
+        precondition(slots.count == shape.count, "a row has a slot for each column")
+        var payload = 0
+        for slot in slots { payload += slot.count }
+        guard payload <= RowFormat.maximumWidePayload else { return false }
+        let isWide = payload > RowFormat.maximumNarrowPayload
+        let payloadStart = RowFormat.payloadOffset(columns: slots.count, wide: isWide)
+        let start = buffer.count
+        let length = payloadStart + payload
+        buffer.grow(by: length + id.count)
+        let room = buffer.mutable(start, length + id.count)
+        let header = UInt64(isWide ? RowFormat.wide : RowFormat.narrow) | UInt64(slots.count) << 16
+        room.storeBytes(of: header.littleEndian, as: UInt64.self)
+        if isWide {
+            Self.pack(slots, as: UInt32.self, into: room)
+        } else {
+            Self.pack(slots, as: UInt16.self, into: room)
+        }
+        UnsafeMutableRawBufferPointer(rebasing: room[length...]).copyMemory(from: id)
+        entries.append(Entry(rowOffset: start, rowLength: length, idOffset: start + length, idLength: id.count))
+        return true
+    }
+
+    /// Writes tags, ends and values of a row whose values altogether have a length that `Offset` holds.
+    @inline(__always)
+    private static func pack<Offset: FixedWidthInteger>(
+        _ slots: UnsafeBufferPointer<PackedSlot>, as type: Offset.Type, into room: UnsafeMutableRawBufferPointer
+    ) {
+        let ends = RowFormat.headerSize + slots.count
+        let payload = ends + slots.count * MemoryLayout<Offset>.size
+        var end = 0
+        for index in 0..<slots.count {
+            let slot = slots[index]
+            room[RowFormat.headerSize + index] = slot.tag.rawValue
+            if let base = slot.base {
+                UnsafeMutableRawBufferPointer(rebasing: room[(payload + end)...])
+                    .copyMemory(from: UnsafeRawBufferPointer(start: base, count: slot.count))
+            } else if slot.count > 0 {
+                room.storeBytes(of: slot.word.littleEndian, toByteOffset: payload + end, as: UInt64.self)
+            }
+            end += slot.count
+            room.storeBytes(
+                of: Offset(truncatingIfNeeded: end).littleEndian,
+                toByteOffset: ends + index * MemoryLayout<Offset>.size, as: Offset.self)
+        }
+    }
+}
