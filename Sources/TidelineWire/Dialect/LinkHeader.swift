@@ -2,7 +2,7 @@
 ///
 /// The standard's is `<url>; rel="next"`. The original Node back end leaves out the `<>`, so that commas and semicolons
 /// of the URL are not told apart from those of the header by their sign alone.
-enum LinkHeader {
+package enum LinkHeader {
     /// The URL of the link whose relation is `next`, nil when there is none.
     static func next(in header: String) -> String? {
         var rest = Array(header.utf8)[...]

@@ -1,0 +1,84 @@
+internal import Synchronization
+internal import TidelineStore
+internal import TidelineWire
+
+/// A table that is served: its definition, and the reader of its rows' JSON made from it.
+struct ServedTable: Sendable {
+    let schema: TableSchema
+    let parser: PageParser
+
+    init(_ schema: TableSchema) {
+        self.schema = schema
+        parser = PageParser(schema: schema)
+    }
+}
+
+/// The tables that are served, and how they grow.
+///
+/// The lock is held while the store defines a table, so that of two rows with different new columns neither's columns
+/// are lost. No transaction's body takes it, so that waiting for it never waits for itself.
+final class TableCatalog<Store: LocalStore>: Sendable {
+    private let store: Store
+    private let tables: Mutex<[String: ServedTable]>
+
+    /// Beyond this a table does not grow: names come from outside and are kept for ever.
+    private static var maximumColumns: Int { 1_000 }
+
+    init(store: Store, schemas: [TableSchema], keepsColumns: Bool) throws {
+        self.store = store
+        let existing = try store.appTables()
+        var definitions: [TableSchema] = []
+        for schema in schemas {
+            guard schema.idType == .string else {
+                throw StoreError(
+                    .schemaMismatch, "ids are text in the table protocol", table: schema.name, column: "id")
+            }
+            let stored = keepsColumns ? existing.first { $0.name == schema.name } : nil
+            definitions.append(Self.served(schema, keeping: stored?.columns ?? []))
+        }
+        try store.define(definitions)
+        let served = try store.appTables().filter { $0.systemColumns == .all && $0.idType == .string }
+        tables = Mutex(Dictionary(served.map { ($0.name, ServedTable($0)) }, uniquingKeysWith: { first, _ in first }))
+    }
+
+    /// The table of that name, nil when it is not served.
+    func table(_ name: String) -> ServedTable? { tables.withLock { $0[name] } }
+
+    /// The table of that name with these columns; the table or the columns are made where they do not exist.
+    ///
+    /// - Throws: What ``LocalStore/define(_:)`` throws; `schemaMismatch` for a table that would have too many columns
+    ///   or that belongs to the framework.
+    func table(_ name: String, with columns: [ColumnSchema]) throws -> ServedTable {
+        try tables.withLock { tables in
+            var schema = tables[name]?.schema
+            if schema == nil, try store.tables().contains(where: { $0.name == name }) {
+                throw StoreError(.schemaMismatch, "a table of this name exists and is not served", table: name)
+            }
+            let known = Set(schema?.columns.map(\.name) ?? [])
+            let new = columns.filter { !known.contains($0.name) }
+            if let schema, new.isEmpty { return tables[schema.name] ?? ServedTable(schema) }
+            schema = Self.served(schema ?? TableSchema(name, columns: []), keeping: new)
+            guard let schema, schema.columns.count <= Self.maximumColumns else {
+                throw StoreError(
+                    .schemaMismatch, "a table may have \(Self.maximumColumns) columns", table: name,
+                    column: new.first?.name)
+            }
+            try store.define([schema])
+            let table = ServedTable(schema)
+            tables[name] = table
+            return table
+        }
+    }
+
+    /// The definition with further columns, all system columns, and the index by which clients pull.
+    private static func served(_ schema: TableSchema, keeping columns: [ColumnSchema]) -> TableSchema {
+        var served = schema
+        let names = Set(schema.columns.map(\.name))
+        served.columns += columns.filter { !names.contains($0.name) }
+        served.systemColumns = .all
+        if !served.indexes.contains(where: { $0.columns.first == "updatedAt" }) {
+            served.indexes.append(["updatedAt"])
+        }
+        return served
+    }
+}
