@@ -1,122 +1,118 @@
 /// The row under construction in a batch.
 ///
-/// As long as columns are set in the order of their positions and fit the narrow form, their tags and ends go straight
-/// to their place in the buffer. The first that does not fit scatters the row: from then on `slots` tells where each
-/// column's bytes lie, and the end of the row gathers them.
+/// The bytes of its values go straight to where they stay, behind room for a header in the narrow form; slots remember
+/// where, and the end of the row writes the header in one go. Only when a column came out of order, or the values
+/// outgrew the narrow form, does the end of the row gather the bytes anew.
 struct OpenRow: ~Copyable, Sendable {
     enum ID: Sendable { case missing, wrongType, present }
 
     /// Where a column's bytes lie, counted from the beginning of the payload.
     struct Slot: Sendable {
-        var tag = RowTag.absent
-        var start = 0
-        var end = 0
+        var tag: RowTag
+        var start: Int
+        var end: Int
     }
 
-    let columnCount: Int
     var isOpen = false
     var start = 0
     var payloadStart = 0
-    /// The columns before this one have their place in the header.
+    /// The slots from this one on are still those of the row before.
     var nextIndex = 0
-    var isScattered = false
-    var slots: [Slot] = []
+    var isInOrder = true
+    var slots: [Slot]
     var id = ID.missing
     /// Kept apart until the row ends, because it may come in the middle of the columns and lies behind them.
     var idBytes = PackedBuffer(capacity: 0)
 
-    init(columnCount: Int) { self.columnCount = columnCount }
+    init(columnCount: Int) {
+        slots = Array(repeating: Slot(tag: .absent, start: 0, end: 0), count: columnCount)
+    }
 
     mutating func begin(at offset: Int) {
         isOpen = true
         start = offset
-        payloadStart = offset + RowFormat.payloadOffset(columns: columnCount, wide: false)
+        payloadStart = offset + RowFormat.payloadOffset(columns: slots.count, wide: false)
         nextIndex = 0
-        isScattered = false
+        isInOrder = true
         id = .missing
+    }
+
+    @inline(__always)
+    mutating func note(_ slot: Slot, at index: Int) {
+        if index == nextIndex {
+            nextIndex += 1
+        } else if index > nextIndex {
+            skip(to: index, end: slot.start)
+            nextIndex = index + 1
+        } else {
+            isInOrder = false
+        }
+        slots[index] = slot
+    }
+
+    /// Makes the columns up to `index` absent.
+    mutating func skip(to index: Int, end: Int) {
+        precondition(index <= slots.count, "no column \(index) in a row of \(slots.count)")
+        for skipped in nextIndex..<index { slots[skipped] = Slot(tag: .absent, start: end, end: end) }
     }
 }
 
 extension PackedRows {
     /// Enters a column whose bytes are those of the buffer from `start` to its end.
+    @inline(__always)
     mutating func note(_ tag: RowTag, at index: Int, from start: Int) {
         assert(open.isOpen, "no row was begun")
-        precondition(index >= 0 && index < open.columnCount, "no column \(index) in a row of \(open.columnCount)")
-        let end = buffer.count - open.payloadStart
-        guard index >= open.nextIndex, end <= RowFormat.maximumNarrowPayload, !open.isScattered else {
-            scatter(OpenRow.Slot(tag: tag, start: start - open.payloadStart, end: end), at: index)
-            return
+        let slot = OpenRow.Slot(tag: tag, start: start - open.payloadStart, end: buffer.count - open.payloadStart)
+        open.note(slot, at: index)
+    }
+
+    /// Puts header and payload into their final form.
+    mutating func finishRow() throws(StoreError) {
+        let length = buffer.count - open.payloadStart
+        open.skip(to: open.slots.count, end: length)
+        if open.isInOrder, length <= RowFormat.maximumNarrowPayload {
+            writeHeader(as: UInt16.self, format: RowFormat.narrow)
+        } else {
+            try gather()
         }
-        if index > open.nextIndex { writeAbsent(upTo: index, end: start - open.payloadStart) }
-        writeNarrow(tag, at: index, end: end)
-        open.nextIndex = index + 1
     }
 
-    private func writeNarrow(_ tag: RowTag, at index: Int, end: Int) {
-        let tags = open.start + RowFormat.headerSize
-        buffer.store(tag.rawValue, at: tags + index)
-        buffer.store(UInt16(truncatingIfNeeded: end), at: tags + open.columnCount + index * 2)
-    }
-
-    private mutating func writeAbsent(upTo index: Int, end: Int) {
-        for skipped in open.nextIndex..<index { writeNarrow(.absent, at: skipped, end: end) }
-    }
-
-    /// Ends a row that is in order.
-    mutating func completeHeader() {
-        if open.nextIndex < open.columnCount {
-            writeAbsent(upTo: open.columnCount, end: buffer.count - open.payloadStart)
-        }
-        writeFixedPart(isWide: false)
-    }
-
-    /// Format, zero, number of columns, shape id: see ``RowFormat``.
-    private func writeFixedPart(isWide: Bool) {
-        let format = UInt64(isWide ? RowFormat.wide : RowFormat.narrow)
-        buffer.store(format | UInt64(open.columnCount) << 16, at: open.start)
-    }
-
-    private mutating func scatter(_ slot: OpenRow.Slot, at index: Int) {
-        if !open.isScattered {
-            open.isScattered = true
-            open.slots.removeAll(keepingCapacity: true)
-            open.slots.append(contentsOf: repeatElement(OpenRow.Slot(), count: open.columnCount))
-            let tags = open.start + RowFormat.headerSize
-            var start = 0
-            for column in 0..<open.nextIndex {
-                let end = Int(buffer.load(UInt16.self, at: tags + open.columnCount + column * 2))
-                let tag = RowTag(rawValue: buffer.load(UInt8.self, at: tags + column)) ?? .absent
-                open.slots[column] = OpenRow.Slot(tag: tag, start: start, end: end)
-                start = end
-            }
-        }
-        open.slots[index] = slot
-    }
-
-    /// Ends a row that is not in order or needs the wide form, dropping the bytes of columns that were set again.
-    mutating func gather() throws(StoreError) {
+    /// Gathers the bytes in the order of the columns, without those of columns that were set again.
+    private mutating func gather() throws(StoreError) {
         let length = open.slots.reduce(0) { $0 + $1.end - $1.start }
         guard length <= RowFormat.maximumWidePayload else {
-            let id =
-                shape.idType == .string ? String(decoding: open.idBytes[0, open.idBytes.count], as: UTF8.self) : nil
-            throw StoreError(.invalidValue, "a row is larger than 4 GiB", table: shape.table, id: id)
+            throw StoreError(.invalidValue, "a row is larger than 4 GiB", table: shape.table)
         }
         let isWide = length > RowFormat.maximumNarrowPayload
         let old = Array(buffer[open.payloadStart, buffer.count - open.payloadStart])
         buffer.truncate(to: open.start)
-        buffer.grow(by: RowFormat.payloadOffset(columns: open.columnCount, wide: isWide))
-        writeFixedPart(isWide: isWide)
-        let ends = open.start + RowFormat.headerSize + open.columnCount
+        buffer.grow(by: RowFormat.payloadOffset(columns: open.slots.count, wide: isWide))
         var end = 0
-        for (index, slot) in open.slots.enumerated() {
+        for index in open.slots.indices {
+            let slot = open.slots[index]
             old.withUnsafeBytes { buffer.append(UnsafeRawBufferPointer(rebasing: $0[slot.start..<slot.end])) }
             end += slot.end - slot.start
-            buffer.store(slot.tag.rawValue, at: open.start + RowFormat.headerSize + index)
-            if isWide {
-                buffer.store(UInt32(truncatingIfNeeded: end), at: ends + index * 4)
-            } else {
-                buffer.store(UInt16(truncatingIfNeeded: end), at: ends + index * 2)
-            }
+            open.slots[index].end = end
+        }
+        if isWide {
+            writeHeader(as: UInt32.self, format: RowFormat.wide)
+        } else {
+            writeHeader(as: UInt16.self, format: RowFormat.narrow)
+        }
+    }
+
+    /// Writes the header of the row, whose slots end as its payload does; see ``RowFormat``.
+    private mutating func writeHeader<Offset: FixedWidthInteger>(as type: Offset.Type, format: UInt8) {
+        let count = open.slots.count
+        let ends = RowFormat.headerSize + count
+        let header = buffer.mutable(open.start, ends + count * MemoryLayout<Offset>.size)
+        header.storeBytes(of: (UInt64(format) | UInt64(count) << 16).littleEndian, as: UInt64.self)
+        for index in 0..<count {
+            let slot = open.slots[index]
+            header[RowFormat.headerSize + index] = slot.tag.rawValue
+            header.storeBytes(
+                of: Offset(truncatingIfNeeded: slot.end).littleEndian,
+                toByteOffset: ends + index * MemoryLayout<Offset>.size, as: Offset.self)
         }
     }
 }

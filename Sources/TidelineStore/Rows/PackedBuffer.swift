@@ -36,12 +36,14 @@ struct PackedBuffer: ~Copyable, @unchecked Sendable {
     }
 
     /// Adds bytes whose content is not yet set.
+    @inline(__always)
     mutating func grow(by bytes: Int) {
         let needed = count + bytes
         if needed > capacity { reallocate(max(needed, capacity * 2)) }
         count = needed
     }
 
+    @inline(__always)
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
         let start = count
         grow(by: bytes.count)
@@ -53,11 +55,7 @@ struct PackedBuffer: ~Copyable, @unchecked Sendable {
         (base + offset).storeBytes(of: value.littleEndian, as: T.self)
     }
 
-    func load<T: FixedWidthInteger>(_ type: T.Type, at offset: Int) -> T {
-        precondition(offset >= 0 && offset + MemoryLayout<T>.size <= count, "outside of the buffer")
-        return T(littleEndian: (base + offset).loadUnaligned(as: T.self))
-    }
-
+    @inline(never)
     private mutating func reallocate(_ newCapacity: Int) {
         let new = UnsafeMutableRawPointer.allocate(byteCount: newCapacity, alignment: 16)
         new.copyMemory(from: base, byteCount: count)

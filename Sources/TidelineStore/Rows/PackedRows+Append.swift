@@ -71,7 +71,7 @@ extension PackedRows {
             throw StoreError(
                 .invalidValue, "the table does not define this column", table: shape.table, column: name, id: id.text)
         }
-        let type = shape.columns[index].type
+        let type = shape.types[index]
         guard value.isNull || value.type == type else {
             throw StoreError(
                 .invalidValue, "the value \(value) does not fit a column of type \(type.rawValue)",

@@ -106,7 +106,7 @@ public struct PackedRows: ~Copyable, Sendable {
         precondition(open.isOpen, "no row was begun")
         do {
             try requireID(open.id)
-            if open.isScattered { try gather() } else { completeHeader() }
+            try finishRow()
         } catch {
             cancelRow()
             throw error

@@ -8,6 +8,8 @@ public final class RowShape: Sendable {
     public let idType: IDType
     /// The columns, without `id`, in the order of their positions.
     public let columns: [ColumnSchema]
+    /// The columns' types, apart from their names so that reading one copies no string.
+    let types: [ColumnType]
     private let keys: [NameKey]
 
     /// A shape of these columns. At most 65,535; the names are taken to be distinct.
@@ -16,6 +18,7 @@ public final class RowShape: Sendable {
         self.table = table
         self.idType = idType
         self.columns = columns
+        types = columns.map(\.type)
         keys = columns.map { column in
             var name = column.name
             return name.withUTF8 { NameKey(UnsafeRawBufferPointer($0)) }

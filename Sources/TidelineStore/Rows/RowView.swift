@@ -56,7 +56,7 @@ public struct RowView: ~Copyable {
         for column in 0..<count {
             let end = RowView.end(of: column, in: bytes, columns: count, isWide: isWide)
             guard end >= previous, payload + end <= bytes.count,
-                let tag = RowTag(rawValue: bytes[RowFormat.headerSize + column]), tag.fits(shape.columns[column].type)
+                let tag = RowTag(rawValue: bytes[RowFormat.headerSize + column]), tag.fits(shape.types[column])
             else { return false }
             switch tag {
             case .absent, .null, .false, .true: guard end == previous else { return false }
@@ -72,6 +72,7 @@ public struct RowView: ~Copyable {
         _ type: T.Type, in bytes: UnsafeRawBufferPointer, at offset: Int
     ) -> Int { Int(truncatingIfNeeded: T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))) }
 
+    @inline(__always)
     private static func end(of column: Int, in row: UnsafeRawBufferPointer, columns: Int, isWide: Bool) -> Int {
         let offsets = RowFormat.headerSize + columns
         return isWide
@@ -107,11 +108,13 @@ public struct RowView: ~Copyable {
     }
 
     /// The bytes of the value at a position, valid as long as the view points where it does.
-    package func bytes(at index: Int) -> UnsafeRawBufferPointer {
-        guard index < storedCount else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+    func bytes(at index: Int) -> UnsafeRawBufferPointer {
+        guard index < storedCount, let base = row.baseAddress else {
+            return UnsafeRawBufferPointer(start: nil, count: 0)
+        }
         let end = RowView.end(of: index, in: row, columns: storedCount, isWide: isWide)
         let start = index == 0 ? 0 : RowView.end(of: index - 1, in: row, columns: storedCount, isWide: isWide)
-        return UnsafeRawBufferPointer(rebasing: row[(payload + start)..<(payload + end)])
+        return UnsafeRawBufferPointer(start: base + payload + start, count: end - start)
     }
 
     /// The eight bytes of the number at a position.
