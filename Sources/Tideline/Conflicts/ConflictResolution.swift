@@ -19,6 +19,12 @@ struct ConflictResolution: Sendable {
             try replace(operation.itemID, by: item, in: writer)
         case .keep(let item):
             try rebase(&operation, onto: item, serverItem: error.serverItem)
+            if operation.kind == .update, error.isRowGone {
+                // The server has no row to update: the next push brings it back first.
+                operation.restores = true
+                operation.base = nil
+                operation.baseVersion = nil
+            }
             try store(operation, item: item, in: writer)
         case .modify(let kind, let item):
             try modify(&operation, to: kind, item: item, error: error, in: writer)

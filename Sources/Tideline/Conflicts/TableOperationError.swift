@@ -66,6 +66,13 @@ public final class TableOperationError: Error, Sendable {
         try await resolve(.modify(kind, item))
     }
 
+    /// Whether this is a conflict with a delete: the server has no row any more.
+    public var isRowGone: Bool {
+        guard code == .conflict else { return false }
+        guard let serverItem else { return true }
+        return serverItem["deleted"]?.bool ?? false
+    }
+
     private func resolve(_ resolution: OperationResolution) async throws {
         try await resolver.resolve(self, by: resolution)
         handled.withLock { $0 = true }
