@@ -206,6 +206,18 @@ struct EvaluatorTests {
         }
     }
 
+    @Test(
+        "The type of a value is known before a row is read",
+        arguments: [
+            (int, .value(.int)), (.null, .null), (int + 1, .number), (int + 1.0, .value(.double)), (int + .null, .null),
+            ((int + 1) / 2, .number), ((int * 2).rounded, .number), (text.length, .value(.int)),
+            (noText.appending("x"), .value(.string)), (text.appending(.null), .null), (int == 1, .value(.bool)),
+            (text.equalsIgnoringCase(.null), .value(.bool)), (.column("id"), .value(.string)),
+        ] as [(Predicate, OperandType)])
+    func types(_ predicate: Predicate, _ type: OperandType) throws {
+        #expect(try Evaluator(schema: EvaluatorFixture.schema).type(of: predicate) == type)
+    }
+
     @Test("A column that the table lacks is named")
     func unknownColumns() {
         for query in [

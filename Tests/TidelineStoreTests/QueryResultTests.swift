@@ -72,6 +72,20 @@ struct QueryResultTests {
         #expect(try result(Query("Item"), rows).rows[1].columnNames.sorted() == schema.allColumns.map(\.name).sorted())
     }
 
+    @Test("Rows of a shape that lacks columns read as null there")
+    func olderShape() throws {
+        var packed = PackedRows(shape: RowShape(table: "Item", columns: [.bool("b"), .string("s")]))
+        try packed.append(["id": "2", "s": "x", "b": true])
+        try packed.append(["id": "1", "s": "y"])
+        let query = Query("Item").filter(.column("n").isNull && .column("s") != .null).order(by: "d").select("n", "s")
+        let found = try Evaluator(schema: schema).result(of: query, over: packed)
+        #expect(
+            found.rows == [
+                ["id": "1", "n": .null, "s": "y", "version": .null],
+                ["id": "2", "n": .null, "s": "x", "version": .null],
+            ])
+    }
+
     @Test("What a seed generates is valid, the same again, and finds rows", arguments: 0..<40 as Range<UInt64>)
     func generated(seed: UInt64) throws {
         var source = RandomRows(seed: seed)

@@ -75,6 +75,19 @@ public struct Evaluator: Sendable {
         try CompiledPredicate(predicate, schema: schema, definition: definition, shape: shape)
     }
 
+    /// Checks a query as ``Query/validate(against:)`` does; a store that keeps an evaluator for each table checks many
+    /// without looking at the definition anew.
+    public func validate(_ query: Query) throws(StoreError) {
+        guard query.skip >= 0, query.limit ?? 0 >= 0 else {
+            throw StoreError(.unsupportedQuery, "skip and limit must not be negative", table: query.table)
+        }
+        for name in query.order.map(\.column) + (query.selection ?? [])
+        where name != "id" && definition.index(of: name) == nil {
+            throw StoreError.undefinedColumn(name, table: query.table)
+        }
+        if let predicate = query.predicate { _ = try condition(predicate, for: definition) }
+    }
+
     /// What is known of the predicate's value before a row is read.
     /// - Throws: As ``compile(_:for:)``.
     public func type(of predicate: Predicate) throws(StoreError) -> OperandType {
@@ -101,7 +114,7 @@ public struct Evaluator: Sendable {
     /// The answer to a query over these rows as the whole table.
     /// - Throws: What ``Query/validate(against:)`` throws.
     public func result(of query: Query, over rows: borrowing PackedRows) throws(StoreError) -> QueryResult {
-        try query.validate(against: schema)
+        try validate(query)
         var condition: CompiledPredicate?
         if let predicate = query.predicate { condition = try self.condition(predicate, for: rows.shape) }
         let order = self.order(query.order, for: rows.shape)
@@ -122,7 +135,7 @@ public struct Evaluator: Sendable {
     }
 
     /// Checks that a predicate is a condition.
-    func condition(_ predicate: Predicate, for shape: RowShape) throws(StoreError) -> CompiledPredicate {
+    private func condition(_ predicate: Predicate, for shape: RowShape) throws(StoreError) -> CompiledPredicate {
         let compiled = try compile(predicate, for: shape)
         guard compiled.type.isCondition else {
             throw StoreError(.unsupportedQuery, "the predicate is not a condition", table: schema.name)

@@ -5,14 +5,7 @@ extension Query {
     ///   is not a condition, and operands that a node of it does not take; ``StoreError/Code/invalidValue``, naming the column, for a column that the
     ///   table does not define.
     public func validate(against schema: TableSchema) throws(StoreError) {
-        guard skip >= 0, limit ?? 0 >= 0 else {
-            throw StoreError(.unsupportedQuery, "skip and limit must not be negative", table: table)
-        }
-        let shape = schema.makeShape()
-        for name in order.map(\.column) + (selection ?? []) where name != "id" && shape.index(of: name) == nil {
-            throw StoreError.undefinedColumn(name, table: table)
-        }
-        if let predicate { _ = try Evaluator(schema: schema).condition(predicate, for: shape) }
+        try Evaluator(schema: schema).validate(self)
     }
 
     /// The names of the columns in the result beside `id`, each once: all, or the selection and `version`.
