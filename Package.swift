@@ -133,7 +133,10 @@ let package = Package(
         ),
         .testTarget(
             name: "TidelineToolTests",
-            dependencies: ["TidelineStore", "TidelineTool", argumentParser],
+            dependencies: [
+                "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSQLite", "TidelineStore",
+                "TidelineTool", argumentParser, httpTypes, logging,
+            ],
             swiftSettings: settings
         ),
     ]

@@ -1,5 +1,4 @@
 public import Tideline
-public import TidelineStore
 
 extension SyncClient {
     /// A client of the server at `url`, over `store`, with the transport that the process shares.

@@ -29,7 +29,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The tables and their columns, in YAML or JSON.", valueName: "file"))
     var schema: String?
 
-    @Flag(inversion: .prefixedNo, help: "Make a table when the first row is inserted into it.")
+    @Flag(inversion: .prefixedNo, help: "Make tables and columns when the first row that needs them is inserted.")
     var createTables = true
 
     @Option(help: "How many rows a page has when the client does not say, 1 to 1000.")

@@ -1,0 +1,10 @@
+internal import Foundation
+
+/// Values as JSON on standard output, for programs.
+enum JSONOutput {
+    static func print(_ value: some Encodable) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        StandardOutput.line(String(decoding: try encoder.encode(value), as: UTF8.self))
+    }
+}

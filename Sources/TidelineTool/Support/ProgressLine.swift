@@ -1,0 +1,27 @@
+internal import Foundation
+internal import Synchronization
+
+/// One line on a terminal that is written over as work goes on; nothing at all where standard error is no terminal.
+final class ProgressLine: Sendable {
+    private let isTerminal = isatty(STDERR_FILENO) == 1
+    private let isShown = Mutex(false)
+
+    func show(_ text: String) {
+        guard isTerminal else { return }
+        isShown.withLock { shown in
+            shown = true
+            write("\r\u{1B}[K\(text)")
+        }
+    }
+
+    /// Takes the line away.
+    func clear() {
+        isShown.withLock { shown in
+            guard shown else { return }
+            shown = false
+            write("\r\u{1B}[K")
+        }
+    }
+
+    private func write(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
+}

@@ -1,0 +1,33 @@
+internal import Tideline
+internal import TidelineStore
+
+/// A failed operation as it is printed: both versions, and what to do.
+enum ConflictText {
+    static func describe(_ error: TableOperationError) -> String {
+        var lines = ["\(shortID(error.itemID)) \(error.kind): \(error.message)\(status(error))"]
+        if error.code == .conflict {
+            lines.append("    here:       \(here(error))")
+            lines.append("    the server: \(server(error))")
+            lines.append("    settle it with: tideline todo resolve \(shortID(error.itemID)) --server | --mine")
+        } else if let item = error.item {
+            lines.append("    here: \(TodoItem.line(item))")
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func status(_ error: TableOperationError) -> String {
+        error.status.map { " (HTTP \($0))" } ?? ""
+    }
+
+    private static func here(_ error: TableOperationError) -> String {
+        if error.kind == .delete { return "deleted" }
+        return error.item.map(TodoItem.line) ?? "gone"
+    }
+
+    private static func server(_ error: TableOperationError) -> String {
+        if error.isRowGone { return "deleted" }
+        guard let item = error.serverItem else { return "unknown" }
+        let changed = item["updatedAt"]?.timestamp.map { ", changed \($0)" } ?? ""
+        return "\(TodoItem.line(item))\(changed)"
+    }
+}

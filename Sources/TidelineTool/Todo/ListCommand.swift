@@ -1,0 +1,32 @@
+internal import ArgumentParser
+internal import TidelineStore
+
+/// `tideline todo list`: the items.
+struct ListCommand: TodoSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the items: those to do, or all.",
+        discussion: "An item marked with * has changes that are not synced yet."
+    )
+
+    @OptionGroup var options: TodoOptions
+
+    @Flag(help: "List completed items, too.")
+    var all = false
+
+    @Flag(help: "Print the rows as JSON, completed ones too, with their system columns.")
+    var json = false
+
+    func perform(_ session: TodoSession<some LocalStore>) async throws {
+        var query = Query(TodoItem.schema.name).order(by: "complete").order(by: "text")
+        if !all, !json { query = query.filter(.column("complete") != true) }
+        let rows = try await session.items.rows(matching: query).rows
+        if json { return try JSONOutput.print(rows.map { try $0.decode(TodoItem.self) }) }
+        let pending = Set(try await session.context.pendingOperations().map { $0.itemID.asciiLowercased })
+        for row in rows {
+            let mark = pending.contains(row.id.asciiLowercased) ? "*" : " "
+            StandardOutput.line("\(shortID(row.id)) \(mark) \(TodoItem.line(row))")
+        }
+        if rows.isEmpty { StandardOutput.line("nothing to do") }
+    }
+}

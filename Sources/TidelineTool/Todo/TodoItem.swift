@@ -1,0 +1,24 @@
+internal import Tideline
+internal import TidelineStore
+
+/// A row of the to-do list, as the commands print it.
+struct TodoItem: Codable, Sendable {
+    var id: String
+    var text: String?
+    var complete: Bool?
+    var createdAt: Timestamp?
+    var updatedAt: Timestamp?
+    var version: String?
+
+    /// The table of the to-do list, here and on the server.
+    static let schema = TableSchema(
+        "TodoItem", columns: [.string("text"), .bool("complete")], indexes: [["complete", "text"]])
+
+    static let text = Column<String>("text")
+    static let complete = Column<Bool>("complete")
+
+    /// `[x] Buy milk`
+    static func line(_ row: Row) -> String {
+        "[\(row[complete] == true ? "x" : " ")] \(row[text] ?? "(no text)")"
+    }
+}

@@ -1,0 +1,52 @@
+internal import Tideline
+internal import TidelineAsyncHTTPClient
+internal import TidelineStore
+
+/// The to-do list over one open store.
+struct TodoSession<Store: LocalStore>: Sendable {
+    let client: SyncClient<Store>
+
+    var context: SyncContext<Store> { client.context }
+    var items: SyncTable<Store> { client.table(TodoItem.schema.name) }
+    var record: SyncRecord<Store> { SyncRecord(store: client.store) }
+
+    init(store: Store, url: String, options: SyncOptions) async throws {
+        client = try SyncClient(url: url, store: store, options: options)
+        try await client.define(TodoItem.schema)
+        try SyncRecord(store: store).define()
+    }
+
+    /// The item whose id is `text`, or begins with it.
+    func item(_ text: String) async throws -> Row {
+        if let exact = try await items.row(id: text) { return exact }
+        let query = Query(TodoItem.schema.name)
+            .filter(.column("id").lowercased.hasPrefix(.value(text.asciiLowercased))).limit(2)
+        let found = try await items.rows(matching: query).rows
+        guard let item = found.first else { throw ToolError("there is no item \(text.debugDescription)") }
+        guard found.count == 1 else {
+            throw ToolError("more than one id begins with \(text.debugDescription); write more of it")
+        }
+        return item
+    }
+
+    /// The failed operation of the item whose id is `text` or begins with it; the only one there is when nil.
+    func failure(_ text: String?) async throws -> TableOperationError {
+        let failures = try await context.operationErrors()
+        guard let text else {
+            if let only = failures.first, failures.count == 1 { return only }
+            throw ToolError(
+                failures.isEmpty
+                    ? "there is nothing to resolve"
+                    : "\(failures.count) items are to be resolved; name one: "
+                        + failures.map { shortID($0.itemID) }.joined(separator: ", "))
+        }
+        let prefix = text.asciiLowercased
+        guard let failure = failures.first(where: { $0.itemID.asciiLowercased.hasPrefix(prefix) }) else {
+            throw ToolError("the item \(text.debugDescription) has nothing to resolve")
+        }
+        return failure
+    }
+}
+
+/// As much of an id as tells items apart at a glance.
+func shortID(_ id: String) -> String { String(id.prefix(8)) }

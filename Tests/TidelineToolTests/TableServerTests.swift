@@ -1,0 +1,126 @@
+import HTTPTypes
+import Logging
+import Testing
+import Tideline
+import TidelineAsyncHTTPClient
+import TidelineSQLite
+import TidelineServer
+import TidelineStore
+
+@testable import TidelineTool
+
+private func makeServer(host: String = "127.0.0.1", port: Int = 0, maximumBodySize: Int = 1 << 20) -> TableServer {
+    TableServer(
+        host: host, port: port, maximumBodySize: maximumBodySize,
+        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+}
+
+/// Serves tables in memory while `body` runs, which gets the server's authority (`127.0.0.1:PORT`).
+private func serving(maximumBodySize: Int = 1 << 20, _ body: @escaping @Sendable (String) async throws -> Void)
+    async throws
+{
+    let store = try SQLiteStore.inMemory()
+    let service = try TableService(store: store)
+    let (urls, listening) = AsyncStream<String>.makeStream()
+    let serve = Task {
+        defer { listening.finish() }
+        try await makeServer(maximumBodySize: maximumBodySize).run(service) { listening.yield($0) }
+    }
+    defer { serve.cancel() }
+    var started: String?
+    for await url in urls {
+        started = url
+        break
+    }
+    let url = try #require(started)
+    try #require(url.hasPrefix("http://127.0.0.1:"))
+    try await body(String(url.dropFirst("http://".count)))
+    serve.cancel()
+    _ = await serve.result
+    try store.close()
+}
+
+private func send(
+    _ method: HTTPRequest.Method, _ path: String, to authority: String, body: [UInt8]? = nil
+) async throws -> TransportResponse {
+    var request = HTTPRequest(method: method, scheme: "http", authority: authority, path: path)
+    request.headerFields[HTTPField.Name("ZUMO-API-VERSION")!] = "2.0.0"
+    if body != nil { request.headerFields[.contentType] = "application/json" }
+    return try await AsyncHTTPClientTransport.shared.send(request, body: body, timeout: .seconds(20))
+}
+
+@Suite("The server behind a socket")
+struct TableServerTests {
+    @Test("A row that is inserted is read back, with the version that its ETag says")
+    func insertAndRead() async throws {
+        try await serving { authority in
+            let inserted = try await send(
+                .post, "/tables/TodoItem", to: authority, body: Array(#"{"id":"a b","text":"Milk & ü"}"#.utf8))
+            #expect(inserted.response.status == .created)
+            let version = try #require(inserted.response.headerFields[.eTag])
+
+            let one = try await send(.get, "/tables/TodoItem/a%20b", to: authority)
+            #expect(one.response.status == .ok)
+            #expect(one.response.headerFields[.eTag] == version)
+            #expect(one.body == inserted.body)
+
+            let page = try await send(.get, "/tables/TodoItem?$filter=text%20eq%20'Milk%20%26%20%C3%BC'", to: authority)
+            #expect(page.body == Array("[".utf8) + inserted.body + Array("]".utf8))
+        }
+    }
+
+    @Test("A status of the service reaches the client, with its reason")
+    func notFound() async throws {
+        try await serving { authority in
+            let answer = try await send(.get, "/tables/Nothing", to: authority)
+            #expect(answer.response.status == .notFound)
+            #expect(String(decoding: answer.body, as: UTF8.self).contains("Nothing"))
+        }
+    }
+
+    @Test("A body over the limit is refused with 413, and the next request is served")
+    func bodyLimit() async throws {
+        try await serving(maximumBodySize: 1_000) { authority in
+            let large = Array(#"{"text":""#.utf8) + [UInt8](repeating: 0x61, count: 1_000) + Array(#""}"#.utf8)
+            let refused = try await send(.post, "/tables/TodoItem", to: authority, body: large)
+            #expect(refused.response.status == .contentTooLarge)
+            let small = try await send(.post, "/tables/TodoItem", to: authority, body: Array(#"{"text":"a"}"#.utf8))
+            #expect(small.response.status == .created)
+        }
+    }
+
+    @Test("Requests at the same time are all answered")
+    func concurrentRequests() async throws {
+        try await serving { authority in
+            try await withThrowingTaskGroup(of: HTTPResponse.Status.self) { group in
+                for number in 0..<50 {
+                    let row = Array(#"{"id":"\#(number)","number":\#(number)}"#.utf8)
+                    group.addTask { try await send(.post, "/tables/T", to: authority, body: row).response.status }
+                }
+                for try await status in group { #expect(status == .created) }
+            }
+            let page = try await send(.get, "/tables/T?$top=1&$inlinecount=allpages", to: authority)
+            #expect(String(decoding: page.body, as: UTF8.self).contains(#""count":50"#))
+        }
+    }
+
+    @Test("A port that is taken is told, with the address")
+    func portTaken() async throws {
+        try await serving { authority in
+            let port = try #require(authority.split(separator: ":").last.flatMap { Int($0) })
+            let service = try TableService(store: SQLiteStore.inMemory())
+            let error = try await #require(
+                #expect(throws: ToolError.self) { try await makeServer(port: port).run(service) { _ in } })
+            #expect(error.message.hasPrefix("cannot listen on 127.0.0.1 port \(port): "))
+            #expect(error.message.contains("in use"))
+        }
+    }
+
+    @Test("An address that is not this machine's is told")
+    func unknownHost() async throws {
+        let service = try TableService(store: SQLiteStore.inMemory())
+        let error = try await #require(
+            #expect(throws: ToolError.self) { try await makeServer(host: "nowhere.invalid").run(service) { _ in } })
+        #expect(error.message.hasPrefix("cannot listen on nowhere.invalid port 0: "))
+    }
+}
