@@ -107,8 +107,9 @@ public struct RowView: ~Copyable {
         return RowTag(rawValue: row[RowFormat.headerSize + index]) ?? .absent
     }
 
-    /// The bytes of the value at a position, valid as long as the view points where it does.
-    func bytes(at index: Int) -> UnsafeRawBufferPointer {
+    /// The bytes of the value at a position, valid as long as the view points where it does; for adapters of this
+    /// package, which bind them where they lie.
+    package func bytes(at index: Int) -> UnsafeRawBufferPointer {
         guard index < storedCount, let base = row.baseAddress else {
             return UnsafeRawBufferPointer(start: nil, count: 0)
         }
