@@ -1,0 +1,92 @@
+import HTTPTypes
+import Testing
+import TidelineSQLite
+import TidelineServer
+import TidelineStore
+import TidelineWire
+
+struct GrowingTableTests {
+    @Test func `the first row makes the table, typed by its JSON`() throws {
+        let fixture = try ServiceFixture(schemas: nil)
+        #expect(fixture.send(.get, "/tables/New").status == .notFound)
+        let body = #"{"id":"1","s":"2026-11-21","i":9007199254740993,"d":1.5,"b":true,"a":[1],"o":{"x":null},"n":null}"#
+        let row = try fixture.insert(body, into: "New")
+        #expect(row["i"] == 9_007_199_254_740_993 && row["a"] == .json("[1]") && row["s"] == "2026-11-21")
+        let schema = try #require(try fixture.store.appTables().first)
+        #expect(schema.columns.map(\.name) == ["s", "i", "d", "b", "a", "o"])
+        #expect(schema.columns.map(\.type) == [.string, .int, .double, .bool, .json, .json])
+        #expect(schema.systemColumns == .all && schema.indexes == [["updatedAt"]])
+    }
+
+    @Test func `a later row adds columns, of which earlier rows have null`() throws {
+        let fixture = try ServiceFixture(schemas: nil)
+        _ = try fixture.insert(#"{"id":"1","a":1,"b":null}"#, into: "New")
+        _ = try fixture.insert(#"{"id":"2","b":"x"}"#, into: "New")
+        #expect(fixture.send(.patch, "/tables/New/2", #"{"c":true}"#).status == .ok)
+        #expect(fixture.send(.patch, "/tables/New/2", #"{"z":null}"#).status == .ok)
+        let first = try fixture.send(.get, "/tables/New/1").row()
+        #expect(first["a"] == 1 && first["b"] == .null && first["c"] == .null && first["z"] == nil)
+        #expect(try fixture.ids("/tables/New?$filter=c%20eq%20true", of: "New") == ["2"])
+    }
+
+    @Test func `a value of another type than its column is 400 and named`() throws {
+        let fixture = try ServiceFixture(schemas: nil)
+        _ = try fixture.insert(#"{"id":"1","a":1}"#, into: "New")
+        let answer = fixture.send(.post, "/tables/New", #"{"id":"2","a":"x","b":1}"#)
+        #expect(answer.status == .badRequest)
+        #expect(try answer.error().contains("\"a\""))
+    }
+
+    @Test(arguments: ["__x", "a%00b", String(repeating: "x", count: 129)])
+    func `a name that no table may have is 400`(_ name: String) throws {
+        let fixture = try ServiceFixture(schemas: nil)
+        #expect(fixture.send(.post, "/tables/\(name)", #"{"id":"1"}"#).status == .badRequest)
+        #expect(try fixture.store.appTables().isEmpty)
+    }
+
+    @Test(arguments: ["", "a\\u0000", "ID", "DELETED", "\\ud83d\\ude00"])
+    func `hostile names of columns are refused or stored, never worse`(_ name: String) throws {
+        let fixture = try ServiceFixture(schemas: nil)
+        let answer = fixture.send(.post, "/tables/New", #"{"id":"1","\#(name)":1}"#)
+        #expect([.created, .badRequest].contains(answer.status))
+        #expect(fixture.send(.post, "/tables/New", #"{"id":"2","a'\";--":1}"#).status == .created)
+        #expect(try fixture.send(.get, "/tables/New/2").row()["a'\";--"] == 1)
+    }
+
+    @Test func `a table does not grow without bound`() throws {
+        let fixture = try ServiceFixture(schemas: nil)
+        let columns = (0..<70_000).map { "\"c\($0)\":1" }.joined(separator: ",")
+        #expect(fixture.send(.post, "/tables/New", "{\(columns)}").status == .badRequest)
+        #expect(fixture.send(.post, "/tables/New", #"{"id":"1","c0":1}"#).status == .created)
+    }
+
+    @Test func `tables, rows and the order of stamps outlive the service`() throws {
+        let store = try SQLiteStore.inMemory()
+        let fixture = try ServiceFixture(schemas: nil, store: store)
+        let first = try fixture.insert(#"{"id":"1","a":1}"#, into: "New")
+        let next = try ServiceFixture(schemas: nil, store: store)
+        next.clock.set("2020-01-01")
+        let second = try next.insert(#"{"id":"2","a":1}"#, into: "New")
+        #expect(try #require(second.updatedAt) > #require(first.updatedAt))
+        #expect(try next.ids("/tables/New", of: "New") == ["1", "2"])
+    }
+
+    @Test func `a table in the options keeps the columns that rows added before`() throws {
+        let store = try SQLiteStore.inMemory()
+        let schema = TableSchema("New", columns: [.string("a")])
+        let options = TableServiceOptions(schemas: [schema])
+        _ = try TableService(store: store, options: options)
+        let fixture = try ServiceFixture(schemas: nil, store: store)
+        _ = try fixture.insert(#"{"id":"1","a":"x","b":1}"#, into: "New")
+        _ = try TableService(store: store, options: options)
+        #expect(try store.appTables()[0].columns.map(\.name) == ["a", "b"])
+    }
+
+    @Test func `a table with integer ids is refused`() throws {
+        let store = try SQLiteStore.inMemory()
+        let schema = TableSchema("New", columns: [], idType: .int)
+        #expect(throws: StoreError.self) {
+            try TableService(store: store, options: TableServiceOptions(schemas: [schema]))
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import HTTPTypes
+import Synchronization
+import Testing
+import TidelineSQLite
+import TidelineServer
+import TidelineStore
+import TidelineWire
+
+/// A clock that stands where it was set.
+final class ManualClock: Sendable {
+    private let instant: Mutex<Timestamp>
+    init(_ text: String = "2026-11-21T09:00:00Z") { instant = Mutex(Timestamp(text) ?? .min) }
+    var now: Timestamp { instant.withLock { $0 } }
+    func set(_ text: String) { instant.withLock { $0 = Timestamp(text) ?? $0 } }
+    func advance(byTicks ticks: Int64) { instant.withLock { $0 = $0.advanced(byTicks: ticks) } }
+}
+
+/// A service over SQLite in memory, with a clock in the test's hand.
+struct ServiceFixture {
+    let clock: ManualClock
+    let store: SQLiteStore
+    let service: TableService<SQLiteStore>
+
+    static let schema = TableSchema(
+        "Item",
+        columns: [
+            .string("text"), .int("count"), .double("price"), .bool("done"), .timestamp("due"), .bytes("photo"),
+            .json("extra"),
+        ])
+
+    /// - Parameter schemas: The tables, which then cannot grow; nil to let rows make them.
+    init(schemas: [TableSchema]? = [schema], store: SQLiteStore? = nil, maximumBodySize: Int = 4 << 20) throws {
+        let clock = ManualClock()
+        let store = try store ?? SQLiteStore.inMemory()
+        self.clock = clock
+        self.store = store
+        service = try TableService(
+            store: store,
+            options: TableServiceOptions(
+                schemas: schemas ?? [], createsTablesOnFirstInsert: schemas == nil, maximumBodySize: maximumBodySize,
+                clock: { clock.now }))
+    }
+
+    func send(
+        _ method: HTTPRequest.Method, _ path: String, _ body: String = "", headers: HTTPFields = [:]
+    ) -> TableResponse {
+        var request = HTTPRequest(method: method, scheme: "http", authority: "host:8080", path: path)
+        request.headerFields = headers
+        request.headerFields[.zumoAPIVersion] = "2.0.0"
+        return service.handle(request, body: Array(body.utf8))
+    }
+
+    /// Sends what a dialect made.
+    func send(_ wire: WireRequest) -> TableResponse {
+        let request = HTTPRequest(
+            method: wire.method, scheme: "http", authority: "host:8080", path: "/" + wire.target,
+            headerFields: wire.headers)
+        return service.handle(request, body: wire.body ?? [])
+    }
+
+    func insert(_ row: String, into table: String = "Item") throws -> Row {
+        let answer = send(.post, "/tables/\(table)", row)
+        #expect(answer.response.status == .created, "\(answer.text)")
+        return try answer.row()
+    }
+
+    /// The rows of a page, whole or in an object with the count.
+    func rows(_ answer: TableResponse, of table: String = "Item") throws -> (rows: [Row], count: Int64?) {
+        #expect(answer.response.status == .ok, "\(answer.text)")
+        let schema = try #require(try store.tables().first { $0.name == table })
+        let parser = PageParser(schema: schema)
+        var packed = PackedRows(shape: parser.shape)
+        let info = try answer.body.withUnsafeBytes { try parser.parsePage($0, into: &packed) }
+        var rows: [Row] = []
+        packed.forEachRow { rows.append($0.owned()) }
+        return (rows, info.totalCount)
+    }
+
+    func ids(_ path: String, of table: String = "Item") throws -> [String] {
+        try rows(send(.get, path), of: table).rows.map(\.id)
+    }
+}
+
+extension TableResponse {
+    var status: HTTPResponse.Status { response.status }
+    var text: String { String(decoding: body, as: UTF8.self) }
+    var eTag: String? { response.headerFields[.eTag] }
+    var link: String? { response.headerFields[.link] }
+
+    func row() throws -> Row { try body.withUnsafeBytes { try JSONRow.parse($0) } }
+
+    /// The message of an answer that is an error.
+    func error() throws -> String { try #require(try row()["error"]?.string) }
+}
+
+extension Row {
+    var updatedAt: Timestamp? { self["updatedAt"]?.string.flatMap { Timestamp($0) } ?? self["updatedAt"]?.timestamp }
+}

@@ -1,0 +1,104 @@
+import HTTPTypes
+import Synchronization
+import Testing
+import TidelineServer
+import TidelineStore
+import TidelineTestSupport
+import TidelineWire
+
+struct StampTests {
+    @Test func `stamps increase though the clock stands still or goes back`() throws {
+        let fixture = try ServiceFixture()
+        var stamps: [Timestamp] = []
+        for number in 0..<6 {
+            stamps.append(try #require(try fixture.insert(#"{"id":"\#(number)"}"#).updatedAt))
+            if number == 2 { fixture.clock.set("2020-01-01") }
+        }
+        stamps.append(try #require(try fixture.send(.patch, "/tables/Item/0", #"{"text":"a"}"#).row().updatedAt))
+        stamps.append(try #require(try fixture.send(.delete, "/tables/Item/0").row().updatedAt))
+        #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
+        fixture.clock.set("2027-01-01T00:00:00.0000001Z")
+        #expect(try fixture.insert("{}").updatedAt == Timestamp("2027-01-01T00:00:00.0000001Z"))
+    }
+
+    @Test func `a refused write makes no stamp appear, and the next is still later`() throws {
+        let fixture = try ServiceFixture()
+        let first = try #require(try fixture.insert(#"{"id":"1"}"#).updatedAt)
+        #expect(fixture.send(.post, "/tables/Item", #"{"id":"1"}"#).status == .conflict)
+        #expect(try fixture.send(.get, "/tables/Item/1").row().updatedAt == first)
+        #expect(try #require(try fixture.insert(#"{"id":"2"}"#).updatedAt) > first)
+    }
+
+    @Test func `many clients at once: every row is there, every stamp and version once`() async throws {
+        let fixture = try ServiceFixture(schemas: nil)
+        let accepted = await withTaskGroup(of: Int.self) { group in
+            for client in 0..<8 {
+                group.addTask {
+                    (0..<40).count { number in
+                        let body = #"{"id":"\#(client)-\#(number)","c\#(client)":\#(number)}"#
+                        return fixture.send(.post, "/tables/New", body).status == .created
+                    }
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(accepted == 320)
+        let rows = try fixture.rows(fixture.send(.get, "/tables/New?$top=1000&$orderby=updatedAt"), of: "New").rows
+        #expect(rows.count == 320)
+        #expect(Set(rows.compactMap(\.updatedAt)).count == 320)
+        #expect(Set(rows.compactMap { $0["version"]?.string }).count == 320)
+        for client in 0..<8 {
+            let numbers = rows.compactMap { $0["c\(client)"]?.int }
+            #expect(numbers.sorted() == (0..<40).map(Int64.init), "columns of one client were lost")
+        }
+    }
+
+    @Test func `of clients that change one version, one succeeds`() async throws {
+        let fixture = try ServiceFixture()
+        let version = try #require(try fixture.insert(#"{"id":"1","count":0}"#)["version"]?.string)
+        let statuses = await withTaskGroup(of: HTTPResponse.Status.self) { group in
+            for client in 0..<16 {
+                group.addTask {
+                    fixture.send(
+                        .patch, "/tables/Item/1", #"{"count":\#(client)}"#, headers: [.ifMatch: ETag.quote(version)]
+                    ).status
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(statuses.count { $0 == .ok } == 1)
+        #expect(statuses.count { $0 == .preconditionFailed } == 15)
+    }
+
+    @Test func `of clients that insert one id, one succeeds`() async throws {
+        let fixture = try ServiceFixture()
+        let statuses = await withTaskGroup(of: HTTPResponse.Status.self) { group in
+            for _ in 0..<16 { group.addTask { fixture.send(.post, "/tables/Item", #"{"id":"1"}"#).status } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(statuses.count { $0 == .created } == 1)
+        #expect(statuses.count { $0 == .conflict } == 15)
+    }
+
+    @Test(arguments: 0..<20)
+    func `no request traps, each has a status and a JSON body`(_ seed: UInt64) throws {
+        let fixture = try ServiceFixture(schemas: nil)
+        var random = SplitMix64(seed: seed)
+        let methods: [HTTPRequest.Method] = [.get, .post, .patch, .delete, .put, .options]
+        let paths = ["/tables/T", "/tables/T/1", "/tables/T/%00", "/tables/", "/x", "*", "/tables/'", "/tables/T/'"]
+        let queries = [
+            "", "?$top=2", "?$filter=a eq 1", "?$filter='", "?$orderby=a", "?$select=a,b", "?%",
+            "?__includeDeleted=true",
+        ]
+        let bodies = ["", "{}", #"{"id":"1","a":1}"#, #"{"a":"x"}"#, #"{"id":"'"}"#, "[1", "\u{0}", #"{"a":{"b":[]}}"#]
+        for _ in 0..<200 {
+            let path = paths.randomElement(using: &random)! + queries.randomElement(using: &random)!
+            let answer = fixture.send(
+                methods.randomElement(using: &random)!, path, bodies.randomElement(using: &random)!)
+            #expect((200..<500).contains(answer.status.code), "\(path): \(answer.text)")
+            #expect(!answer.body.isEmpty)
+            let wrapped = Array(#"{"v":"#.utf8) + answer.body + Array("}".utf8)
+            #expect(throws: Never.self) { try wrapped.withUnsafeBytes { try JSONRow.parse($0) } }
+        }
+    }
+}
