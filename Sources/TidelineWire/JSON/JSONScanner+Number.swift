@@ -68,7 +68,59 @@ private let powersOfTen: [Double] = [
     1e21, 1e22,
 ]
 
+/// A number of at most eighteen digits without an exponent: `mantissa` / 10^`fractionDigits`.
+struct ShortNumber {
+    var mantissa: Int64
+    var fractionDigits: Int
+    var isNegative: Bool
+
+    /// The value if it is written as a whole number.
+    var int: Int64? { fractionDigits == 0 ? (isNegative ? -mantissa : mantissa) : nil }
+
+    /// The nearest double, when two exact ones make it.
+    var double: Double? {
+        guard mantissa <= 1 << 53 else { return nil }
+        let value = Double(mantissa) / powersOfTen[fractionDigits]
+        return isNegative ? -value : value
+    }
+}
+
 extension JSONScanner {
+    /// Reads the number here if it is short and something follows it; otherwise nothing is read.
+    @inline(__always)
+    mutating func shortNumber() -> ShortNumber? {
+        var offset = position
+        let isNegative = offset < bytes.count && bytes[offset] == UInt8(ascii: "-")
+        if isNegative { offset += 1 }
+        let first = offset
+        var mantissa: Int64 = 0
+        skipDigits(from: &offset, into: &mantissa)
+        // No digit or a leading zero: the general way says what is wrong.
+        guard offset > first, offset == first + 1 || bytes[first] != 0x30 else { return nil }
+        var digits = offset - first
+        var fractionDigits = 0
+        if offset < bytes.count, bytes[offset] == UInt8(ascii: ".") {
+            offset += 1
+            let point = offset
+            skipDigits(from: &offset, into: &mantissa)
+            fractionDigits = offset - point
+            digits += fractionDigits
+            guard fractionDigits > 0 else { return nil }
+        }
+        guard digits <= 18, offset < bytes.count, bytes[offset] | 0x20 != UInt8(ascii: "e") else { return nil }
+        position = offset
+        return ShortNumber(mantissa: mantissa, fractionDigits: fractionDigits, isNegative: isNegative)
+    }
+
+    /// Eighteen digits fit a mantissa; of more the caller takes none.
+    @inline(__always)
+    private func skipDigits(from offset: inout Int, into mantissa: inout Int64) {
+        while offset < bytes.count, bytes[offset] &- 0x30 < 10 {
+            mantissa = mantissa &* 10 &+ Int64(bytes[offset] &- 0x30)
+            offset += 1
+        }
+    }
+
     /// Reads the number here, by the strict grammar: no plus sign, no leading zero, digits around the point.
     mutating func number() throws(JSONFault) -> ScannedNumber {
         var number = ScannedNumber(start: position)

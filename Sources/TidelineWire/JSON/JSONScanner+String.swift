@@ -8,26 +8,35 @@ struct ScannedText {
 
 extension JSONScanner {
     /// Reads the string whose opening quote is here, checking escapes and UTF-8.
+    @inline(__always)
     mutating func string() throws(JSONFault) -> ScannedText {
-        position += 1
-        var text = ScannedText(start: position, end: position, hasEscapes: false)
-        while true {
-            position = PlainText.end(in: bytes, from: position)
-            guard position < bytes.count else { throw fault(.unexpectedEnd) }
+        let start = position + 1
+        let end = PlainText.end(in: bytes, from: start)
+        guard end < bytes.count, bytes[end] == UInt8(ascii: "\"") else { return try string(from: start, plainTo: end) }
+        position = end + 1
+        return ScannedText(start: start, end: end, hasEscapes: false)
+    }
+
+    /// Reads the rest of a string that is not plain ASCII.
+    private mutating func string(from start: Int, plainTo end: Int) throws(JSONFault) -> ScannedText {
+        var hasEscapes = false
+        position = end
+        while position < bytes.count {
             let byte = bytes[position]
             if byte == UInt8(ascii: "\"") {
-                text.end = position
                 position += 1
-                return text
+                return ScannedText(start: start, end: position - 1, hasEscapes: hasEscapes)
             } else if byte == UInt8(ascii: "\\") {
-                text.hasEscapes = true
+                hasEscapes = true
                 try skipEscape()
             } else if byte >= 0x80 {
                 try skipNonASCII()
             } else {
                 throw fault(.controlCharacter)
             }
+            position = PlainText.end(in: bytes, from: position)
         }
+        throw fault(.unexpectedEnd)
     }
 
     /// Appends the text that a string's content stands for to `buffer`.

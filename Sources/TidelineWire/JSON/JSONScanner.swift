@@ -68,8 +68,23 @@ struct JSONScanner {
         position += 1
     }
 
-    /// Steps over one of the words of JSON.
+    /// Steps over one of the words of JSON, each of which has four letters or five.
+    @inline(__always)
     mutating func expect(word: StaticString) throws(JSONFault) {
+        let extra = word.utf8CodeUnitCount - 4
+        // The last four letters are compared as one number, and one before them by itself.
+        if extra <= 1, bytes.count - position >= 4 + extra,
+            bytes.loadUnaligned(fromByteOffset: position + extra, as: UInt32.self)
+                == UnsafeRawPointer(word.utf8Start).loadUnaligned(fromByteOffset: extra, as: UInt32.self),
+            bytes[position] == word.utf8Start[0]
+        {
+            position += 4 + extra
+        } else {
+            try expectLetters(of: word)
+        }
+    }
+
+    private mutating func expectLetters(of word: StaticString) throws(JSONFault) {
         for index in 0..<word.utf8CodeUnitCount {
             guard position < bytes.count, bytes[position] == word.utf8Start[index] else { throw unexpected() }
             position += 1

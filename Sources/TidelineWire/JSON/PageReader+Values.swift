@@ -2,53 +2,69 @@ internal import TidelineStore
 
 extension PageReader {
     /// Reads the value of a column of the shape, by its type.
+    @inline(__always)
     mutating func readColumn(_ column: Int) throws(JSONFault) {
         let first = try scanner.token()
-        switch (types[column], first) {
-        case (_, UInt8(ascii: "n")):
-            try scanner.expect(word: "null")
-            values.set(.null, at: column)
-        case (.string, UInt8(ascii: "\"")):
-            setText(try scanner.string(), at: column)
-        case (.timestamp, UInt8(ascii: "\"")): try readTimestamp(column)
-        case (.bool, UInt8(ascii: "t")):
+        let isText = first == UInt8(ascii: "\"")
+        switch types[column] {
+        case .string where isText: setText(try scanner.string(), at: column)
+        case .timestamp where isText: try readTimestamp(column)
+        case .bool where first == UInt8(ascii: "t"):
             try scanner.expect(word: "true")
             values.set(.true, at: column)
-        case (.bool, UInt8(ascii: "f")):
+        case .bool where first == UInt8(ascii: "f"):
             try scanner.expect(word: "false")
             values.set(.false, at: column)
-        case (.int, UInt8(ascii: "-")), (.int, 0x30...0x39):
+        case .int where isNumber(first):
             let int = try readInt(place: .column(column))
             values.set(UInt64(bitPattern: int), as: .int, at: column)
-        case (.double, UInt8(ascii: "-")), (.double, 0x30...0x39): try readDouble(column)
-        case (.bytes, UInt8(ascii: "\"")): try readBytes(column)
-        case (.json, UInt8(ascii: "{")), (.json, UInt8(ascii: "[")):
+        case .double where isNumber(first): try readDouble(column)
+        case .bytes where isText: try readBytes(column)
+        case .json where first == UInt8(ascii: "{") || first == UInt8(ascii: "["):
             let start = scanner.position
             try scanner.skipValue()
             values.set(scanner.slice(start, scanner.position), as: .json, at: column)
-        default: throw try misplaced(.wrongType, place: .column(column))
+        default: try readNull(column, first)
         }
     }
 
+    private func isNumber(_ first: UInt8) -> Bool { first == UInt8(ascii: "-") || first &- 0x30 < 10 }
+
+    private mutating func readNull(_ column: Int, _ first: UInt8) throws(JSONFault) {
+        guard first == UInt8(ascii: "n") else { throw try misplaced(.wrongType, place: .column(column)) }
+        try scanner.expect(word: "null")
+        values.set(.null, at: column)
+    }
+
     private mutating func readTimestamp(_ column: Int) throws(JSONFault) {
+        if let (timestamp, end) = timestamps.read(scanner.bytes, at: scanner.position) {
+            scanner.position = end
+            values.set(UInt64(bitPattern: timestamp.ticks), as: .timestamp, at: column)
+            return
+        }
         let text = try scanner.string()
-        // A text with escapes is no case to be quick in.
-        let timestamp =
-            text.hasEscapes
-            ? Timestamp(scanner.text(text)) : timestamps.read(scanner.slice(text.start, text.end))
-        guard let timestamp else {
+        guard let timestamp = scanner.withContent(of: text, { Timestamp(utf8: $0) }) else {
             throw JSONFault(kind: .invalidTimestamp, offset: text.start - 1, place: .column(column))
         }
         values.set(UInt64(bitPattern: timestamp.ticks), as: .timestamp, at: column)
     }
 
     private mutating func readInt(place: JSONFault.Place) throws(JSONFault) -> Int64 {
+        let start = scanner.position
+        if let int = scanner.shortNumber()?.int { return int }
+        scanner.position = start
         let number = try completeNumber()
         guard let value = number.int else { throw JSONFault(kind: .notAnInt, offset: number.start, place: place) }
         return value
     }
 
     private mutating func readDouble(_ column: Int) throws(JSONFault) {
+        let start = scanner.position
+        if let double = scanner.shortNumber()?.double {
+            values.set(double.bitPattern, as: .double, at: column)
+            return
+        }
+        scanner.position = start
         let number = try completeNumber()
         guard let value = scanner.double(number) else {
             throw JSONFault(kind: .doubleOutOfRange, offset: number.start, place: .column(column))

@@ -143,33 +143,37 @@ struct PageReader: ~Copyable {
         guard try scanner.hasFirst(before: UInt8(ascii: "}")) else { return }
         var previous = members.start
         repeat {
-            let member = try readMember(after: previous)
+            let expected = successors[previous]
+            _ = try scanner.token()
+            let length = members.length(of: expected, in: scanner.bytes, at: scanner.position)
+            scanner.position += length
+            let member = length > 0 ? expected : try readName(after: previous)
             if member < types.count {
                 try readColumn(member)
-            } else if member == members.id {
-                try readID()
-            } else if member == members.deleted {
-                try readDeleted()
             } else {
-                try scanner.skipValue()
+                try readOther(member)
             }
             previous = member
         } while try scanner.hasNext(before: UInt8(ascii: "}"))
     }
 
-    /// Reads a name and its colon.
-    private mutating func readMember(after previous: Member) throws(JSONFault) -> Member {
-        let guess = successors[previous]
-        _ = try scanner.token()
-        let length = members.length(of: guess, in: scanner.bytes, at: scanner.position)
-        if length > 0 {
-            scanner.position += length
-            return guess
-        }
+    /// Reads a name that is not the one expected, and its colon.
+    private mutating func readName(after previous: Member) throws(JSONFault) -> Member {
         let name = try scanner.name()
+        let guess = successors[previous]
         let member = scanner.withContent(of: name) { [members] in members.member(named: $0, guess: guess) }
         successors[previous] = member
         return member
+    }
+
+    private mutating func readOther(_ member: Member) throws(JSONFault) {
+        if member == members.id {
+            try readID()
+        } else if member == members.deleted {
+            try readDeleted()
+        } else {
+            try scanner.skipValue()
+        }
     }
 
     /// A value of the wrong kind, first checked to be JSON at all.

@@ -2,26 +2,31 @@
 enum PlainText {
     /// The offset, from `offset` on, of the first byte of `bytes` that is none of those, or the number of bytes.
     ///
-    /// Unsafe pointers: a load of eight bytes is preceded by the test that eight are left, one of a byte by the test
-    /// that one is.
+    /// Unsafe pointers: before a load of so many bytes comes the test that so many are left.
     @inline(__always)
     static func end(in bytes: UnsafeRawBufferPointer, from offset: Int) -> Int {
         var offset = offset
-        // Eight bytes at once: the high bit of a byte is set in `found` when it is not plain. A borrow can set one
-        // wrongly only above another that is set rightly, and only the lowest counts.
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let highs: UInt64 = 0x8080_8080_8080_8080
         while bytes.count - offset >= 8 {
-            let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-            let quotes = word ^ (ones &* 0x22)
-            let slashes = word ^ (ones &* 0x5C)
-            let controls = (word &- ones &* 0x20) & ~word
-            let found = ((quotes &- ones) & ~quotes | (slashes &- ones) & ~slashes | controls | word) & highs
-            if found != 0 { return offset + (found.trailingZeroBitCount >> 3) }
+            let foreign = foreign(in: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            if foreign != 0 { return offset + (foreign.trailingZeroBitCount >> 3) }
             offset += 8
         }
         while offset < bytes.count, isPlain(bytes[offset]) { offset += 1 }
         return offset
+    }
+
+    /// A word in which the high bit of a byte says that the byte is not plain, up to the lowest such byte.
+    ///
+    /// For a byte of ASCII no sum leaves its eight bits: it reaches the high bit unless the byte is the quote, the
+    /// backslash or a control. Any other byte has the high bit itself; what its sums carry over only harms bytes above.
+    @inline(__always)
+    private static func foreign(in text: UInt64) -> UInt64 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let word = UInt64(littleEndian: text)
+        let isNoQuote = (word ^ (ones &* 0x22)) &+ ones &* 0x7F
+        let isNoBackslash = (word ^ (ones &* 0x5C)) &+ ones &* 0x7F
+        let isNoControl = word &+ ones &* 0x60
+        return ~(isNoQuote & isNoBackslash & isNoControl & ~word) & (ones &* 0x80)
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
