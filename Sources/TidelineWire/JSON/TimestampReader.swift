@@ -67,13 +67,14 @@ struct TimestampReader {
         var ticks: Int64 = 0
         var position = start
         if bytes[position] == UInt8(ascii: ".") {
+            var unit = Timestamp.ticksPerSecond
             position += 1
             while position < start + 8, bytes[position] &- 0x30 < 10 {
-                ticks = ticks &* 10 &+ Int64(bytes[position] &- 0x30)
+                unit /= 10
+                ticks &+= Int64(bytes[position] &- 0x30) &* unit
                 position += 1
             }
             guard position > start + 1 else { return nil }
-            for _ in position..<(start + 8) { ticks &*= 10 }
         }
         guard bytes[position] == UInt8(ascii: "Z"), bytes[position + 1] == UInt8(ascii: "\"") else { return nil }
         return (ticks, position + 2)
