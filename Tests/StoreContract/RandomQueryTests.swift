@@ -27,7 +27,7 @@ import TidelineTestSupport
     private func checkTable(_ seed: UInt64, _ subject: StoreUnderTest) throws {
         var source = RandomRows(seed: seed)
         let schema = seed % 4 == 0 ? RandomRows.everyType() : source.schema()
-        try subject.withStore(schema) { store in
+        try subject.withStore(schema) { store throws in
             if store.capabilities.storesNaN { source.values.includesNaN = true }
             let rows = source.rows(Self.rowsPerTable, of: schema)
             try store.write { try $0.upsert(rows, into: schema.name) }
