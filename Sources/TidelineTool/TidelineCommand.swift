@@ -11,6 +11,6 @@ struct TidelineCommand: AsyncParsableCommand {
             command line is not understood.
             """,
         version: "0.1.0-dev",
-        subcommands: [ServeCommand.self]
+        subcommands: [ServeCommand.self, TodoCommand.self, DemoCommand.self]
     )
 }

@@ -75,7 +75,8 @@ struct SyncCommand: TodoSubcommand {
         }
     }
 
-    private struct Report: Codable {
+    /// What `--json` prints.
+    struct Report: Codable {
         var pushed: Int
         var pulled: Int
         var stored: Int

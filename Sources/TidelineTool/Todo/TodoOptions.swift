@@ -12,7 +12,7 @@ struct TodoOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             StoreLocation.help.abstract,
-            discussion: StoreLocation.help.discussion
+            discussion: (StoreLocation.help.discussion ?? "")
                 + "\nWithout it, the environment's \(storeVariable), or else \(defaultStore).",
             valueName: "engine:path"),
         transform: StoreLocation.init(parsing:))

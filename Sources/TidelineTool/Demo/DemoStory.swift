@@ -1,0 +1,165 @@
+internal import Foundation
+internal import TidelineStore
+
+/// The story: offline work, a kill, a sync, a conflict settled both ways, and rest. Each step checks what it promises.
+struct DemoStory {
+    let stage: DemoStage
+    let first: DemoClient
+    let second: DemoClient
+
+    /// An address where nobody listens.
+    private static let nowhere = "http://127.0.0.1:1"
+
+    init(stage: DemoStage) {
+        self.stage = stage
+        first = stage.client("first")
+        second = stage.client("second")
+    }
+
+    func tell() async throws {
+        try workOffline()
+        try await survive()
+        try await sync()
+        try meetConflict()
+        try settleByServer()
+        try settleByKeeping()
+        try await rest()
+    }
+
+    // MARK: 1
+
+    private func workOffline() throws {
+        stage.title("1. A client works offline: its server's address points nowhere")
+        try stage.startServer()
+        for text in ["Buy milk", "Water the plants", "Call Anna"] { try first.run("add", text) }
+        let failure = try first.run("sync", "--url", Self.nowhere, status: 1)
+        stage.quote(failure.err)
+        try stage.check(
+            "sync fails, and says that the server was not reached", failure.err.contains("was not reached"),
+            found: failure.err)
+        try checkFirst(items: 3, pending: 3)
+    }
+
+    private func checkFirst(items: Int, pending: Int) throws {
+        let report = try first.report()
+        try stage.check("\(items) items are in the list", report.items == items, found: "\(report.items)")
+        try stage.check(
+            "\(pending) changes wait in the queue", report.pending.count == pending, found: "\(report.pending.count)")
+    }
+
+    // MARK: 2
+
+    private func survive() async throws {
+        stage.title("2. The client is killed right after an add was acknowledged")
+        let adding = try first.start("add", "--stdin")
+        try adding.write(line: "Post the letter")
+        let acknowledgement = adding.readLine() ?? ""
+        stage.quote(acknowledgement)
+        let status = adding.killNow()
+        try stage.check(
+            "the add was acknowledged",
+            acknowledgement.hasPrefix("added ") && acknowledgement.hasSuffix("Post the letter"),
+            found: acknowledgement)
+        try stage.check("the process was killed (SIGKILL)", status == 128 + SIGKILL, found: "status \(status)")
+        let items = try first.items()
+        try stage.check(
+            "started again, the item is there", items.contains { $0.text == "Post the letter" }, found: "\(items)")
+        try checkFirst(items: 4, pending: 4)
+        let rows = try await stage.serverRows()
+        try stage.check("the server has none of it", rows.isEmpty, found: "\(rows.count) rows")
+    }
+
+    // MARK: 3
+
+    private func sync() async throws {
+        stage.title("3. The address is put right")
+        let report = try first.sync()
+        try stage.check("4 changes were pushed", report.pushed == 4, found: "\(report.pushed)")
+        try checkFirst(items: 4, pending: 0)
+        let rows = try await stage.serverRows()
+        try stage.check("the server has the 4 items", rows.count == 4, found: "\(rows.count)")
+        let items = try first.items()
+        try stage.check(
+            "the local rows carry version, createdAt and updatedAt",
+            items.allSatisfy { $0.version != nil && $0.createdAt != nil && $0.updatedAt != nil }, found: "\(items)")
+    }
+
+    // MARK: 4
+
+    private func meetConflict() throws {
+        stage.title("4. A second client changes what the first has")
+        let report = try second.sync()
+        try stage.check("it pulls the 4 items", report.stored == 4, found: "\(report.stored)")
+        try change(second, "Buy milk", to: "Buy oat milk")
+        try second.run("rm", id(of: "Call Anna", second))
+        _ = try second.sync()
+        try change(first, "Buy milk", to: "Buy a litre of milk")
+        try expectConflict(mine: "Buy a litre of milk", theirs: "Buy oat milk")
+    }
+
+    private func settleByServer() throws {
+        stage.title("   Settled by taking the server's row")
+        try first.run("resolve", "--server")
+        let texts = try first.items().map(\.text)
+        try stage.check("the first client shows it", texts.contains("Buy oat milk"), found: "\(texts)")
+        _ = try first.sync()
+        try stage.check("nothing is left to push", try first.report().pending.isEmpty)
+    }
+
+    private func settleByKeeping() throws {
+        stage.title("   A second round, settled by keeping the client's row")
+        _ = try second.sync()
+        try change(second, "Buy oat milk", to: "Buy rice milk")
+        _ = try second.sync()
+        try change(first, "Buy oat milk", to: "Buy two litres of milk")
+        try expectConflict(mine: "Buy two litres of milk", theirs: "Buy rice milk")
+        try first.run("resolve", "--mine")
+        _ = try first.sync()
+        try stage.check("nothing is left to push", try first.report().pending.isEmpty)
+    }
+
+    private func change(_ client: DemoClient, _ text: String, to newText: String) throws {
+        try client.run("edit", id(of: text, client), newText)
+    }
+
+    private func id(of text: String, _ client: DemoClient) throws -> String {
+        guard let item = try client.items().first(where: { $0.text == text }) else {
+            throw ToolError("the demo failed: \(text.debugDescription) is not in the list")
+        }
+        return shortID(item.id)
+    }
+
+    private func expectConflict(mine: String, theirs: String) throws {
+        let failure = try first.run("sync", "--url", stage.url, status: 1)
+        stage.quote(failure.err)
+        try stage.check(
+            "the first client's sync meets a conflict and prints both versions",
+            failure.err.contains(mine) && failure.err.contains(theirs), found: failure.err)
+    }
+
+    // MARK: 5
+
+    private func rest() async throws {
+        stage.title("5. Both clients pull, and are at rest")
+        _ = try second.sync()
+        let rows = try await stage.serverRows()
+        for (name, client) in [("first", first), ("second", second)] {
+            let items = try client.items().sorted { $0.id < $1.id }
+            try stage.check(
+                "the \(name) client equals the server: \(items.compactMap(\.text).sorted().joined(separator: ", "))",
+                items.map(Self.content) == rows.map(Self.content), found: "\(items) and \(rows)")
+        }
+        try stage.check("the client's row won", rows.contains { $0.text == "Buy two litres of milk" })
+        try stage.check("the deleted item is gone", !rows.contains { $0.text == "Call Anna" })
+        for client in [first, second] {
+            let report = try client.sync()
+            try stage.check(
+                "a further pull asks once and writes nothing", report.requests == 1 && report.writes == 0,
+                found: "\(report.requests) requests, \(report.writes) writes")
+        }
+    }
+
+    private static func content(_ item: TodoItem) -> [String] {
+        [item.id, item.text ?? "", "\(item.complete ?? false)", item.version ?? "", item.updatedAt?.description ?? ""]
+    }
+}
