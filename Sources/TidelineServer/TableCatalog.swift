@@ -54,8 +54,7 @@ final class TableCatalog<Store: LocalStore>: Sendable {
             if schema == nil, try store.tables().contains(where: { $0.name == name }) {
                 throw StoreError(.schemaMismatch, "a table of this name exists and is not served", table: name)
             }
-            let known = Set(schema?.columns.map(\.name) ?? [])
-            let new = columns.filter { !known.contains($0.name) }
+            let new = columns.filter { tables[name]?.parser.shape.index(of: $0.name) == nil }
             if let schema, new.isEmpty { return tables[schema.name] ?? ServedTable(schema) }
             schema = Self.served(schema ?? TableSchema(name, columns: []), keeping: new)
             guard let schema, schema.columns.count <= Self.maximumColumns else {
@@ -73,8 +72,9 @@ final class TableCatalog<Store: LocalStore>: Sendable {
     /// The definition with further columns, all system columns, and the index by which clients pull.
     private static func served(_ schema: TableSchema, keeping columns: [ColumnSchema]) -> TableSchema {
         var served = schema
-        let names = Set(schema.columns.map(\.name))
-        served.columns += columns.filter { !names.contains($0.name) }
+        // By bytes, as rows find their columns: a set of strings would hold canonically equivalent names to be one.
+        let shape = schema.makeShape()
+        served.columns += columns.filter { shape.index(of: $0.name) == nil }
         served.systemColumns = .all
         if !served.indexes.contains(where: { $0.columns.first == "updatedAt" }) {
             served.indexes.append(["updatedAt"])

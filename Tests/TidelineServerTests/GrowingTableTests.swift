@@ -53,6 +53,17 @@ struct GrowingTableTests {
         #expect(try fixture.send(.get, "/tables/New/2").row()["a'\";--"] == 1)
     }
 
+    @Test func `a name that differs in its normal form only is refused, not dropped`() throws {
+        let fixture = try ServiceFixture(schemas: nil)
+        #expect(fixture.send(.post, "/tables/New", "{\"id\":\"1\",\"\u{E9}\":1}").status == .created)
+        let answer = fixture.send(.post, "/tables/New", "{\"id\":\"2\",\"e\u{301}\":1}")
+        if answer.status == .created {
+            #expect(try answer.row()["e\u{301}"] == 1)
+        } else {
+            #expect(answer.status == .badRequest)
+        }
+    }
+
     @Test func `a table does not grow without bound`() throws {
         let fixture = try ServiceFixture(schemas: nil)
         let columns = (0..<70_000).map { "\"c\($0)\":1" }.joined(separator: ",")

@@ -1,0 +1,36 @@
+import HTTPTypes
+import Testing
+import TidelineSQLite
+import TidelineServer
+import TidelineStore
+import TidelineWire
+
+struct StoreFailureTests {
+    @Test(
+        arguments: [
+            (.busy, 503), (.full, 503), (.closed, 503), (.locked, 503), (.corrupt, 500), (.io, 500), (.readOnly, 403),
+            (.noSuchTable, 404), (.unsupportedQuery, 400), (StoreError.Code(rawValue: "new"), 500),
+        ] as [(StoreError.Code, Int)])
+    func `a failure of the store has a status that says what the client may do`(
+        _ code: StoreError.Code, _ status: Int
+    ) throws {
+        let store = FailingStore(base: try .inMemory(), error: StoreError(code, "no luck"))
+        let service = try TableService(
+            store: store, options: TableServiceOptions(schemas: [ServiceFixture.schema]))
+        for method in [HTTPRequest.Method.get, .post] {
+            var request = HTTPRequest(method: method, scheme: "http", authority: "h", path: "/tables/Item")
+            request.headerFields[.zumoAPIVersion] = "2.0.0"
+            let answer = service.handle(request, body: Array("{}".utf8))
+            #expect(answer.status.code == status)
+            #expect(try answer.error().contains("no luck"))
+            #expect((answer.response.headerFields[.retryAfter] != nil) == (status == 503))
+            #expect(answer.response.headerFields[.date] != nil)
+        }
+    }
+
+    @Test func `a store that was closed is 503`() throws {
+        let fixture = try ServiceFixture()
+        try fixture.store.close()
+        #expect(fixture.send(.get, "/tables/Item").status == .serviceUnavailable)
+    }
+}
