@@ -1,0 +1,384 @@
+import Testing
+import TidelineStore
+
+@testable import Tideline
+
+/// The rules L1 to L8: what the app's changes do, before any push.
+@Suite("Local operations", .timeLimit(.minutes(1)))
+struct LocalOperationTests {
+    @Test("L1 local changes send nothing")
+    func sendsNothing() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        let row = try await client.items.insert(["id": "a", "text": "one"])
+        #expect(try world.state(client) == "local [a=one] queue [insert a] server []")
+        try await client.items.update(["id": "a", "text": "two"])
+        #expect(try world.state(client) == "local [a=two] queue [insert a] server []")
+        try await client.items.delete(row)
+        #expect(try world.state(client) == "local [] queue [] server []")
+        #expect(client.transport.requests.isEmpty)
+    }
+
+    // MARK: L2
+
+    /// A change on the synced row `a` and an inserted row `b`.
+    enum Change: String, CaseIterable, Sendable {
+        case insert, update, updateOfInsert, delete, deleteOfInsert, deleteOfUpdate, restore
+
+        func prepare(_ items: SyncTable<FailingStore>) async throws {
+            switch self {
+            case .insert, .update, .delete: break
+            case .updateOfInsert, .deleteOfInsert: try await items.insert(["id": "b", "text": "new"])
+            case .deleteOfUpdate: try await items.update(["id": "a", "text": "edited"])
+            case .restore: try await items.delete(id: "a")
+            }
+        }
+
+        func apply(_ items: SyncTable<FailingStore>) async throws {
+            switch self {
+            case .insert: try await items.insert(["id": "b", "text": "new"])
+            case .update: try await items.update(["id": "a", "text": "changed"])
+            case .updateOfInsert: try await items.update(["id": "b", "text": "changed"])
+            case .delete, .deleteOfUpdate: try await items.delete(id: "a")
+            case .deleteOfInsert: try await items.delete(id: "b")
+            case .restore: try await items.insert(["id": "a", "text": "back"])
+            }
+        }
+    }
+
+    @Test(
+        "L2 row and operation are written together or not at all, whichever store call fails",
+        arguments: Change.allCases)
+    func together(_ change: Change) async throws {
+        let world = try World()
+        let (store, client) = try await world.makeFailingClient()
+        try await change.prepare(client.table("TodoItem"))
+        let before = try (world.state(store.base), store.base.dump())
+        var failures = 0
+        while true {
+            store.fail(at: failures + 1)
+            let code = await syncErrorCode { try await change.apply(client.table("TodoItem")) }
+            guard store.heal() else {
+                #expect(code == nil)
+                break
+            }
+            failures += 1
+            #expect(code == .store, "call \(failures)")
+            #expect(try world.state(store.base) == before.0, "call \(failures)")
+            #expect(try store.base.dump() == before.1, "call \(failures)")
+        }
+        // Two writes and the commit at the least.
+        #expect(failures >= 3)
+        #expect(try world.state(store.base) != before.0 || change == .updateOfInsert)
+    }
+
+    // MARK: L3
+
+    @Test(
+        "L3 an insert without an id makes a lower-case UUID and returns the stored row", arguments: [nil, "", "null"])
+    func makesID(given: String?) async throws {
+        let client = try await World().makeClient()
+        var row: Row = ["text": "one"]
+        if given == "" { row["id"] = "" }
+        if given == "null" { row["id"] = .null }
+        let stored = try await client.items.insert(row)
+        #expect(stored.id.count == 36 && stored.id == stored.id.lowercased())
+        #expect(stored["text"] == "one")
+        #expect(try client.row(stored.id)?["text"] == "one")
+        #expect(try await client.queue() == ["insert \(stored.id)"])
+    }
+
+    @Test("L3 an insert of an id that exists is an error and changes nothing", arguments: ["abc", "ABC", "aBc"])
+    func refusesExisting(id: String) async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try await client.items.insert(["id": "abc", "text": "one"])
+        #expect(
+            await syncErrorCode { try await client.items.insert(["id": .string(id), "text": "two"]) } == .rowExists)
+        #expect(try world.state(client) == "local [abc=one] queue [insert abc] server []")
+        try await client.context.push()
+        #expect(
+            await syncErrorCode { try await client.items.insert(["id": .string(id), "text": "two"]) } == .rowExists)
+        #expect(try world.state(client) == "local [abc=one] queue [] server [abc=one]")
+    }
+
+    @Test("L3 ids compare without regard to ASCII case; the first spelling stays in store and queue")
+    func caseOfIDs() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try await client.items.insert(["id": "abc", "text": "one"])
+        try await client.items.update(["id": "ABC", "text": "two"])
+        #expect(try world.state(client) == "local [abc=two] queue [insert abc] server []")
+        try await client.context.push()
+        try await client.items.update(["id": "Abc", "text": "three"])
+        #expect(try world.state(client) == "local [abc=three] queue [update abc] server [abc=two]")
+        try await client.items.delete(id: "aBC")
+        #expect(try world.state(client) == "local [] queue [delete abc] server [abc=two]")
+        try await client.items.delete(id: "ABC")
+        #expect(try world.state(client) == "local [] queue [delete abc] server [abc=two]")
+        #expect(try await client.items.insert(["id": "ABC", "text": "back"]).id == "abc")
+        #expect(try world.state(client) == "local [abc=back] queue [update abc] server [abc=two]")
+        try await client.context.push()
+        #expect(try world.state(client) == "local [abc=back] queue [] server [abc=back]")
+    }
+
+    @Test("L3 a table of exact ids keeps ids that differ in case apart, in store and queue")
+    func exactIDs() async throws {
+        let client = try await World().makeClient()
+        try await client.client.define(TableSchema("Exact", columns: [.string("text")], idMatching: .exact))
+        let exact = client.client.table("Exact")
+        try await exact.insert(["id": "abc", "text": "one"])
+        try await exact.insert(["id": "ABC", "text": "two"])
+        #expect(await syncErrorCode { try await exact.update(["id": "Abc", "text": "three"]) } == .noSuchRow)
+        try await exact.delete(id: "abc")
+        #expect(try await client.queue() == ["insert ABC"])
+        #expect(try await exact.row(id: "ABC")?["text"] == "two")
+        #expect(try await exact.row(id: "abc") == nil)
+    }
+
+    @Test(
+        "L3 an id that the protocol does not allow is refused by every change, and nothing is written",
+        arguments: [
+            ".", "..", " ", "a/b", "a\\b", "a?b", "a+b", "a\"b", "a`b", "a\u{0}b", "a\nb", "a\u{7f}b", "a\u{9f}b",
+            String(repeating: "x", count: 256),
+        ])
+    func refusesIDs(id: String) async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        let row: Row = ["id": .string(id), "text": "one"]
+        #expect(await syncErrorCode { try await client.items.insert(row) } == .invalidArgument)
+        #expect(await syncErrorCode { try await client.items.update(row) } == .invalidArgument)
+        #expect(await syncErrorCode { try await client.items.delete(id: id) } == .invalidArgument)
+        #expect(try world.state(client) == "local [] queue [] server []")
+    }
+
+    @Test(
+        "L3 an odd id that is allowed makes the whole way to the server and back",
+        arguments: [
+            "a'b", "'; DROP TABLE TodoItem; --", "a b", "a%2Fb", "%", "$filter", "a&b=c", "a#b", "Zoë", "🐟", "(1)",
+            "...",
+            String(repeating: "x", count: 255),
+        ])
+    func oddIDs(id: String) async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try await client.items.insert(["id": .string(id), "text": "one"])
+        try await client.context.push()
+        #expect(try world.state(client) == "local [\(id)=one] queue [] server [\(id)=one]")
+        try await client.items.update(["id": .string(id), "text": "two"])
+        try await client.context.push()
+        #expect(try world.state(client) == "local [\(id)=two] queue [] server [\(id)=two]")
+        try await client.items.delete(id: id)
+        try await client.context.push()
+        #expect(try world.state(client) == "local [] queue [] server [\(id) deleted]")
+    }
+
+    // MARK: L4, L5
+
+    @Test("L4 an update merges: columns that are not named keep their value, null clears")
+    func merges() async throws {
+        let client = try await World().makeSyncedClient()
+        try await client.items.update(["id": "a", "complete": true])
+        #expect(try client.row("a")?["text"] == "one")
+        #expect(try client.row("a")?["priority"] == 1)
+        #expect(try client.row("a")?["complete"] == true)
+        try await client.items.update(["id": "a", "priority": .null])
+        #expect(try client.row("a")?["priority"] ?? .null == .null)
+        #expect(try client.row("a")?["text"] == "one")
+    }
+
+    @Test("L4 an update of an id that is unknown or deleted is an error and queues nothing")
+    func updateOfUnknown() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        #expect(await syncErrorCode { try await client.items.update(["id": "z", "text": "two"]) } == .noSuchRow)
+        #expect(await syncErrorCode { try await client.items.update(["text": "two"]) } == .invalidArgument)
+        #expect(try world.state(client) == "local [a=one] queue [] server [a=one]")
+        try await client.items.delete(id: "a")
+        #expect(await syncErrorCode { try await client.items.update(["id": "a", "text": "two"]) } == .noSuchRow)
+        #expect(try world.state(client) == "local [] queue [delete a] server [a=one]")
+    }
+
+    @Test("L5 a delete keeps the row's content and version, from the store and not from the caller")
+    func deleteKeepsContent() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        let version = try client.row("a")?.version
+        try await client.items.delete(["id": "A", "text": "stale", "version": "other"])
+        let operation = try #require(try await client.context.pendingOperations().first)
+        #expect(operation.kind == .delete && operation.itemID == "a")
+        #expect(version != nil && operation.baseVersion == version)
+        let kept = try client.store.read { try $0.row(in: "MS_TableOperations", id: .int(operation.id)) }
+        #expect(kept?["properties"]?.json?.contains(#""text":"one""#) == true)
+        let other = try await world.makeOther()
+        try await other.items.update(["id": "a", "text": "theirs"])
+        try await other.context.push()
+        let error = try #require(try await pushErrors(client).first)
+        #expect(error.item?["text"] == "one" && error.item?.version == version)
+        #expect(error.serverItem?["text"] == "theirs")
+        #expect(try world.state(client) == "local [] queue [delete a] server [a=theirs]")
+    }
+
+    @Test("L5 an update's base version comes from the store, not from the caller")
+    func baseVersionOfUpdate() async throws {
+        let client = try await World().makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "two", "version": "other"])
+        let version = try client.row("a")?.version
+        #expect(version != "other")
+        #expect(try await client.context.pendingOperations().first?.baseVersion == version)
+    }
+
+    @Test("L5 a delete of an id that the store lacks is queued: unconditional, or with the version given")
+    func deleteOfUnknown() async throws {
+        let world = try World()
+        _ = try await world.makeSyncedClient()
+        let stranger = try await world.makeClient()
+        let headers = HeaderLog()
+        stranger.transport.inspect { request, _ in
+            headers.add(request.headerFields[.ifMatch])
+            return nil
+        }
+        try await stranger.items.delete(id: "a", version: "wrong")
+        #expect(try world.state(stranger) == "local [] queue [delete a] server [a=one]")
+        #expect(try await pushErrors(stranger).first?.code == .conflict)
+        #expect(try world.state(stranger) == "local [] queue [delete a] server [a=one]")
+        let unknown = try await world.makeClient()
+        unknown.transport.inspect { request, _ in
+            headers.add(request.headerFields[.ifMatch])
+            return nil
+        }
+        try await unknown.items.delete(id: "a")
+        try await unknown.items.delete(id: "nowhere")
+        try await unknown.context.push()
+        #expect(headers.values == ["\"wrong\"", "none", "none"])
+        #expect(try world.state(unknown) == "local [] queue [] server [a deleted]")
+    }
+
+    // MARK: L6
+
+    static let badRows: [(Row, String)] = [
+        (["id": "b", "colour": "red"], "colour"),
+        (["id": "b", "Text": "wrong case"], "Text"),
+        (["id": "b", "__meta": "x"], "__meta"),
+        (["id": "b", "text": 1], "text"),
+        (["id": "b", "priority": "1"], "priority"),
+        (["id": "b", "priority": .double(1)], "priority"),
+        (["id": "b", "complete": 1], "complete"),
+        (["id": "b", "effort": .double(.nan)], "effort"),
+        (["id": "b", "effort": .double(.infinity)], "effort"),
+        (["id": "b", "effort": .int(9_007_199_254_740_993)], "effort"),
+        (["id": "b", "due": "2026-11-21T00:00:00Z"], "due"),
+        (["id": "b", "photo": "AAAA"], "photo"),
+        (["id": "b", "tags": "[]"], "tags"),
+    ]
+
+    @Test("L6 a row of the app with a bad column is refused with the column's name", arguments: badRows)
+    func refusesColumns(row: Row, column: String) async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        for id in ["b", "a"] {
+            var row = row
+            row.id = id
+            do {
+                if id == "a" { try await client.items.update(row) } else { try await client.items.insert(row) }
+                Issue.record("\(row) was taken")
+            } catch let error as SyncError {
+                #expect(error.code == .invalidArgument && error.column == column)
+                #expect(error.id == id && error.table == "TodoItem")
+            }
+        }
+        #expect(try world.state(client) == "local [a=one] queue [] server [a=one]")
+    }
+
+    @Test("L6 system columns in a row of the app are left out; whole numbers fit a column of doubles")
+    func ignoresSystemColumns() async throws {
+        let client = try await World().makeSyncedClient()
+        let version = try client.row("a")?.version
+        try await client.items.update([
+            "id": "a", "effort": 3, "version": "mine", "updatedAt": 5, "createdAt": "x", "deleted": true,
+        ])
+        #expect(try client.row("a")?.version == version)
+        #expect(try client.row("a")?["effort"] == .double(3))
+        let stored = try await client.items.insert(["id": "b", "text": "two", "version": "mine", "deleted": true])
+        #expect(stored.version == nil)
+    }
+
+    @Test("L6 columns of the server's rows that the table does not define are ignored")
+    func ignoresServerColumns() async throws {
+        let client = try await World().makeSyncedClient()
+        client.transport.inspect { _, _ in
+            .change { answer in
+                var answer = answer
+                let text = String(decoding: answer.body, as: UTF8.self)
+                answer.body = Array(text.replacing(#""text":"#, with: #""colour":"red","text":"#).utf8)
+                return answer
+            }
+        }
+        try await client.items.update(["id": "a", "text": "two"])
+        try await client.context.push()
+        #expect(try client.row("a")?["text"] == "two")
+        #expect(try client.row("a")?["colour"] == nil)
+        #expect(try await client.queue().isEmpty)
+    }
+
+    // MARK: L7, L8
+
+    @Test("L7 without handlesSyncTableOperations the queue is kept and the app writes the rows")
+    func appWritesRows() async throws {
+        let world = try World()
+        let client = try await world.makeClient { $0.handlesSyncTableOperations = false }
+        func write(_ row: Row) throws { try client.store.write { try $0.upsert(row, into: "TodoItem") } }
+        try await client.items.insert(["id": "a", "text": "one"])
+        #expect(try world.state(client) == "local [] queue [insert a] server []")
+        try write(["id": "a", "text": "one"])
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=one] queue [] server [a=one]")
+        try write(["id": "a", "text": "two"])
+        try await client.items.update(["id": "a", "text": "two"])
+        #expect(try world.state(client) == "local [a=two] queue [update a] server [a=one]")
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=two] queue [] server [a=two]")
+        try await client.items.delete(id: "a")
+        #expect(try world.state(client) == "local [a=two] queue [delete a] server [a=two]")
+        try client.store.write { _ = try $0.delete(id: "a", from: "TodoItem") }
+        try await client.context.push()
+        #expect(try world.state(client) == "local [] queue [] server [a deleted]")
+    }
+
+    @Test("L8 local changes return while a request of a push hangs, and none is lost")
+    func neverWaitsForPush() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.insert(["id": "b", "text": "two"])
+        let once = Once()
+        client.transport.inspect { _, _ in
+            guard once.first() else { return nil }
+            // The request does not go on before these have returned.
+            _ = try? await client.items.insert(["id": "c", "text": "three"])
+            try? await client.items.update(["id": "b", "text": "edited"])
+            try? await client.items.delete(id: "a")
+            return nil
+        }
+        try await client.context.push()
+        #expect(
+            try world.state(client)
+                == "local [b=edited, c=three] queue [insert c, update b, delete a] server [a=one, b=two]")
+        try await client.context.push()
+        #expect(try world.state(client) == "local [b=edited, c=three] queue [] server [a deleted, b=edited, c=three]")
+    }
+
+    @Test("L8 local changes return while a request of a pull hangs")
+    func neverWaitsForPull() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        let once = Once()
+        client.transport.inspect { _, _ in
+            guard once.first() else { return nil }
+            _ = try? await client.items.insert(["id": "c", "text": "three"])
+            try? await client.items.update(["id": "a", "text": "edited"])
+            return nil
+        }
+        try await client.items.pull()
+        #expect(try world.state(client) == "local [a=edited, c=three] queue [insert c, update a] server [a=one]")
+    }
+}

@@ -1,0 +1,122 @@
+import Synchronization
+import Tideline
+import TidelineSQLite
+import TidelineStore
+
+/// A store that fails at a chosen write call, counted from when it was armed: an upsert, a delete, or the commit at the
+/// end of a transaction.
+final class FailingStore: LocalStore {
+    let base: SQLiteStore
+    private let state = Mutex(State())
+
+    private struct State {
+        var calls = 0
+        var failing: Int?
+        var staysDown = false
+    }
+
+    init() throws { base = try SQLiteStore.inMemory() }
+
+    /// From now on the write call with this number fails, from 1; and all after it, if it stays down.
+    func fail(at call: Int, staysDown: Bool = false) {
+        state.withLock { $0 = State(calls: 0, failing: call, staysDown: staysDown) }
+    }
+
+    /// No call fails any more.
+    /// - Returns: Whether one has failed.
+    @discardableResult
+    func heal() -> Bool {
+        state.withLock { state in
+            defer { state.failing = nil }
+            return state.failing.map { state.calls >= $0 } ?? false
+        }
+    }
+
+    fileprivate func count() throws {
+        try state.withLock { state in
+            guard let failing = state.failing else { return }
+            state.calls += 1
+            guard state.calls == failing || (state.staysDown && state.calls > failing) else { return }
+            throw StoreError(.full, "the disk is full")
+        }
+    }
+
+    var capabilities: StoreCapabilities { base.capabilities }
+    func define(_ tables: [TableSchema]) throws { try base.define(tables) }
+    func tables() throws -> [TableSchema] { try base.tables() }
+    func close() throws { try base.close() }
+    func read<T>(_ body: (SQLiteStore.Reader) throws -> T) throws -> T { try base.read(body) }
+
+    func write<T>(_ body: (Writer) throws -> T) throws -> T {
+        try base.write { writer in
+            let result = try body(Writer(base: writer, store: self))
+            try count()
+            return result
+        }
+    }
+
+    struct Writer: StoreWriter {
+        let base: SQLiteStore.Writer
+        let store: FailingStore
+
+        func schema(of table: String) throws -> TableSchema { try base.schema(of: table) }
+        func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
+            try base.withRow(in: table, id: id, body)
+        }
+        @discardableResult
+        func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+            try base.scan(query, body)
+        }
+        func count(_ query: Query) throws -> Int { try base.count(query) }
+        func upsert(_ rows: borrowing PackedRows, into table: String) throws {
+            try store.count()
+            try base.upsert(rows, into: table)
+        }
+        @discardableResult
+        func delete(ids: [RowID], from table: String) throws -> Int {
+            try store.count()
+            return try base.delete(ids: ids, from: table)
+        }
+        @discardableResult
+        func delete(matching query: Query) throws -> Int {
+            try store.count()
+            return try base.delete(matching: query)
+        }
+    }
+}
+
+extension World {
+    /// A client over a store that can fail, with the row `a` of the text `one` in it and on the server.
+    func makeFailingClient() async throws -> (FailingStore, SyncClient<FailingStore>) {
+        let store = try FailingStore()
+        let client = try makeClient(over: store)
+        try await client.define(World.schema)
+        try await client.table("TodoItem").insert(["id": "a", "text": "one", "priority": 1])
+        try await client.context.push()
+        return (store, client)
+    }
+
+    /// A client as after a restart: what it knows is in the store alone.
+    func makeClient(
+        over store: FailingStore, transport: FaultyTransport<SQLiteStore>? = nil
+    ) throws -> SyncClient<FailingStore> {
+        var options = SyncOptions()
+        options.environment.sleep = { _ in }
+        return try SyncClient(
+            url: "http://server.test", store: store, transport: transport ?? FaultyTransport(service: service),
+            options: options)
+    }
+}
+
+extension SQLiteStore {
+    /// Every row of the app's table and of the queue's tables, but for the operation counter.
+    func dump() throws -> String {
+        let tables = SystemTables()
+        return try read { reader in
+            try ["TodoItem", tables.operations, tables.errors].map { table in
+                let rows = try reader.rows(matching: Query(table).order(by: "id")).rows
+                return "\(table): \(rows.map(\.description).joined(separator: "; "))"
+            }.joined(separator: "\n")
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Tideline
+import TidelineSQLite
+import TidelineStore
+
+extension World {
+    /// The world on one line: the local rows, the queue and the server's rows, each in its order.
+    ///
+    /// `local [a=one] queue [update a] server [a=two, b deleted]`
+    func state(_ client: Client) throws -> String { try state(client.store) }
+
+    func state(_ store: SQLiteStore) throws -> String {
+        let kinds = ["insert", "update", "delete"]
+        let rows = Query("TodoItem").order(by: "id")
+        let local = try store.read { try $0.rows(matching: rows).rows.map(Self.brief) }
+        let operations = Query(SystemTables().operations).order(by: "id")
+        let queue = try store.read { reader in
+            try reader.rows(matching: operations).rows.map { row in
+                "\(kinds[Int(row["tableKind"]?.int ?? 0)]) \(row["itemId"]?.string ?? "?")"
+            }
+        }
+        let server = try serverStore.read { try $0.rows(matching: rows).rows.map(Self.brief) }
+        let lists = [("local", local), ("queue", queue), ("server", server)]
+        return lists.map { "\($0) [\($1.joined(separator: ", "))]" }.joined(separator: " ")
+    }
+
+    private static func brief(_ row: Row) -> String {
+        row["deleted"]?.bool == true ? "\(row.id) deleted" : "\(row.id)=\(row["text"]?.string ?? "null")"
+    }
+
+    /// A client whose store and server hold the row `a` with the text `one` and the priority 1, and no operation.
+    func makeSyncedClient(
+        store: SQLiteStore? = nil, configure: (inout SyncOptions) -> Void = { _ in }
+    ) async throws -> Client {
+        let client = try await makeClient(store: store, configure: configure)
+        try await client.items.insert(["id": "a", "text": "one", "priority": 1])
+        try await client.context.push()
+        client.transport.clear()
+        return client
+    }
+
+    /// A client that is not the one under test and has all the server's rows.
+    func makeOther() async throws -> Client {
+        let other = try await makeClient()
+        try await other.items.pull()
+        return other
+    }
+}
+
+/// A file for a store that more than one connection opens; removed with the last reference.
+final class TemporaryFile: Sendable {
+    let path: String
+
+    init() {
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("tideline-\(UUID().uuidString).db").path
+    }
+
+    deinit {
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+    }
+}
+
+/// The code of the ``SyncError`` that `body` throws, nil when it throws none.
+func syncErrorCode(_ body: () async throws -> Void) async -> SyncError.Code? {
+    do {
+        try await body()
+        return nil
+    } catch let error as SyncError {
+        return error.code
+    } catch {
+        return .init(rawValue: "no SyncError: \(error)")
+    }
+}
+
+/// The errors of single operations with which a push ends; empty when it succeeds.
+func pushErrors(_ client: Client) async throws -> [TableOperationError] {
+    do {
+        try await client.context.push()
+        return []
+    } catch let error as SyncError where error.code == .completedWithErrors {
+        return error.operationErrors
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import Synchronization
+import Tideline
+import TidelineSQLite
+import TidelineServer
+import TidelineStore
+
+/// A server and its clients in one process: real stores, the real table service, a transport that can fail, and a clock
+/// that moves when the test says so.
+struct World: Sendable {
+    static let schema = TableSchema(
+        "TodoItem",
+        columns: [
+            .string("text"), .bool("complete"), .int("priority"), .double("effort"), .timestamp("due"), .bytes("photo"),
+            .json("tags"),
+        ])
+
+    let clock: TestClock
+    let serverStore: SQLiteStore
+    let service: TableService<SQLiteStore>
+
+    init(change: (inout TableServiceOptions) -> Void = { _ in }) throws {
+        let clock = TestClock()
+        var options = TableServiceOptions(schemas: [World.schema], clock: { clock.now })
+        change(&options)
+        self.clock = clock
+        serverStore = try SQLiteStore.inMemory()
+        service = try TableService(store: serverStore, options: options)
+    }
+
+    /// A client with a store of its own, in memory unless one is given.
+    func makeClient(
+        store: SQLiteStore? = nil, configure: (inout SyncOptions) -> Void = { _ in }
+    ) async throws -> Client {
+        let transport = FaultyTransport(service: service)
+        var options = SyncOptions()
+        options.environment.sleep = { _ in }
+        configure(&options)
+        let store = try store ?? SQLiteStore.inMemory()
+        let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
+        try await client.define(World.schema)
+        return Client(client: client, transport: transport, store: store)
+    }
+
+    /// The server's row of that id, deleted or not.
+    func serverRow(_ id: String) throws -> Row? {
+        try serverStore.read { try $0.row(in: "TodoItem", id: id) }
+    }
+
+    /// The texts of the server's rows that are not deleted, in order.
+    func serverTexts() throws -> [String] {
+        let query = Query("TodoItem").filter(.column("deleted") == false).order(by: "text")
+        return try serverStore.read { try $0.rows(matching: query).rows.compactMap { $0["text"]?.string } }
+    }
+
+    /// Writes rows into the server's table as they are: with the `updatedAt` and `version` the test wants.
+    func plant(_ rows: [Row]) throws {
+        try serverStore.write { try $0.upsert(rows, into: "TodoItem") }
+    }
+}
+
+/// One client of a ``World``.
+struct Client: Sendable {
+    let client: SyncClient<SQLiteStore>
+    let transport: FaultyTransport<SQLiteStore>
+    let store: SQLiteStore
+
+    var context: SyncContext<SQLiteStore> { client.context }
+    var items: SyncTable<SQLiteStore> { client.table("TodoItem") }
+
+    /// The texts of the local rows, in order.
+    func texts() throws -> [String] {
+        try store.read {
+            try $0.rows(matching: Query("TodoItem").order(by: "text")).rows.compactMap { $0["text"]?.string }
+        }
+    }
+
+    /// The local row of that id.
+    func row(_ id: String) throws -> Row? { try store.read { try $0.row(in: "TodoItem", id: id) } }
+
+    /// The queue as a test writes it: `insert a`, `update b`.
+    func queue() async throws -> [String] {
+        try await context.pendingOperations().map { "\($0.kind) \($0.itemID)" }
+    }
+}
+
+/// A clock that a test moves; it ticks 1 ms at every look, so that stamps differ.
+final class TestClock: Sendable {
+    private let ticks = Mutex<Int64>(17_900_000_000_000_000)
+
+    var now: Timestamp {
+        ticks.withLock { ticks in
+            ticks += Timestamp.ticksPerMillisecond
+            return Timestamp(clampingTicks: ticks)
+        }
+    }
+
+    func advance(by duration: Duration) {
+        ticks.withLock { $0 += duration.components.seconds * Timestamp.ticksPerSecond }
+    }
+}
