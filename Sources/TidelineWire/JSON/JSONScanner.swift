@@ -3,7 +3,7 @@
 /// Unsafe pointers: the bytes belong to the caller of the public function that made the scanner and outlive it. Every
 /// load is preceded by a comparison with `bytes.count`; a load of eight bytes with eight bytes left.
 struct JSONScanner {
-    let bytes: UnsafeRawBufferPointer
+    let bytes: ByteView
     var position = 0
     /// How many arrays and objects enclose the position, from the row on where there are rows.
     var depth = 0
@@ -13,7 +13,7 @@ struct JSONScanner {
 
     /// At the first byte, past a byte order mark, which some servers send though RFC 8259 does not allow it.
     init(_ bytes: UnsafeRawBufferPointer) {
-        self.bytes = bytes
+        self.bytes = ByteView(bytes)
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     }
 
@@ -37,7 +37,7 @@ struct JSONScanner {
     func unexpected() -> JSONFault { fault(position < bytes.count ? .unexpectedByte : .unexpectedEnd) }
 
     func slice(_ start: Int, _ end: Int) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+        bytes.slice(start, end)
     }
 
     /// The next byte that is not white space, which becomes the position.

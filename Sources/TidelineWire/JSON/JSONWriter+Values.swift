@@ -48,12 +48,13 @@ extension JSONWriter {
     /// Writes UTF-8 as a JSON string; bytes that are not UTF-8, which only a damaged file holds, as U+FFFD.
     mutating func appendText(_ text: UnsafeRawBufferPointer) {
         bytes.append(UInt8(ascii: "\""))
+        let view = ByteView(text)
         var start = 0
         var end = 0
         while true {
-            end = PlainText.end(in: text, from: end)
+            end = PlainText.end(in: view, from: end)
             if end < text.count, text[end] >= 0x80 {
-                let length = UTF8Check.sequenceLength(in: text, at: end)
+                let length = UTF8Check.sequenceLength(in: view, at: end)
                 end += max(length, 1)
                 if length > 0 { continue }
                 bytes.append(contentsOf: text[start..<(end - 1)])

@@ -46,7 +46,7 @@ struct MemberTable: Sendable {
     /// Unsafe pointers: sixteen bytes are loaded where at least sixteen are left; the end of the input is read the
     /// general way.
     @inline(__always)
-    func length(of member: Member, in bytes: UnsafeRawBufferPointer, at offset: Int) -> Int {
+    func length(of member: Member, in bytes: ByteView, at offset: Int) -> Int {
         guard member < patterns.count, bytes.count - offset >= 16 else { return 0 }
         let pattern = patterns[member]
         let first = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) & pattern.firstMask

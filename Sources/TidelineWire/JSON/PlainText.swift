@@ -4,7 +4,7 @@ enum PlainText {
     ///
     /// Unsafe pointers: before a load of so many bytes comes the test that so many are left.
     @inline(__always)
-    static func end(in bytes: UnsafeRawBufferPointer, from offset: Int) -> Int {
+    static func end(in bytes: ByteView, from offset: Int) -> Int {
         var offset = offset
         while bytes.count - offset >= 8 {
             let foreign = foreign(in: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))

@@ -23,7 +23,7 @@ struct TimestampReader {
     ///
     /// Unsafe pointers: as many bytes are left as the longest text of the form has; no load goes past those.
     @inline(__always)
-    mutating func read(_ bytes: UnsafeRawBufferPointer, at start: Int) -> (timestamp: Timestamp, end: Int)? {
+    mutating func read(_ bytes: ByteView, at start: Int) -> (timestamp: Timestamp, end: Int)? {
         guard bytes.count - start >= Self.maximumLength, bytes[start + 11] == UInt8(ascii: "T"),
             let time = Self.timeOfDay(bytes.loadUnaligned(fromByteOffset: start + 12, as: UInt64.self)),
             let (fraction, end) = Self.fraction(bytes, at: start + 20),
@@ -35,15 +35,14 @@ struct TimestampReader {
 
     /// The first tick of the day `YYYY-MM-DD` at `start`.
     @inline(__always)
-    private mutating func startOfDay(_ bytes: UnsafeRawBufferPointer, at start: Int) -> Int64? {
+    private mutating func startOfDay(_ bytes: ByteView, at start: Int) -> Int64? {
         let head = bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)
         let tail = bytes.loadUnaligned(fromByteOffset: start + 8, as: UInt16.self)
         let place = Int(((head ^ UInt64(tail) << 32) &* 0x9E37_79B9_7F4A_7C15) >> 58)
         let day = days[place]
         if day.head == head, day.tail == tail { return day.start }
         // Also checks the date, so that only a good one is remembered.
-        let text = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + 10)])
-        guard let midnight = Timestamp(utf8: text) else { return nil }
+        guard let midnight = Timestamp(utf8: bytes.slice(start, start + 10)) else { return nil }
         days[place] = Day(head: head, tail: tail, start: midnight.ticks)
         return midnight.ticks
     }
@@ -63,7 +62,7 @@ struct TimestampReader {
 
     /// The ticks that `[.f]Z"` at `start` names, with one to seven digits, and the offset behind it.
     @inline(__always)
-    private static func fraction(_ bytes: UnsafeRawBufferPointer, at start: Int) -> (ticks: Int64, end: Int)? {
+    private static func fraction(_ bytes: ByteView, at start: Int) -> (ticks: Int64, end: Int)? {
         var ticks: Int64 = 0
         var position = start
         if bytes[position] == UInt8(ascii: ".") {

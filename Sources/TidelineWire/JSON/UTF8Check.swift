@@ -2,7 +2,7 @@
 /// U+10FFFF are refused.
 enum UTF8Check {
     /// The length of the character of more than one byte at `offset`, which lies within `bytes`; 0 when there is none.
-    static func sequenceLength(in bytes: UnsafeRawBufferPointer, at offset: Int) -> Int {
+    static func sequenceLength(in bytes: ByteView, at offset: Int) -> Int {
         let (length, second) = expectation(after: bytes[offset])
         guard length > 0, bytes.count - offset >= length, second.contains(bytes[offset + 1]) else { return 0 }
         for index in 2..<max(length, 2) where bytes[offset + index] & 0xC0 != 0x80 { return 0 }
@@ -25,6 +25,7 @@ enum UTF8Check {
 
     /// Whether all of `bytes` is UTF-8.
     static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let bytes = ByteView(bytes)
         var offset = 0
         while offset < bytes.count {
             if bytes[offset] < 0x80 {
