@@ -31,9 +31,6 @@ struct StagedRow: ~Copyable {
         scratch.removeAll(keepingCapacity: true)
     }
 
-    /// The id set last.
-    var hasID: Bool { slots[id].count > 0 }
-
     @inline(__always)
     mutating func set(_ tag: RowTag, at index: Int) { set(tag, base: nil, count: 0, at: index) }
 

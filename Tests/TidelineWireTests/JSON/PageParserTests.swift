@@ -95,6 +95,15 @@ import TidelineWire
         #expect(try parser.row(#"{"id":"1","a":"b"}"#) == ["id": "1", "a": "b"])
     }
 
+    @Test(arguments: [65_526, 65_527, 65_528, 65_536, 300_000])
+    func rowsAroundAndPastTheNarrowFormAreKept(length: Int) throws {
+        let rows: [Row] = ["a", "é", "\n"].enumerated().map { index, piece in
+            let text = String(repeating: piece, count: length / piece.utf8.count)
+            return ["id": "\(index)", "int": 7, "string": .string(text), "bytes": .bytes([1])]
+        }
+        #expect(try parser.page("[\(rows.map(json).joined(separator: ","))]").rows == rows)
+    }
+
     // MARK: deleted
 
     @Test(arguments: [("true", [1]), ("false", []), ("null", [])])
