@@ -26,7 +26,10 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: StoreLocation.help, transform: StoreLocation.init(parsing:))
     var store: StoreLocation?
 
-    @Option(help: ArgumentHelp("The tables and their columns, in YAML or JSON.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "The tables and their columns, in YAML or JSON.", discussion: "Without it, the table of the to-do list.",
+            valueName: "file"))
     var schema: String?
 
     @Flag(inversion: .prefixedNo, help: "Make tables and columns when the first row that needs them is inserted.")
@@ -55,7 +58,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let tables = try schema.map(SchemaFile.read) ?? []
+        let tables = try schema.map(SchemaFile.read) ?? [TodoItem.schema]
         let location = try store ?? StoreLocation(parsing: Self.defaultStore)
         try await withStore(location) { try await serve($0, tables: tables) }
     }
