@@ -14,22 +14,29 @@ public struct RemoteTable<Store: LocalStore>: Sendable {
     /// - Parameter includeDeleted: Whether to ask for soft-deleted rows too.
     /// - Throws: ``SyncError``.
     public func read(_ query: Query? = nil, includeDeleted: Bool = false) async throws -> QueryResult {
+        let query = query ?? Query(name)
+        guard query.table == name else {
+            throw SyncError(
+                .invalidArgument, "the query is of table \(query.table.debugDescription), not of this one", table: name)
+        }
         let schema = try await schema()
-        let answer = try await context.readAnswer(
-            query ?? Query(name), schema: schema, options: ReadOptions(includeDeleted: includeDeleted))
-        let page = try PulledPage(
-            body: answer.body, codec: RowCodec(schema: schema), parser: PageParser(schema: schema),
-            hasNextLink: false, serverDate: nil)
-        return QueryResult(
-            rows: (0..<page.rows.count).map(page.row), totalCount: page.summary.totalCount.map { Int($0) })
+        return try await mapped {
+            let answer = try await context.readAnswer(
+                query, schema: schema, options: ReadOptions(includeDeleted: includeDeleted))
+            let page = try PulledPage(
+                body: answer.body, codec: RowCodec(schema: schema), parser: PageParser(schema: schema),
+                hasNextLink: false, serverDate: nil)
+            return QueryResult(
+                rows: (0..<page.rows.count).map(page.row), totalCount: page.summary.totalCount.map { Int($0) })
+        }
     }
 
     /// The row of that id; nil when the server has none, or has deleted it.
     public func lookup(id: String, includeDeleted: Bool = false) async throws -> Row? {
         let schema = try await schema()
         do {
-            let request = try context.dialect.lookup(id, in: name, includeDeleted: includeDeleted)
-            return try await row(of: request, id: id, schema: schema)
+            return try await row(
+                of: context.dialect.lookup(id, in: name, includeDeleted: includeDeleted), id: id, schema: schema)
         } catch let error as SyncError where error.status == 404 || error.status == 410 {
             return nil
         }

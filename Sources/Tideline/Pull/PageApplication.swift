@@ -86,17 +86,14 @@ struct PageApplication: Sendable {
 
     /// Writes the changes.
     func write(operations: OperationStore, in writer: some StoreWriter) throws {
-        let table = page.codec.schema.name
-        if let stored, !stored.isEmpty {
-            var some = PackedRows(shape: page.rows.shape)
-            for index in stored {
-                try page.rows.withRow(at: index) { try some.append(copying: $0) }
-            }
-            try writer.upsert(some, into: table)
-        } else if stored == nil, page.rows.count > 0 {
-            try writer.upsert(page.rows, into: table)
+        do {
+            try storeRows(in: writer)
+        } catch let error as StoreError where error.code == .invalidValue {
+            throw SyncError(
+                .invalidAnswer, "a row of the server's cannot be stored: \(error.message)",
+                table: page.codec.schema.name, column: error.column, id: error.id, cause: error)
         }
-        if !removed.isEmpty { try writer.delete(ids: removed, from: table) }
+        if !removed.isEmpty { try writer.delete(ids: removed, from: page.codec.schema.name) }
         for (operation, index) in rebased {
             var operation = operation
             var row = page.row(at: index)
@@ -104,5 +101,19 @@ struct PageApplication: Sendable {
             operation.base = page.codec.json(row)
             try operations.save(operation, in: writer)
         }
+    }
+
+    private func storeRows(in writer: some StoreWriter) throws {
+        let table = page.codec.schema.name
+        guard let stored else {
+            if page.rows.count > 0 { try writer.upsert(page.rows, into: table) }
+            return
+        }
+        guard !stored.isEmpty else { return }
+        var some = PackedRows(shape: page.rows.shape)
+        for index in stored {
+            try page.rows.withRow(at: index) { try some.append(copying: $0) }
+        }
+        try writer.upsert(some, into: table)
     }
 }

@@ -10,9 +10,13 @@ struct PageSummary: Sendable, Hashable {
     var hasNextLink = false
     /// The id of the last row, in the server's order.
     var lastID: String?
-    /// The least and greatest `updatedAt`.
+    /// The least and greatest `updatedAt`; nil when a row lacks it.
     var oldest: Timestamp?
     var newest: Timestamp?
+    /// The id of a row that has no `updatedAt`.
+    var undatedID: String?
+    /// Whether `updatedAt` never falls from one row to the next.
+    var isAscending = true
 }
 
 /// Which page a pull asks for next, how far its token may go, and when it ends: pure decisions.
@@ -21,6 +25,9 @@ struct PageSummary: Sendable, Hashable {
 /// `updatedAt`, from a lower bound on, and raises the bound to the greatest `updatedAt` of each page; rows at the bound
 /// come again and are known. A page that lies whole within the bound's own millisecond would come again for ever: that
 /// millisecond is read by id instead.
+///
+/// No page is the last for being short or for bringing nothing new, since a server may cut pages as it likes and say
+/// nothing: the last one is empty, or the server's count says that it holds all that match.
 struct PullCursor: Sendable {
     /// A page to ask for.
     struct Request: Sendable, Hashable {
@@ -37,8 +44,6 @@ struct PullCursor: Sendable {
     enum Decision: Sendable, Hashable {
         case request(Request)
         case finish
-        /// It depends on whether the page held anything new: see ``decide(hasNew:)``.
-        case undecided
     }
 
     private enum Mode: Hashable {
@@ -52,9 +57,9 @@ struct PullCursor: Sendable {
     private(set) var token: Timestamp?
     private var mode: Mode
     private let pageSize: Int
-    private var largestPage = 0
     private var wantsCount: Bool
-    private var undecided: PageSummary?
+    /// Notices a server that sends the same rows over and over.
+    private var loops = LoopDetector()
     /// The greatest `updatedAt` seen, which becomes the token once its millisecond is drained.
     private var drained: Timestamp?
 
@@ -77,11 +82,17 @@ struct PullCursor: Sendable {
         wantsCount = false
         mode =
             order.isEmpty && skip == 0 && limit == nil
-            ? .byID(last: nil) : .bySkip(skip: skip, remaining: limit, order: order)
+            ? .byID(last: nil) : .bySkip(skip: skip, remaining: limit, order: Self.completed(order))
+    }
+
+    /// The order with the id as its last term: rows that are equal in all others must not change places between pages.
+    private static func completed(_ order: [OrderTerm]) -> [OrderTerm] {
+        order.contains { $0.column == "id" } ? order : order + [OrderTerm("id")]
     }
 
     private static func start(token: Timestamp, serverDate: Timestamp?, lookback: Duration) -> Timestamp {
-        let parts = lookback.components
+        // More than all the years a timestamp knows would only overflow.
+        let parts = min(lookback, .seconds(400_000_000_000)).components
         let ticks = parts.seconds * Timestamp.ticksPerSecond + parts.attoseconds / 100_000_000_000
         return min(token, (serverDate ?? token).advanced(byTicks: -ticks))
     }
@@ -94,70 +105,67 @@ struct PullCursor: Sendable {
 
     // MARK: Deciding
 
+    /// Whether the page asked for last may bring rows that came before the page before.
+    var isDraining: Bool {
+        if case .drain = mode { return true }
+        return false
+    }
+
     /// Takes note of a page and says what follows.
     ///
     /// - Throws: ``SyncError`` with code noProgress when the server does not follow filter or order.
     mutating func receive(_ page: PageSummary) throws(SyncError) -> Decision {
-        defer { largestPage = max(largestPage, page.count) }
         switch mode {
-        case .window(let bound): return try receiveWindow(page, from: bound)
-        case .drain(let bound, let lastID): return try receiveDrain(page, from: bound, lastID: lastID)
-        case .byID(let last):
+        case .window(let bound):
+            return try receiveWindow(page, from: bound)
+        case .drain(let bound, _):
+            return try receiveDrain(page, from: bound)
+        case .byID:
             guard page.count > 0 else { return .finish }
-            guard page.lastID != last else { throw Self.noProgress("the same last id came twice") }
+            try requireNew(page.lastID)
             mode = .byID(last: page.lastID)
             return .request(request)
         case .bySkip(let skip, let remaining, let order):
             let left = remaining.map { max($0 - page.count, 0) }
             guard page.count > 0, left != 0 else { return .finish }
+            try requireNew(page.lastID, allowing: 1)
             mode = .bySkip(skip: skip + page.count, remaining: left, order: order)
             return .request(request)
         }
     }
 
-    /// Says what follows from a page that was undecided, once it is known whether it held anything new.
-    mutating func decide(hasNew: Bool) -> Decision {
-        guard let page = undecided, case .window(let bound) = mode, let newest = page.newest else { return .finish }
-        undecided = nil
-        // An answer smaller than another of this pull was not cut by a limit of the server's.
-        if !hasNew, page.count < largestPage { return .finish }
-        advance(past: page, newest: newest, from: bound)
-        return .request(request)
-    }
-
     private mutating func receiveWindow(_ page: PageSummary, from bound: Timestamp?) throws(SyncError) -> Decision {
         guard page.count > 0 else { return .finish }
-        guard let oldest = page.oldest, let newest = page.newest else {
-            throw Self.noProgress("a row has no updatedAt")
-        }
+        let (oldest, newest) = try Self.range(of: page)
         if let bound, oldest.flooredToMillisecond < bound.flooredToMillisecond {
             throw Self.noProgress("a row is older than asked for; the server does not filter by updatedAt")
         }
-        let isWhole = page.totalCount.map { $0 <= Int64(page.count) } ?? false
         token = max(token ?? newest, newest)
+        let isWhole = page.totalCount.map { $0 <= Int64(page.count) } ?? false
         if isWhole, !page.hasNextLink { return .finish }
-        if page.count < pageSize, !page.hasNextLink {
-            undecided = page
-            return .undecided
+        guard page.isAscending else {
+            throw Self.noProgress("rows do not come in the order of updatedAt")
         }
         advance(past: page, newest: newest, from: bound)
         return .request(request)
     }
 
     private mutating func advance(past page: PageSummary, newest: Timestamp, from bound: Timestamp?) {
-        wantsCount = page.count < pageSize
-        if let bound, newest.flooredToMillisecond <= bound.flooredToMillisecond {
-            // While the millisecond is read by id, the token stays below what is not yet read of it.
-            drained = newest
-            mode = .drain(from: bound.flooredToMillisecond, lastID: nil)
-        } else {
+        let isShort = page.count < pageSize
+        defer { wantsCount = isShort }
+        guard let bound, newest.flooredToMillisecond <= bound.flooredToMillisecond else {
             mode = .window(from: newest)
+            return
         }
+        // Most likely the end was reached: asking again, with the count, is cheaper than reading by id.
+        if isShort, !wantsCount { return }
+        // While the millisecond is read by id, the token stays below what is not yet read of it.
+        drained = newest
+        mode = .drain(from: bound.flooredToMillisecond, lastID: nil)
+        loops = LoopDetector()
     }
 
-    private mutating func receiveDrain(
-        _ page: PageSummary, from bound: Timestamp, lastID: String?
-    ) throws(SyncError) -> Decision {
+    private mutating func receiveDrain(_ page: PageSummary, from bound: Timestamp) throws(SyncError) -> Decision {
         let end = bound.advanced(byTicks: Timestamp.ticksPerMillisecond)
         if page.count == 0 {
             token = max(token ?? bound, drained ?? bound)
@@ -165,17 +173,31 @@ struct PullCursor: Sendable {
             wantsCount = true
             return .request(request)
         }
-        guard let oldest = page.oldest, let newest = page.newest, oldest >= bound, newest < end else {
+        let (oldest, newest) = try Self.range(of: page)
+        guard oldest >= bound, newest < end else {
             throw Self.noProgress("a row is not from the millisecond asked for")
         }
-        guard page.lastID != lastID else { throw Self.noProgress("the same last id came twice") }
+        try requireNew(page.lastID)
         drained = max(drained ?? newest, newest)
         mode = .drain(from: bound, lastID: page.lastID)
         return .request(request)
     }
 
-    private static func noProgress(_ reason: String) -> SyncError {
-        SyncError(.noProgress, "the pull cannot go on: \(reason)")
+    private static func range(of page: PageSummary) throws(SyncError) -> (oldest: Timestamp, newest: Timestamp) {
+        guard let oldest = page.oldest, let newest = page.newest else {
+            throw noProgress("a row has no updatedAt", id: page.undatedID)
+        }
+        return (oldest, newest)
+    }
+
+    private mutating func requireNew(_ lastID: String?, allowing repetitions: Int = 0) throws(SyncError) {
+        guard loops.note(lastID) <= repetitions else {
+            throw Self.noProgress("the server sends the same rows again", id: lastID)
+        }
+    }
+
+    private static func noProgress(_ reason: String, id: String? = nil) -> SyncError {
+        SyncError(.noProgress, "the pull cannot go on: \(reason)", id: id)
     }
 
     // MARK: Requests

@@ -10,46 +10,53 @@ struct PullRun<Store: LocalStore>: Sendable {
     let settings: PullSettings
     let schema: TableSchema
 
-    /// What the pull knows of the stored token, to notice when someone else changes it.
     private struct Progress: Sendable {
+        /// The token as stored, to notice when someone else changes it.
         var stored: PullToken?
+        /// Versions of the rows that come again with the next page, by id.
         var known: [String: String] = [:]
+        /// Whether the table had no rows when the pull began.
         var isFresh: Bool
+        /// The server's clock when it answered first: a row committed after that may not have been seen.
         var serverDate: Timestamp?
     }
 
-    private var codec: RowCodec { RowCodec(schema: schema) }
+    /// What turns answers into pages.
+    private struct PageReading: Sendable {
+        let codec: RowCodec
+        let parser: PageParser
+
+        init(schema: TableSchema) {
+            codec = RowCodec(schema: schema)
+            parser = PageParser(schema: schema)
+        }
+    }
+
     private var pageSize: Int { min(settings.pageSize, context.dialect.maximumPageSize) }
 
     func run() async throws -> PullResult {
         let filter = try filterText()
+        let reader = PageReading(schema: schema)
         var progress = try await begin(filter: filter)
         var cursor = makeCursor(progress.stored)
         var result = PullResult()
         guard let first = cursor.first else { return result }
-        var page = try await fetch(first)
+        var page = try await fetch(first, reader)
+        progress.serverDate = page.serverDate
         while true {
             result.requests += 1
             result.rowsPulled += page.summary.count
-            if progress.serverDate == nil { progress.serverDate = page.serverDate }
+            let mayRepeat = cursor.isDraining
             let decision = try named { try cursor.receive(page.summary) }
             let token = makeToken(cursor, progress, filter: filter)
-            var next: PulledPage?
-            switch decision {
-            case .request(let request):
-                // The next page is on its way while this one is stored.
-                async let fetched = fetch(request)
-                _ = try await store(page, token, &progress, &result)
-                next = try await fetched
-            case .finish:
-                _ = try await store(page, token, &progress, &result)
-            case .undecided:
-                let hasNew = try await store(page, token, &progress, &result)
-                if case .request(let request) = cursor.decide(hasNew: hasNew) { next = try await fetch(request) }
+            guard case .request(let request) = decision else {
+                try await store(page, mayRepeat: mayRepeat, token, &progress, &result)
+                return result
             }
-            settings.onProgress?(PullProgress(rowsPulled: result.rowsPulled, pages: result.requests))
-            guard let next else { return result }
-            page = next
+            // The next page is on its way while this one is stored.
+            async let fetched = fetch(request, reader)
+            try await store(page, mayRepeat: mayRepeat, token, &progress, &result)
+            page = try await fetched
         }
     }
 
@@ -66,11 +73,11 @@ struct PullRun<Store: LocalStore>: Sendable {
 
     private func begin(filter: String) async throws -> Progress {
         let (table, queryID, context) = (schema.name, queryID, context)
-        let (stored, count) = try await context.reading { reader in
+        let (stored, isFresh) = try await context.reading { reader in
             let token = try queryID.map { try context.tokens.token(table: table, queryID: $0, in: reader) } ?? nil
-            return (token, try reader.count(Query(table)))
+            return (token, try reader.rows(matching: Query(table).limit(1)).rows.isEmpty)
         }
-        var progress = Progress(stored: stored, isFresh: count == 0)
+        var progress = Progress(stored: stored, isFresh: isFresh)
         guard let stored, stored.filter != filter, let queryID else { return progress }
         guard settings.whenFilterChanges == .reset else {
             throw SyncError(
@@ -101,7 +108,7 @@ struct PullRun<Store: LocalStore>: Sendable {
 
     // MARK: Pages
 
-    private func fetch(_ request: PullCursor.Request) async throws -> PulledPage {
+    private func fetch(_ request: PullCursor.Request, _ reader: PageReading) async throws -> PulledPage {
         var page = query
         if let filter = request.filter { page = page.filter(filter) }
         page.order = request.order
@@ -114,65 +121,58 @@ struct PullRun<Store: LocalStore>: Sendable {
         let answer = try await context.readAnswer(page, schema: schema, options: options)
         let next = try context.nextPage(after: answer.response, table: schema.name)
         return try PulledPage(
-            body: answer.body, codec: codec, parser: PageParser(schema: schema), hasNextLink: next != nil,
+            body: answer.body, codec: reader.codec, parser: reader.parser, hasNextLink: next != nil,
             serverDate: ServerClock.time(of: answer.response))
     }
 
     /// Stores a page and its token in one transaction; none when there is nothing to write.
-    /// - Returns: Whether the page held anything that was not known.
+    ///
+    /// - Parameter mayRepeat: Whether rows of pages before the last may come again with this one.
     private func store(
-        _ page: PulledPage, _ token: PullToken?, _ progress: inout Progress, _ result: inout PullResult
-    ) async throws -> Bool {
-        let (context, known, isFresh, stored) = (context, progress.known, progress.isFresh, progress.stored)
-        let isTokenNew = token != nil && token != stored
-        if !isFresh || page.rows.count == 0 {
-            let isEmpty = try await context.reading { reader in
-                try PageApplication(
-                    page, known: known, isFresh: isFresh, operations: context.operations, in: reader
-                ).isEmpty
-            }
-            if isEmpty, !isTokenNew {
-                progress.known = page.boundary
-                return false
+        _ page: PulledPage, mayRepeat: Bool, _ token: PullToken?, _ progress: inout Progress,
+        _ result: inout PullResult
+    ) async throws {
+        let (operations, known, stored) = (context.operations, progress.known, progress.stored)
+        let isFresh = progress.isFresh && !mayRepeat
+        progress.known = page.boundary
+        var changesNothing = false
+        if token == nil || token == stored {
+            changesNothing = try await context.reading { reader in
+                try PageApplication(page, known: known, isFresh: isFresh, operations: operations, in: reader).isEmpty
             }
         }
-        let counts = try await writePage(page, known: known, isFresh: isFresh, token, stored: stored)
-        progress.known = page.boundary
-        progress.stored = token ?? stored
-        result.rowsStored += counts.stored
-        result.rowsRemoved += counts.removed
-        result.writes += 1
-        return counts.hasNew
-    }
-
-    private struct Counts: Sendable {
-        var stored: Int
-        var removed: Int
-        var hasNew: Bool
+        if !changesNothing {
+            let counts = try await writePage(page, known: known, isFresh: isFresh, token, stored: stored)
+            progress.stored = token ?? stored
+            result.rowsStored += counts.stored
+            result.rowsRemoved += counts.removed
+            result.writes += 1
+        }
+        settings.onProgress?(PullProgress(rowsPulled: result.rowsPulled, pages: result.requests))
     }
 
     private func writePage(
         _ page: PulledPage, known: [String: String], isFresh: Bool, _ token: PullToken?, stored: PullToken?
-    ) async throws -> Counts {
-        let (context, table, queryID) = (context, schema.name, queryID)
+    ) async throws -> (stored: Int, removed: Int) {
+        let context = context
         return try await context.writing { writer in
-            if let queryID, let token {
-                guard try context.tokens.token(table: table, queryID: queryID, in: writer) == stored else {
-                    throw SyncError(
-                        .pullInterrupted,
-                        "the token of the query id \(queryID.debugDescription) changed during the pull",
-                        table: table)
-                }
-                if token != stored {
-                    try context.tokens.save(token, table: table, queryID: queryID, in: writer)
-                }
-            }
+            if let token { try save(token, over: stored, in: writer) }
             let application = try PageApplication(
                 page, known: known, isFresh: isFresh, operations: context.operations, in: writer)
             try application.write(operations: context.operations, in: writer)
-            return Counts(
-                stored: application.storedCount, removed: application.removed.count, hasNew: !application.isEmpty)
+            return (application.storedCount, application.removed.count)
         }
+    }
+
+    private func save(_ token: PullToken, over stored: PullToken?, in writer: Store.Writer) throws {
+        guard let queryID else { return }
+        guard try context.tokens.token(table: schema.name, queryID: queryID, in: writer) == stored else {
+            throw SyncError(
+                .pullInterrupted, "the token of the query id \(queryID.debugDescription) changed during the pull",
+                table: schema.name)
+        }
+        guard token != stored else { return }
+        try context.tokens.save(token, table: schema.name, queryID: queryID, in: writer)
     }
 
     private func named<T>(_ body: () throws -> T) throws -> T {

@@ -48,21 +48,23 @@ final class PulledPage: Sendable {
         (shape.index(of: "updatedAt") ?? -1, shape.index(of: "version") ?? -1)
     }
 
-    /// Notes the range of `updatedAt`; none at all when a single row lacks it.
+    /// Notes the range of `updatedAt` and its order; no range when a single row lacks it.
     private static func note(_ rows: borrowing PackedRows, _ columns: Columns, _ summary: inout PageSummary) {
-        guard columns.updatedAt >= 0 else { return }
+        guard columns.updatedAt >= 0, rows.count > 0 else { return }
         var oldest = Timestamp.max
         var newest = Timestamp.min
-        var isComplete = true
+        var previous = Timestamp.min
         rows.forEachRow { view in
             guard let updatedAt = view.timestamp(at: columns.updatedAt) else {
-                isComplete = false
+                summary.undatedID = summary.undatedID ?? view.id
                 return
             }
+            if updatedAt < previous { summary.isAscending = false }
+            previous = updatedAt
             oldest = min(oldest, updatedAt)
             newest = max(newest, updatedAt)
         }
-        guard isComplete, rows.count > 0 else { return }
+        guard summary.undatedID == nil else { return }
         summary.oldest = oldest
         summary.newest = newest
     }

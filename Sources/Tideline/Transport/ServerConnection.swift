@@ -13,15 +13,16 @@ struct ServerConnection: Sendable {
     /// Sends a request and returns the answer, whatever its status.
     ///
     /// Transient answers are tried again; the last one is returned. After a 401 the sign-in is refreshed once.
-    /// - Parameter beforeAttempt: Called before each request leaves.
     /// - Throws: ``SyncError`` with code network or cancelled.
     func send(_ request: WireRequest) async throws -> TransportResponse {
         var attempt = 1
         var hasRefreshed = false
+        var refreshes = false
         while true {
-            let answer = try await sendOnce(request, refreshesSignIn: hasRefreshed && attempt == 1)
+            let answer = try await sendOnce(request, refreshesSignIn: refreshes)
             let status = answer.response.status.code
-            if status == 401, !hasRefreshed, options.authorization != nil {
+            refreshes = status == 401 && !hasRefreshed && options.authorization != nil
+            if refreshes {
                 hasRefreshed = true
                 continue
             }

@@ -55,14 +55,29 @@ struct PullCursorTests {
         #expect(cursor.token == Self.at(next))
     }
 
-    @Test("F5 a short page is not an end, unless it brings nothing new and was not cut")
+    @Test("F5 a short page is not an end, unless the count says that it holds all")
     func shortPage() throws {
         var cursor = Self.incremental()
         let next = 9 * Self.millisecond
-        #expect(try cursor.receive(Self.page(2, 0, next)) == .undecided)
-        #expect(cursor.decide(hasNew: true) == .request(Self.window(from: next, count: true)))
-        #expect(try cursor.receive(Self.page(1, next, next)) == .undecided)
-        #expect(cursor.decide(hasNew: false) == .finish)
+        #expect(try cursor.receive(Self.page(2, 0, next)) == .request(Self.window(from: next, count: true)))
+        #expect(try cursor.receive(Self.page(1, next, next, total: 1)) == .finish)
+    }
+
+    @Test("F5 where the end is likely, the same page is asked for with the count before a millisecond is drained")
+    func likelyEnd() throws {
+        var cursor = Self.incremental()
+        let next = 9 * Self.millisecond
+        _ = try cursor.receive(Self.page(3, 0, next))
+        #expect(try cursor.receive(Self.page(1, next, next)) == .request(Self.window(from: next, count: true)))
+        #expect(!cursor.isDraining)
+        _ = try cursor.receive(Self.page(1, next, next))
+        #expect(cursor.isDraining)
+    }
+
+    @Test("F5 a count that says all is there does not overrule a link to a next page")
+    func linkAndCount() throws {
+        var cursor = Self.incremental()
+        #expect(try cursor.receive(Self.page(2, 0, 9, total: 2, link: true)) != .finish)
     }
 
     @Test("F6 a table at rest ends after one answer that holds all that match")
@@ -76,8 +91,9 @@ struct PullCursorTests {
     func cutAnswer() throws {
         var cursor = Self.incremental(token: 9 * Self.millisecond)
         let page = Self.page(2, 8 * Self.millisecond, 9 * Self.millisecond, total: 5)
-        #expect(try cursor.receive(page) == .undecided)
-        #expect(cursor.decide(hasNew: false) == .request(Self.window(from: 9 * Self.millisecond, count: true)))
+        #expect(try cursor.receive(page) == .request(Self.window(from: 9 * Self.millisecond, count: true)))
+        let shorter = Self.page(1, 9 * Self.millisecond, 10 * Self.millisecond, total: 4)
+        #expect(try cursor.receive(shorter) == .request(Self.window(from: 10 * Self.millisecond, count: true)))
     }
 
     @Test("F5 a page within the bound's own millisecond is drained by id, then the pull goes on after it")
@@ -100,16 +116,53 @@ struct PullCursorTests {
         #expect(cursor.token == Self.at(20))
     }
 
-    @Test("F5 no progress is an error, not a loop")
-    func noProgress() {
+    @Test("F5 a row older than asked for is an error")
+    func older() {
         let far = 100 * Self.millisecond
         var cursor = Self.incremental(token: far, serverDate: far)
         #expect(throws: SyncError.self) { try cursor.receive(Self.page(2, 0, far)) }
-        var missing = Self.incremental()
-        #expect(throws: SyncError.self) { try missing.receive(PageSummary(count: 1, lastID: "a")) }
-        var byID = PullCursor(order: [], skip: 0, limit: nil, pageSize: 3)
-        _ = try? byID.receive(Self.page(3, last: "c"))
-        #expect(throws: SyncError.self) { try byID.receive(Self.page(3, last: "c")) }
+    }
+
+    @Test("F5 a missing updatedAt is an error that names the row")
+    func undated() {
+        var cursor = Self.incremental()
+        let error = #expect(throws: SyncError.self) {
+            try cursor.receive(PageSummary(count: 1, lastID: "a", undatedID: "b"))
+        }
+        #expect(error?.code == .noProgress && error?.id == "b")
+    }
+
+    @Test("F5 rows out of order are an error, unless the page holds all that match", arguments: [true, false])
+    func disorder(isWhole: Bool) throws {
+        var cursor = Self.incremental()
+        var page = Self.page(3, 0, 9, total: isWhole ? 3 : 4)
+        page.isAscending = false
+        if isWhole {
+            #expect(try cursor.receive(page) == .finish)
+        } else {
+            #expect(throws: SyncError.self) { try cursor.receive(page) }
+        }
+    }
+
+    @Test("F5 a server that goes in a circle is an error, whatever the circle's length", arguments: 1...9)
+    func circle(length: Int) {
+        var cursor = PullCursor(order: [], skip: 0, limit: nil, pageSize: 3)
+        var pages = 0
+        #expect(throws: SyncError.self) {
+            while pages < 100 {
+                _ = try cursor.receive(Self.page(3, last: "id\(pages % length)"))
+                pages += 1
+            }
+        }
+        #expect(pages < 50)
+    }
+
+    @Test("F6 a lookback longer than all time starts at its beginning")
+    func endlessLookback() {
+        let cursor = PullCursor(
+            token: Self.at(0), serverDate: nil, lookback: .seconds(Int64.max), pageSize: 3)
+        let all = Predicate.column("updatedAt") >= .value(Timestamp.min)
+        #expect(cursor.first?.filter == all)
     }
 
     @Test("F3 without an order, pages go by id until one is empty")
@@ -124,12 +177,20 @@ struct PullCursorTests {
 
     @Test("F3 top is the limit over all pages, skip the start, in the caller's order")
     func bySkip() throws {
-        let order = [OrderTerm("text", descending: true)]
-        var cursor = PullCursor(order: order, skip: 2, limit: 5, pageSize: 3)
+        let given = [OrderTerm("text", descending: true)]
+        let order = given + [OrderTerm("id")]
+        var cursor = PullCursor(order: given, skip: 2, limit: 5, pageSize: 3)
         #expect(cursor.first == .init(filter: nil, order: order, skip: 2, limit: 3))
         #expect(
             try cursor.receive(Self.page(3)) == .request(.init(filter: nil, order: order, skip: 5, limit: 2)))
         #expect(try cursor.receive(Self.page(2)) == .finish)
         #expect(PullCursor(order: order, skip: 0, limit: 0, pageSize: 3).first == nil)
+    }
+
+    @Test("F3 a server that ignores skip is an error; a page that comes twice may be the work of an insert")
+    func ignoredSkip() throws {
+        var cursor = PullCursor(order: [OrderTerm("text")], skip: 0, limit: nil, pageSize: 1)
+        for _ in 1...2 { _ = try cursor.receive(Self.page(1, last: "a")) }
+        #expect(throws: SyncError.self) { try cursor.receive(Self.page(1, last: "a")) }
     }
 }

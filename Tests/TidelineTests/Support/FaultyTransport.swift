@@ -16,6 +16,8 @@ final class FaultyTransport<ServerStore: LocalStore>: Transport {
         case answer(TransportResponse)
         /// The server acts; its answer is changed on the way.
         case change(@Sendable (TransportResponse) -> TransportResponse)
+        /// The server gets another request in its place; its answer is changed on the way.
+        case instead(HTTPRequest, @Sendable (TransportResponse) -> TransportResponse)
     }
 
     typealias Inspector = @Sendable (HTTPRequest, String) async -> Fault?
@@ -48,11 +50,13 @@ final class FaultyTransport<ServerStore: LocalStore>: Transport {
         let fault = await inspector?(request, text)
         if case .loseRequest? = fault { throw TransportError(.connection, "the request was lost") }
         if case .answer(let answer)? = fault { return answer }
-        let answer = service.handle(request, body: body ?? [])
+        var arriving = request
+        if case .instead(let other, _)? = fault { arriving = other }
+        let answer = service.handle(arriving, body: body ?? [])
         let response = TransportResponse(response: answer.response, body: answer.body)
         switch fault {
         case .loseAnswer?: throw TransportError(.timeout, "the answer was lost")
-        case .change(let change)?: return change(response)
+        case .change(let change)?, .instead(_, let change)?: return change(response)
         default: return response
         }
     }

@@ -1,0 +1,108 @@
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+import TidelineSQLite
+import TidelineStore
+import TidelineWire
+
+@testable import Tideline
+
+/// A server that does whatever it may, as a seed has it, until it is quiet: then the client must equal it.
+@Suite("Incremental pull from a random server")
+struct IncrementalPullRandomTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    static let rounds = environment["TIDELINE_TEST_ROUNDS"].flatMap { Int($0) } ?? 40
+    static let seeds =
+        environment["TIDELINE_TEST_SEED"].flatMap { UInt64($0) }.map { $0...$0 }
+        ?? 1...UInt64(max(rounds, 1))
+
+    /// Chance from a seed (SplitMix64).
+    struct Chance: RandomNumberGenerator, Sendable {
+        var state: UInt64
+        mutating func next() -> UInt64 {
+            state &+= 0x9e37_79b9_7f4a_7c15
+            var z = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
+            z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+            return z ^ (z >> 31)
+        }
+        mutating func happens(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
+    }
+
+    /// Writes and faults between client and server.
+    final class Mischief: Sendable {
+        private struct State {
+            var chance: Chance
+            var ticks: Int64 = 0
+            var isQuiet = false
+        }
+
+        private let world: World
+        private let state: Mutex<State>
+
+        init(world: World, seed: UInt64) {
+            self.world = world
+            state = Mutex(State(chance: Chance(state: seed)))
+        }
+
+        func beQuiet() { state.withLock { $0.isQuiet = true } }
+
+        /// A few rows written with stamps that mostly rise; some late, but within the lookback of the world's clock.
+        func write() throws {
+            let rows = state.withLock { state in
+                (0..<Int.random(in: 0...6, using: &state.chance)).map { _ in
+                    // Now and then the clock stands, so that many rows share a millisecond or an instant.
+                    if state.chance.happens(60) {
+                        state.ticks += Int64.random(
+                            in: 0...(state.chance.happens(50) ? 3 : 30_000), using: &state.chance)
+                    }
+                    let isLate = state.chance.happens(15)
+                    let late = isLate ? Int64.random(in: 0...20_000_000, using: &state.chance) : 0
+                    return World.row(
+                        "r\(Int.random(in: 0..<40, using: &state.chance))", at: state.ticks - late,
+                        deleted: state.chance.happens(20)
+                    ).merging("version", .string("\(state.chance.next())"))
+                }
+            }
+            try world.plant(rows)
+        }
+
+        func fault(for request: HTTPRequest) throws -> FaultyTransport<SQLiteStore>.Fault? {
+            let draw = state.withLock { state in
+                (
+                    state.isQuiet, writes: state.chance.happens(30), cap: Int.random(in: 1...9, using: &state.chance),
+                    caps: state.chance.happens(50), fails: state.chance.happens(8), hides: state.chance.happens(50)
+                )
+            }
+            if !draw.0, draw.writes { try write() }
+            if !draw.0, draw.fails { return .loseAnswer }
+            guard draw.caps else { return nil }
+            return .instead(request.limited(to: draw.cap)) { draw.hides ? $0.without(.link) : $0 }
+        }
+
+        func pageSize() -> Int { state.withLock { Int.random(in: 1...12, using: &$0.chance) } }
+    }
+
+    @Test("F5 F6 F8 any server's writes, caps, late commits and failures end in equality", arguments: seeds)
+    func converges(seed: UInt64) async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        let mischief = Mischief(world: world, seed: seed)
+        for _ in 0..<5 { try mischief.write() }
+        client.transport.inspect { request, _ in try? mischief.fault(for: request) }
+        for _ in 0..<6 {
+            let settings = PullSettings(pageSize: mischief.pageSize())
+            do {
+                try await client.items.pull(queryID: "q", settings: settings)
+            } catch let error as SyncError where error.code == .network {
+                // A lost answer ends a pull; the next one goes on.
+            }
+            try mischief.write()
+        }
+        mischief.beQuiet()
+        client.transport.clear()
+        try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: mischief.pageSize()))
+        #expect(try client.store.versions() == world.serverVersions(), "seed \(seed)")
+        #expect(client.transport.requests.count < 400, "seed \(seed)")
+    }
+}

@@ -1,0 +1,229 @@
+import HTTPTypes
+import Testing
+import TidelineStore
+
+@testable import Tideline
+
+/// The rules F4 and F6: the token, and what the next pull looks at again.
+@Suite("Incremental pull")
+struct IncrementalPullTests {
+    /// A time much longer than the lookback, in ticks.
+    static let minute = 60 * Timestamp.ticksPerSecond
+
+    // MARK: F4
+
+    @Test("F4 the token is kept per table and per query id")
+    func perQueryID() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant([World.row("a", at: 0)])
+        try await client.items.pull(queryID: "one")
+        #expect(try Array(client.store.tokens().keys) == ["one"])
+        client.transport.clear()
+        try await client.items.pull(queryID: "two")
+        #expect(client.transport.requests.first?.contains("$filter") == false)
+        try await client.client.define(TableSchema("Note", columns: [.string("text")]))
+        world.clock.advance(by: .seconds(60))
+        _ = try await client.client.remoteTable("Note").insert(["text": "x"])
+        client.transport.clear()
+        try await client.client.table("Note").pull(queryID: "one")
+        #expect(client.transport.requests.first?.contains("$filter") == false)
+    }
+
+    @Test("F4 the token survives a new client over the same store")
+    func survives() async throws {
+        let world = try World()
+        let first = try await world.makeClient()
+        try world.plant(World.rows(at: [0, 10_000]))
+        try await first.items.pull(queryID: "all")
+        let second = try await world.makeClient(store: first.store)
+        let result = try await second.items.pull(queryID: "all")
+        #expect(result.requests == 1 && result.rowsStored == 0)
+        #expect(second.transport.requests[0].contains("$filter"))
+    }
+
+    @Test("F4 the same query id with another filter is an error, and changes nothing")
+    func filterChanged() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant([World.row("a", at: 0)])
+        let query = Query("TodoItem").filter(.column("complete") == true || .column("text") == "a")
+        try await client.items.pull(query, queryID: "q")
+        let tokens = try client.store.tokens()
+        client.transport.clear()
+        for other in [Query("TodoItem"), Query("TodoItem").filter(.column("text") == "A")] {
+            let error = await #expect(throws: SyncError.self) { try await client.items.pull(other, queryID: "q") }
+            #expect(error?.code == .filterChanged && error?.table == "TodoItem")
+        }
+        #expect(client.transport.requests.isEmpty)
+        #expect(try client.store.tokens() == tokens)
+        try await client.items.pull(query, queryID: "q")
+    }
+
+    @Test("F4 on request another filter begins anew; its rows all come, then it is the query id's own")
+    func filterReset() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant([World.row("a", at: 0), World.row("b", at: 10_000)])
+        world.clock.advance(by: .seconds(60))
+        try await client.items.pull(Query("TodoItem").filter(.column("text") == "b"), queryID: "q")
+        let wider = Query("TodoItem").filter(.column("text") != "c")
+        try await client.items.pull(wider, queryID: "q", settings: PullSettings(whenFilterChanges: .reset))
+        #expect(try client.texts() == ["a", "b"])
+        try await client.items.pull(wider, queryID: "q")
+    }
+
+    @Test("F4 a token that was reset brings all rows again")
+    func reset() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant([World.row("a", at: 0), World.row("b", at: Self.minute)])
+        world.clock.advance(by: .seconds(600))
+        try await client.items.pull(queryID: "q")
+        try await client.items.pull(queryID: "other")
+        _ = try client.store.write { try $0.delete(id: "a", from: "TodoItem") }
+        try await client.items.pull(queryID: "q")
+        #expect(try client.texts() == ["b"])
+        try await client.context.resetToken(table: "TodoItem", queryID: "q")
+        #expect(try Array(client.store.tokens().keys) == ["other"])
+        try await client.items.pull(queryID: "q")
+        #expect(try client.texts() == ["a", "b"])
+    }
+
+    @Test("F4 a token reset while the pull runs ends the pull, and the next one brings everything")
+    func resetMeanwhile() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant(World.rows(at: (0..<9).map { $0 * Self.minute }))
+        world.clock.advance(by: .seconds(6000))
+        client.transport.inspect { _, _ in
+            if client.transport.requests.count == 3 { try? await client.context.resetToken(table: "TodoItem") }
+            return nil
+        }
+        let error = await #expect(throws: SyncError.self) {
+            try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 2))
+        }
+        #expect(error?.code == .pullInterrupted)
+        #expect(try client.store.tokens().isEmpty)
+        client.transport.inspect(nil)
+        try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 2))
+        #expect(try client.store.versions() == world.serverVersions())
+    }
+
+    @Test("F4 a damaged token is an error of the store, not a crash and not a loss", arguments: ["", "{", "null", "7"])
+    func damagedToken(text: String) async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant([World.row("a", at: 0)])
+        try await client.items.pull(queryID: "q")
+        try client.store.write { writer in
+            for var row in try writer.rows(matching: Query("MS_TableConfig").filter(.column("key") == "q")).rows {
+                row["value"] = .string(text)
+                try writer.upsert(row, into: "MS_TableConfig")
+            }
+        }
+        let error = await #expect(throws: SyncError.self) { try await client.items.pull(queryID: "q") }
+        #expect(error?.code == .store)
+        try await client.context.resetToken(table: "TodoItem")
+        try await client.items.pull(queryID: "q")
+    }
+
+    // MARK: F6
+
+    @Test("F6 a row stamped earlier but committed later, within the lookback, is found")
+    func lateCommit() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant([World.row("a", at: 0)])
+        try await client.items.pull(queryID: "q")
+        try world.plant([World.row("late", at: -40_000_000)])
+        #expect(try await client.items.pull(queryID: "q").rowsStored == 1)
+        #expect(try client.store.versions() == world.serverVersions())
+    }
+
+    @Test("F6 the lookback is settable")
+    func lookback() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant([World.row("a", at: 0)])
+        try await client.items.pull(queryID: "q")
+        try world.plant([World.row("late", at: -30 * Timestamp.ticksPerSecond)])
+        #expect(try await client.items.pull(queryID: "q").rowsStored == 0)
+        let settings = PullSettings(lookback: .seconds(60))
+        #expect(try await client.items.pull(queryID: "q", settings: settings).rowsStored == 1)
+    }
+
+    @Test("F6 without a Date header the next pull starts at the token less the lookback")
+    func withoutDate() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        client.transport.inspect { _, _ in .change { $0.without(.date) } }
+        try world.plant([World.row("a", at: 0)])
+        try await client.items.pull(queryID: "q")
+        world.clock.advance(by: .seconds(3600))
+        try world.plant([World.row("late", at: -49_000_000), World.row("lost", at: -51_000_000)])
+        #expect(try await client.items.pull(queryID: "q").rowsStored == 1)
+        #expect(try client.row("late") != nil)
+    }
+
+    @Test("F6 with a Date header rows that have long been there are not asked for again")
+    func restsAtToken() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant(World.rows(at: [0, 10_000, 20_000]))
+        world.clock.advance(by: .seconds(60))
+        try await client.items.pull(queryID: "q")
+        #expect(try await client.items.pull(queryID: "q").rowsPulled == 1)
+    }
+
+    @Test("F6 the clock that counts is that of the first answer of a pull")
+    func firstClock() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant(World.rows(at: [0, 10_000, 20_000]))
+        // The pull takes a minute; what is committed in that time with an earlier stamp must be found by the next.
+        client.transport.inspect { _, _ in
+            world.clock.advance(by: .seconds(60))
+            return nil
+        }
+        try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 2))
+        client.transport.inspect(nil)
+        try world.plant([World.row("late", at: 9000)])
+        try await client.items.pull(queryID: "q", settings: PullSettings(lookback: .seconds(61)))
+        #expect(try client.row("late") != nil)
+    }
+
+    @Test("F6 a stamp from the future does not hide the rows that come after it")
+    func futureStamp() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant([World.row("future", at: 1000 * Self.minute)])
+        try await client.items.pull(queryID: "q")
+        for step in 1...3 {
+            world.clock.advance(by: .seconds(60))
+            try world.plant([World.row("r\(step)", at: Int64(step) * Self.minute)])
+            try await client.items.pull(queryID: "q")
+            #expect(try client.store.versions() == world.serverVersions())
+        }
+    }
+
+    @Test("F6 a table at rest costs one request and no write", arguments: [0, 1, 5, 1000], [true, false])
+    func atRest(count: Int, isLongAgo: Bool) async throws {
+        let world = try World()
+        let store = try HookedStore(.inMemory())
+        let transport = FaultyTransport(service: world.service)
+        let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
+        try await client.define(World.schema)
+        try world.plant(World.rows(at: (0..<Int64(count)).map { $0 * 1000 }))
+        if isLongAgo { world.clock.advance(by: .seconds(3600)) }
+        try await client.table("TodoItem").pull(queryID: "q")
+        for _ in 1...3 {
+            transport.clear()
+            store.onWrite(nil)
+            let result = try await client.table("TodoItem").pull(queryID: "q")
+            // A page that is full to the last row says nothing about the rows behind it.
+            if count < 1000 || isLongAgo { #expect(transport.requests.count == 1) }
+            #expect(result.writes == 0 && result.rowsStored == 0 && store.writes == 0)
+        }
+    }
+}

@@ -1,0 +1,346 @@
+import HTTPTypes
+import Synchronization
+import Testing
+import TidelineSQLite
+import TidelineStore
+
+@testable import Tideline
+
+/// The rules F1, F2, F3, F7 and F11: what any pull does.
+@Suite("Pull")
+struct PullTests {
+    // MARK: F1
+
+    @Test("F1 a pull of a table with pending operations pushes first; one without pushes nothing")
+    func pushesFirst() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant([World.row("a", at: 0)])
+        try await client.items.insert(["id": "b", "text": "mine"])
+        try await client.items.pull()
+        #expect(client.transport.requests.first == "POST /tables/TodoItem")
+        #expect(try client.texts() == ["a", "mine"])
+        #expect(try client.row("b")?["version"] != nil)
+        client.transport.clear()
+        try await client.items.pull()
+        #expect(client.transport.requests.allSatisfy { $0.hasPrefix("GET ") })
+    }
+
+    @Test("F1 pending operations of another table are not pushed")
+    func otherTable() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try await client.client.define(TableSchema("Note", columns: [.string("text")]))
+        try await client.client.table("Note").insert(["id": "n", "text": "later"])
+        try await client.items.pull()
+        #expect(try await client.queue() == ["insert n"])
+    }
+
+    /// A world in which the update of row `a` is rejected by the server, and row `b` waits to be pulled.
+    private func rejected() async throws -> Client {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant([World.row("a", at: 0)])
+        try await client.items.pull(queryID: "all")
+        try await client.items.update(["id": "a", "text": "edited"])
+        try world.plant([World.row("b", at: 20_000)])
+        client.transport.inspect { request, _ in
+            request.method == .patch ? .answer(.answer(403, #"{"error":"read-only"}"#)) : nil
+        }
+        client.transport.clear()
+        return client
+    }
+
+    @Test("F1 if the push fails the pull fails with its error and its operation errors, and pulls nothing")
+    func pushFails() async throws {
+        let client = try await rejected()
+        let error = await #expect(throws: SyncError.self) { try await client.items.pull(queryID: "all") }
+        #expect(error?.code == .completedWithErrors)
+        #expect(error?.operationErrors.map(\.itemID) == ["a"])
+        #expect(!client.transport.requests.contains { $0.hasPrefix("GET") })
+        #expect(try client.row("b") == nil)
+    }
+
+    @Test("F1 with pullOthers errors of single operations do not block the pull and are reported after it")
+    func pullOthers() async throws {
+        let client = try await rejected()
+        let settings = PullSettings(whenPushFails: .pullOthers)
+        let error = await #expect(throws: SyncError.self) {
+            try await client.items.pull(queryID: "all", settings: settings)
+        }
+        #expect(error?.code == .completedWithErrors && error?.operationErrors.count == 1)
+        #expect(try client.texts() == ["b", "edited"])
+        #expect(try await client.queue() == ["update a"])
+    }
+
+    @Test("F1 with pullOthers a push that was aborted still fails the pull", arguments: [401, 503])
+    func abortedPush(status: Int) async throws {
+        let client = try await rejected()
+        client.transport.inspect { request, _ in request.method == .patch ? .answer(.answer(status)) : nil }
+        let error = await #expect(throws: SyncError.self) {
+            try await client.items.pull(queryID: "all", settings: PullSettings(whenPushFails: .pullOthers))
+        }
+        #expect(error?.code == (status == 401 ? .authentication : .network))
+        #expect(try client.row("b") == nil)
+    }
+
+    @Test("F1 cancelling a pull cancels its push; the next push finishes")
+    func cancelsPush() async throws {
+        let client = try await World().makeClient()
+        try await client.items.insert(["id": "a", "text": "one"])
+        let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
+        client.transport.inspect { _, _ in
+            arrival.yield()
+            // Ends at once when the task is cancelled.
+            try? await Task.sleep(for: .seconds(3600))
+            return .loseRequest
+        }
+        let pull = Task { try await client.items.pull() }
+        for await _ in arrived { break }
+        pull.cancel()
+        let error = await #expect(throws: SyncError.self) { try await pull.value }
+        #expect(error?.code == .cancelled)
+        #expect(client.transport.requests == ["POST /tables/TodoItem"])
+        #expect(try await client.queue() == ["insert a"])
+        client.transport.inspect(nil)
+        try await client.context.push()
+        #expect(try await client.queue().isEmpty)
+    }
+
+    @Test("F1 a pull that is cancelled stops at the page in hand; the next one brings the rest")
+    func cancelsPull() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant(World.rows(at: (0..<10).map { $0 * 10_000 }))
+        let task = Mutex<Task<PullResult, any Error>?>(nil)
+        client.transport.inspect { _, _ in
+            task.withLock { $0?.cancel() }
+            return nil
+        }
+        let (started, start) = AsyncStream.makeStream(of: Void.self)
+        let pull = Task {
+            for await _ in started { break }
+            return try await client.items.pull(queryID: "all", settings: PullSettings(pageSize: 2))
+        }
+        task.withLock { $0 = pull }
+        start.yield()
+        let error = await #expect(throws: SyncError.self) { try await pull.value }
+        #expect(error?.code == .cancelled)
+        #expect(client.transport.requests.count == 1)
+        client.transport.inspect(nil)
+        try await client.items.pull(queryID: "all", settings: PullSettings(pageSize: 2))
+        #expect(try client.store.versions() == world.serverVersions())
+    }
+
+    // MARK: F2
+
+    struct Refusal: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var query = Query("TodoItem")
+        var queryID: String?
+        var settings = PullSettings()
+    }
+
+    static let refusals: [Refusal] = [
+        Refusal(testDescription: "select", query: Query("TodoItem").select("text")),
+        Refusal(testDescription: "total count", query: Query("TodoItem").includingTotalCount()),
+        Refusal(
+            testDescription: "own __includeDeleted",
+            settings: PullSettings(parameters: [("__includeDeleted", "false")])),
+        Refusal(
+            testDescription: "own __includedeleted",
+            settings: PullSettings(parameters: [("__INCLUDEDELETED", "true")])),
+        Refusal(testDescription: "own $top", settings: PullSettings(parameters: [("$top", "1")])),
+        Refusal(testDescription: "nameless parameter", settings: PullSettings(parameters: [("", "1")])),
+        Refusal(testDescription: "order", query: Query("TodoItem").order(by: "text"), queryID: "q"),
+        Refusal(testDescription: "skip", query: Query("TodoItem").skip(1), queryID: "q"),
+        Refusal(testDescription: "top", query: Query("TodoItem").limit(1), queryID: "q"),
+        Refusal(testDescription: "top of 0", query: Query("TodoItem").limit(0), queryID: "q"),
+        Refusal(testDescription: "negative skip", query: Query("TodoItem").skip(-1)),
+        Refusal(testDescription: "negative top", query: Query("TodoItem").limit(-1)),
+        Refusal(testDescription: "page size 0", settings: PullSettings(pageSize: 0)),
+        Refusal(testDescription: "page size -1", settings: PullSettings(pageSize: -1)),
+        Refusal(testDescription: "negative lookback", settings: PullSettings(lookback: .seconds(-1))),
+        Refusal(testDescription: "empty query id", queryID: ""),
+        Refusal(testDescription: "blank query id", queryID: " \t\u{3000}"),
+        Refusal(testDescription: "query id of 256", queryID: String(repeating: "q", count: 256)),
+        Refusal(testDescription: "another table", query: Query("Other")),
+        Refusal(testDescription: "impossible column", query: Query("TodoItem").filter(.column("a b") == 1)),
+        Refusal(testDescription: "impossible order", query: Query("TodoItem").order(by: "a b")),
+    ]
+
+    @Test("F2 F11 what a pull cannot do is refused before anything is sent, naming the table", arguments: refusals)
+    func refuses(_ refusal: Refusal) async throws {
+        let client = try await World().makeClient()
+        let error = await #expect(throws: SyncError.self) {
+            try await client.items.pull(refusal.query, queryID: refusal.queryID, settings: refusal.settings)
+        }
+        #expect(error?.code == .invalidArgument, "\(String(describing: error))")
+        #expect(error?.message.isEmpty == false)
+        #expect(client.transport.requests.isEmpty)
+    }
+
+    @Test(
+        "F11 a query id is any text that is not blank, of up to 255 characters",
+        arguments: ["x", String(repeating: "é", count: 255), "it's \"q\"\u{0}\u{1F30A}'; DROP TABLE MS_TableConfig;--"])
+    func queryIDs(_ id: String) async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant([World.row("a", at: 0)])
+        try await client.items.pull(queryID: id)
+        #expect(try Array(client.store.tokens().keys) == [id])
+        #expect(try await client.items.pull(queryID: id).rowsStored == 0)
+    }
+
+    // MARK: F3
+
+    @Test("F3 without a query id all matching rows come, by id", arguments: [1, 2, 3, 7, 1000])
+    func byID(pageSize: Int) async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant(World.rows(at: (0..<7).map { _ in 0 }))
+        let query = Query("TodoItem").filter(.column("id") != "r003")
+        let result = try await client.items.pull(query, settings: PullSettings(pageSize: pageSize))
+        var expected = try world.serverVersions()
+        expected["r003"] = nil
+        #expect(try client.store.versions() == expected)
+        #expect(result.rowsPulled == 6 && result.rowsStored == 6)
+        #expect(try client.store.tokens().isEmpty)
+    }
+
+    @Test("F3 pages by id need no updatedAt")
+    func undated() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant(["a", "b", "c"].map { ["id": .string($0), "text": "x", "deleted": false] })
+        try await client.items.pull(settings: PullSettings(pageSize: 1))
+        #expect(try client.store.versions().count == 3)
+    }
+
+    @Test("F3 rows inserted and deleted while pages go by id: nothing that was there is missed")
+    func changesByID() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        let rows = World.rows(at: (0..<20).map { _ in 0 })
+        try world.plant(rows)
+        let step = Mutex(0)
+        client.transport.inspect { _, _ in
+            let step = step.withLock { step in
+                step += 1
+                return step
+            }
+            // A new row before all others, and one of those already read is gone.
+            try? world.plant([World.row("a\(step)", at: 1)])
+            _ = try? world.serverStore.write { try $0.delete(id: rows[step / 2].id, from: "TodoItem") }
+            return nil
+        }
+        try await client.items.pull(settings: PullSettings(pageSize: 3))
+        let local = try client.store.versions()
+        #expect(try world.serverVersions().keys.filter { $0.hasPrefix("r") }.allSatisfy { local[$0] != nil })
+        #expect(local.count >= 20)
+    }
+
+    @Test(
+        "F3 top is the limit over all pages and skip the start, in the caller's order",
+        arguments: [(0, 5, 2), (3, 4, 3), (0, 0, 3), (8, 5, 1), (100, 5, 2), (2, nil, 3)] as [(Int, Int?, Int)])
+    func skipAndTop(skip: Int, top: Int?, pageSize: Int) async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant((0..<10).map { World.row("id\($0)", at: 0, text: "\(9 - $0)") })
+        var query = Query("TodoItem").order(by: "text").skip(skip)
+        query.limit = top
+        try await client.items.pull(query, settings: PullSettings(pageSize: pageSize))
+        let expected = (0..<10).map { "\($0)" }.dropFirst(skip).prefix(top ?? .max)
+        #expect(try client.texts() == Array(expected))
+    }
+
+    @Test("F3 rows that are equal in the caller's order do not change places between pages")
+    func ties() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant(World.rows(at: (0..<9).map { _ in 0 }))
+        try await client.items.pull(Query("TodoItem").order(by: "complete"), settings: PullSettings(pageSize: 2))
+        #expect(try client.store.versions() == world.serverVersions())
+        #expect(client.transport.requests.allSatisfy { $0.contains("complete") && $0.contains("id") })
+    }
+
+    @Test("F3 a server that gives the same page for ever is an error, not a loop", arguments: ["$filter", "$skip"])
+    func endless(option: String) async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant(World.rows(at: (0..<9).map { _ in 0 }))
+        client.transport.inspect { request, _ in .instead(request.without(option)) { $0 } }
+        let query = option == "$skip" ? Query("TodoItem").order(by: "text") : Query("TodoItem")
+        let error = await #expect(throws: SyncError.self) {
+            try await client.items.pull(query, settings: PullSettings(pageSize: 2))
+        }
+        #expect(error?.code == .noProgress && error?.table == "TodoItem")
+        #expect(client.transport.requests.count < 6)
+    }
+
+    // MARK: F7
+
+    @Test("F7 deleted rows are asked for and removed, also ones the client never had", arguments: ["all", nil])
+    func deletedRows(queryID: String?) async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant([World.row("a", at: 0), World.row("b", at: 10_000), World.row("c", at: 20_000, deleted: true)])
+        #expect(try await client.items.pull(queryID: queryID).rowsRemoved == 0)
+        #expect(try client.texts() == ["a", "b"])
+        try world.plant([World.row("a", at: 30_000, deleted: true)])
+        let result = try await client.items.pull(queryID: queryID)
+        #expect(result.rowsRemoved == 1)
+        #expect(try client.texts() == ["b"])
+        #expect(client.transport.requests.allSatisfy { $0.contains("__includeDeleted=true") })
+    }
+
+    @Test("F7 rows whose version is stored are not written", arguments: [1, 2, 1000])
+    func unchanged(pageSize: Int) async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant(World.rows(at: (0..<5).map { _ in 0 }))
+        let settings = PullSettings(pageSize: pageSize)
+        #expect(try await client.items.pull(queryID: "all", settings: settings).rowsStored == 5)
+        let again = try await client.items.pull(settings: settings)
+        #expect(again.rowsPulled == 5 && again.rowsStored == 0 && again.writes == 0)
+        try world.plant([World.row("r002", at: 0, text: "new").merging("version", "other")])
+        let third = try await client.items.pull(settings: settings)
+        #expect(third.rowsStored == 1 && third.writes == 1)
+        #expect(try client.row("r002")?["text"] == "new")
+    }
+
+    @Test("F11 deleted: null is not deleted, and timestamps are instants whatever their offset or digits")
+    func spellings() async throws {
+        let transport = ScriptedTransport { exchange in
+            guard exchange.number == 1 else { return .answer(200, "[]") }
+            return .answer(
+                200,
+                """
+                [{"id":"a","text":"a","version":"1","deleted":null,"updatedAt":"2026-11-21T10:00:00+02:00"},
+                 {"id":"b","text":"b","version":"1","updatedAt":"2026-11-21T08:00:00.0000001Z"}]
+                """)
+        }
+        let client = try SyncClient(url: "http://server.test", store: SQLiteStore.inMemory(), transport: transport)
+        try await client.define(World.schema)
+        try await client.table("TodoItem").pull(queryID: "all")
+        #expect(try client.store.versions() == ["a": "1", "b": "1"])
+        #expect(transport.requests[1].target.contains("updatedAt ge datetimeoffset'2026-11-21T08:00:00.0000001Z'"))
+    }
+
+    @Test("F11 a page is never larger than the server allows, however large the setting")
+    func pageSizeLimit() async throws {
+        let client = try await World().makeClient()
+        try await client.items.pull(settings: PullSettings(pageSize: 50_000))
+        try await client.items.pull(queryID: "all", settings: PullSettings(pageSize: Int.max))
+        #expect(client.transport.requests.allSatisfy { $0.contains("$top=1000") })
+    }
+}
+
+extension Row {
+    /// The row with one more value.
+    func merging(_ column: String, _ value: Value) -> Row {
+        var row = self
+        row[column] = value
+        return row
+    }
+}
