@@ -36,6 +36,13 @@ struct LinkTests {
         #expect(try next("<http://host/tables/T?q=é \"{}>; rel=next") == "tables/T?q=%C3%A9%20%22%7B%7D")
     }
 
+    @Test func `a link under the base URL's path is followed, by whatever port the base URL has`() throws {
+        #expect(try next("<http://host/api/tables/T>; rel=next", "host:81", path: "/api") == "tables/T")
+        #expect(try next("<http://host:81/api/tables/T>; rel=next", "host:81", path: "/api") == "tables/T")
+        #expect(throws: WireError.self) { try next("<http://host:80/api/T>; rel=next", "host:81", path: "/api") }
+        #expect(try next("<http://[::1]/api/tables/T>; rel=next", "[::1]:81", path: "/api") == "tables/T")
+    }
+
     @Test func `the base URL's path is taken off`() throws {
         let link = "<https://host:443/api/v1/tables/T?a=1>; rel=next"
         #expect(try next(link, "Host", scheme: "https", path: "/api/v1") == "tables/T?a=1")
@@ -61,13 +68,12 @@ struct LinkTests {
     }
 
     @Test(arguments: [
-        "https://host/tables/T", "http://other/tables/T", "http://host.evil/tables/T", "http://host:81/tables/T",
-        "http://user@host/tables/T", "http://host@evil/tables/T", "//evil/tables/T", "http:/tables/T", "tables/T",
-        "?$skip=1",
-        "http://host/other/T", "http://host/api/../tables/T", "http://host/api/%2e%2E/x", "http://host/api//x",
-        "http://host",
-        "http://host/api", "javascript:alert(1)", "http:///api/tables/T", "http://host/api/",
-        "http://host\\@evil/api/x",
+        "https://host/api/tables/T", "http://other/api/tables/T", "http://host.evil/api/tables/T",
+        "http://host:81/api/tables/T", "http://user@host/api/tables/T", "http://host@evil/api/tables/T",
+        "//evil/api/tables/T", "http:/api/tables/T", "api/tables/T", "?$skip=1", "http://host/other/T",
+        "http://host/apis/T", "http://host/api/../tables/T", "http://host/api/%2e%2E/x", "http://host/api//x",
+        "http://host", "http://host/api", "javascript:alert(1)", "http:///api/tables/T", "http://host/api/",
+        "http://host\\@evil/api/x", "http://host/api/%zz/T",
     ])
     func `a link that leads elsewhere is an error`(_ link: String) {
         let error = #expect(throws: WireError.self) { try next("<\(link)>; rel=next", path: "/api") }

@@ -200,6 +200,11 @@ struct ETagTests {
         #expect(dialect.version(of: response) == nil)
     }
 
+    @Test func `quotes that a server forgot to escape are read as they are`() {
+        #expect(ETag.version(fromETag: "\"a\"b\"") == "a\"b")
+        #expect(ETag.version(fromETag: "\"\"\"") == "\"")
+    }
+
     @Test func `If-Match lists`() throws {
         #expect(try IfMatch("\"a\", \"b\",W/\"c\"") == .versions(["a", "b"]))
         #expect(try IfMatch("*") == .any)
