@@ -32,6 +32,7 @@ public final class SQLiteStore: LocalStore {
         }
         // A relative path would change its meaning with the current folder, and SQLite gives some a meaning of its own.
         let absolute = path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
+        try DatabaseFile.requireWholePages(absolute)
         if options.isReadOnly {
             try self.init(reading: absolute, options)
         } else {
@@ -201,7 +202,7 @@ extension Connection {
         } catch {
             let isUnlockable = error.engineCode.map { $0 & 0xFF == Int(SQLITE_CANTOPEN) } ?? false
             guard isUnlockable, FileManager.default.isReadableFile(atPath: path),
-                !FileManager.default.fileExists(atPath: "\(path)-wal")
+                !DatabaseFile.hasLog(path)
             else { throw error }
             return .readingImmutable
         }

@@ -132,7 +132,12 @@ final class Session {
 
     private func writableConnection() throws(StoreError) -> Connection {
         if let failure { throw failure }
-        return try connection()
+        let connection = try connection()
+        // After some errors SQLite has rolled back already; what is written then would not be part of a transaction.
+        guard connection.isInTransaction else {
+            throw StoreError(.io, "the transaction was rolled back after an earlier error", path: connection.path)
+        }
+        return connection
     }
 
     private func failed(_ error: any Error, in table: String) -> StoreError {
@@ -168,12 +173,10 @@ extension Statement {
 }
 
 extension StoreError {
-    /// SQLite refuses a statement made from a valid query where the file lacks what its definitions say, or where the
-    /// query goes beyond the engine's limits.
+    /// SQLite refuses a statement made from a valid query where that goes beyond the engine's limits.
     fileprivate func refusedQuery(in table: String) -> StoreError {
         var error = inTable(table)
-        guard engineCode == Int(SQLITE_ERROR) else { return error }
-        error.code = message.contains("no such") ? .corrupt : .unsupportedQuery
+        if engineCode == Int(SQLITE_ERROR), code != .corrupt { error.code = .unsupportedQuery }
         return error
     }
 }

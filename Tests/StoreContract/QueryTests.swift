@@ -109,7 +109,7 @@ import TidelineTestSupport
             groups = level % 2 == 0 ? .and([groups, .column("n") != .null]) : .or([.column("n") == 2, groups])
             mixed = level % 2 == 0 ? .not(.and([leaf || .column("b"), mixed])) : .or([mixed, leaf, .column("b")])
             if level < 400 { compared = compared == true }
-            if level < 9 { doubled = .or([.and([doubled, doubled]), .and([.column("b"), doubled])]) }
+            if level < 5 { doubled = .or([.and([doubled, doubled]), .and([.column("b"), doubled])]) }
         }
         let terms = (0..<2000).map { Predicate.column("n") == .literal(.int(Int64($0))) }
         try subject.withStore(Self.schema) { store throws in

@@ -22,8 +22,11 @@ final class Statement {
             }
         }
         guard result == SQLITE_OK, let handle else {
-            throw StoreError.sqlite(
+            var error = StoreError.sqlite(
                 result, connection.handle, path: connection.path, doing: "SQLite refused a statement")
+            // Every statement names only what the stored definitions say is there.
+            if result == SQLITE_ERROR, error.message.contains("no such ") { error.code = .corrupt }
+            throw error
         }
         self.handle = handle
         self.sql = sql

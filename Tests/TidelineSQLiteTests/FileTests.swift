@@ -1,0 +1,286 @@
+import CSQLite
+import Foundation
+import Testing
+import TidelineSQLite
+import TidelineStore
+import TidelineTestSupport
+
+@Suite struct FileTests {
+    private static let table = TableSchema(
+        "t", columns: [.string("s"), .int("n"), .double("d"), .timestamp("at"), .bool("b"), .bytes("x"), .json("j")],
+        indexes: [["n"], ["s", "n"]])
+
+    /// A closed store of 400 rows, as the bytes of its file.
+    private static func makeFile(_ folder: String) throws -> Data {
+        let path = "\(folder)/store.sqlite"
+        let store = try SQLiteStore(path: path)
+        try store.define([table])
+        try store.write { writer throws in
+            try writer.upsert(
+                (0..<400).map { n -> Row in
+                    [
+                        "id": .string("id-\(n)"), "s": .string("text \(n)"), "n": .int(Int64(n)), "d": .double(0.5),
+                        "at": .timestamp(Timestamp(clampingTicks: Int64(n))), "b": true, "x": .bytes([1, 2]),
+                        "j": .json("[\(n)]"),
+                    ]
+                }, into: "t")
+        }
+        try store.close()
+        return try Data(contentsOf: URL(fileURLWithPath: path))
+    }
+
+    /// Opens, reads and writes what may be damaged; every failure must be a typed error.
+    private static func exercise(_ path: String) throws -> [Row]? {
+        do {
+            let store = try SQLiteStore(path: path)
+            defer { try? store.close() }
+            let rows = try store.read { reader throws in
+                _ = try reader.rows(matching: Query("t", predicate: .column("n") > 100).order(by: "s"))
+                _ = try reader.row(in: "t", id: "id-77")
+                return try reader.rows(matching: Query("t")).rows
+            }
+            try store.write { writer throws in
+                try writer.upsert(["id": "new", "s": "x", "n": 5], into: "t")
+                try writer.delete(matching: Query("t", predicate: .column("n") < 50))
+            }
+            return rows
+        } catch let error as StoreError {
+            let codes: [StoreError.Code] = [.corrupt, .newerFormat, .io, .full, .readOnly, .noSuchTable]
+            #expect(codes.contains(error.code), "\(error)")
+            return nil
+        }
+    }
+
+    private static func replaceFile(_ path: String, by content: Data) throws {
+        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+        try content.write(to: URL(fileURLWithPath: path))
+    }
+
+    @Test func whatIsInTheWayIsSaid() throws {
+        try withTemporaryFolder { folder throws in
+            let cases: [(String, SQLiteOptions, String)] = [
+                (folder, .init(), "folder"), ("\(folder)/none/store", .init(), "does not exist"),
+                ("\(folder)/store", .init(createsIfMissing: false), "does not exist"),
+                ("\(folder)/store", .init(isReadOnly: true), "does not exist"), ("", .init(), "empty"),
+                ("\(folder)/a\0b", .init(), "NUL"),
+            ]
+            for (path, options, reason) in cases {
+                let error = expectError(.io) { _ = try SQLiteStore(path: path, options: options) }
+                #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+                #expect(error?.path == path)
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
+        }
+    }
+
+    @Test(arguments: [
+        "größe 日本 😀.db", ":memory:", "file:x?mode=memory", "%41 b?c#d", String(repeating: "n", count: 200),
+    ])
+    func oddFileNamesAreNames(_ name: String) throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/\(name)"
+            let store = try SQLiteStore(path: path)
+            try store.define([Self.table])
+            try store.close()
+            #expect(FileManager.default.fileExists(atPath: path))
+            let reader = try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: true))
+            #expect(try reader.tables() == [Self.table])
+            try reader.close()
+        }
+    }
+
+    @Test func whatIsNotAStoreIsCorrupt() throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/x"
+            for content in [
+                Data("hello, this is no database".utf8), Data(count: 8192),
+                Data((0..<9000).map { UInt8(truncatingIfNeeded: $0) }),
+            ] {
+                try content.write(to: URL(fileURLWithPath: path))
+                expectError(.corrupt) { _ = try SQLiteStore(path: path) }
+                #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content)
+            }
+            try FileManager.default.removeItem(atPath: path)
+            try sql(path, "CREATE TABLE mine (a)")
+            expectError(.corrupt) { _ = try SQLiteStore(path: path) }
+            try Data().write(to: URL(fileURLWithPath: path))
+            expectError(.corrupt) { _ = try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: true)) }
+            expectError(.corrupt) { _ = try SQLiteStore(path: path, options: SQLiteOptions(createsIfMissing: false)) }
+        }
+    }
+
+    @Test func aNewerFormatIsRefused() throws {
+        try withTemporaryFolder { folder throws in
+            _ = try Self.makeFile(folder)
+            try sql("\(folder)/store.sqlite", "PRAGMA user_version = 2")
+            let error = expectError(.newerFormat) { _ = try SQLiteStore(path: "\(folder)/store.sqlite") }
+            #expect(error?.message.contains("2") == true)
+        }
+    }
+
+    @Test func truncatedAndZeroedFilesAreCorruptOrRight() throws {
+        try withTemporaryFolder { folder throws in
+            let whole = try Self.makeFile(folder)
+            let path = "\(folder)/store.sqlite"
+            let right = try #require(try Self.exercise(path))
+            for size in stride(from: 1, to: whole.count, by: whole.count / 23) {
+                try Self.replaceFile(path, by: whole.prefix(size))
+                let isWrong = try Self.exercise(path).map { $0 != right } ?? false
+                #expect(!isWrong, "truncated to \(size)")
+            }
+            for page in 0..<(whole.count / 4096) {
+                var damaged = whole
+                damaged.resetBytes(in: (page * 4096)..<((page + 1) * 4096))
+                try Self.replaceFile(path, by: damaged)
+                let isWrong = try Self.exercise(path).map { $0 != right } ?? false
+                #expect(!isWrong, "page \(page) zeroed")
+            }
+        }
+    }
+
+    /// SQLite keeps no checksums, so a flipped bit within a value goes unseen; it must not do more harm than that.
+    @Test func flippedBitsNeverCrash() throws {
+        try withTemporaryFolder { folder throws in
+            let whole = try Self.makeFile(folder)
+            let path = "\(folder)/store.sqlite"
+            var random = SplitMix64(seed: 7)
+            for _ in 0..<150 {
+                var damaged = whole
+                for _ in 0..<Int.random(in: 1...30, using: &random) {
+                    let isInFirstPage = Bool.random(using: &random)
+                    let offset = Int.random(in: 0..<(isInFirstPage ? 4096 : damaged.count), using: &random)
+                    damaged[offset] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+                }
+                try Self.replaceFile(path, by: damaged)
+                _ = try Self.exercise(path)
+            }
+        }
+    }
+
+    /// What SQLite's tools may write into a file and a column cannot hold is an error that names the place.
+    @Test(arguments: [
+        ("n", "'text'"), ("n", "1.5"), ("n", "x'00'"), ("s", "x'00'"), ("s", "CAST(x'ff' AS TEXT)"),
+        ("s", "CAST(x'eda080' AS TEXT)"), ("d", "'x'"), ("d", "9007199254740993"), ("at", "9223372036854775807"),
+        ("at", "'soon'"), ("b", "2"), ("b", "'true'"), ("x", "'text'"), ("j", "x'5b5d'"), ("id", "x'6162'"),
+        ("id", "''"), ("id", "CAST(x'c3' AS TEXT)"),
+    ])
+    func storedValuesOfAnotherKindAreCorrupt(_ column: String, _ value: String) throws {
+        try withTemporaryFolder { folder throws in
+            _ = try Self.makeFile(folder)
+            let path = "\(folder)/store.sqlite"
+            try sql(path, "UPDATE t SET \"\(column)\" = \(value) WHERE n = 7")
+            let store = try SQLiteStore(path: path)
+            let error = expectError(.corrupt) { try store.read { _ = try $0.rows(matching: Query("t")) } }
+            #expect(error?.table == "t")
+            #expect(error?.column == column)
+            if column != "id" { #expect(error?.id == "id-7") }
+            // Queries over it give some answer or a typed error.
+            try store.read { reader throws in
+                for predicate in [Predicate.column("s").length > 2, .column("at").year == 1970, .column("d") % 2 > 0] {
+                    #expect(try reader.count(Query("t", predicate: predicate)) >= 0)
+                }
+            }
+            try store.close()
+        }
+    }
+
+    @Test func damagedDefinitionsAreCorrupt() throws {
+        let changes = [
+            "UPDATE tideline_tables SET definition = '{'", "UPDATE tideline_tables SET name = 'u'",
+            "UPDATE tideline_tables SET definition = replace(definition, 'TEXT', 'x') || ' '|| x'ff'",
+            "DELETE FROM tideline_meta", "DROP TABLE tideline_meta", "DROP TABLE tideline_tables",
+        ]
+        for change in changes {
+            try withTemporaryFolder { folder throws in
+                _ = try Self.makeFile(folder)
+                let path = "\(folder)/store.sqlite"
+                try sql(path, change)
+                let error = #expect(throws: StoreError.self, "\(change)") { _ = try SQLiteStore(path: path) }
+                #expect(error?.code == .corrupt, "\(change): \(error.map { "\($0)" } ?? "")")
+            }
+        }
+        try withTemporaryFolder { folder throws in
+            _ = try Self.makeFile(folder)
+            let path = "\(folder)/store.sqlite"
+            try sql(path, "DROP TABLE t")
+            let store = try SQLiteStore(path: path)
+            expectError(.corrupt) { try store.read { _ = try $0.rows(matching: Query("t")) } }
+            expectError(.corrupt) { try store.read { _ = try $0.row(in: "t", id: "1") } }
+            expectError(.corrupt) { try store.write { try $0.upsert(["id": "1"], into: "t") } }
+            try store.close()
+        }
+    }
+
+    @Test func aReadOnlyStoreReadsAndRefusesToWrite() throws {
+        try withTemporaryFolder { folder throws in
+            _ = try Self.makeFile(folder)
+            let path = "\(folder)/store.sqlite"
+            let store = try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: true))
+            #expect(store.capabilities.isReadOnly)
+            #expect(try store.read { try $0.count(Query("t")) } == 400)
+            expectError(.readOnly) { _ = try store.write { try $0.delete(matching: Query("t")) } }
+            expectError(.readOnly) { try store.define([TableSchema("u", columns: [])]) }
+            try store.define([Self.table])
+            // It follows a writer.
+            let writer = try SQLiteStore(path: path)
+            try writer.write { _ = try $0.delete(matching: Query("t")) }
+            #expect(try store.read { try $0.count(Query("t")) } == 0)
+            try writer.close()
+            try store.close()
+        }
+    }
+
+    /// The promise of the documentation: SQLite's own tools read the file.
+    @Test func sqliteReadsTheFile() throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/store.sqlite"
+            let store = try SQLiteStore(path: path)
+            try store.define([Self.table])
+            let date = try #require(Timestamp("2026-11-21T10:20:30.5Z"))
+            try store.write { writer throws in
+                try writer.upsert(
+                    ["id": "Ä1", "s": "it's", "n": 7, "d": 2.0, "at": .timestamp(date), "b": true, "j": .json("{}")],
+                    into: "t")
+            }
+            try store.close()
+            #expect(try sql(path, "SELECT s, n, d, b, j, typeof(d) FROM t WHERE id = 'Ä1'") == "it's|7|2.0|1|{}|real")
+            #expect(
+                try sql(path, "SELECT datetime(at / 10000000, 'unixepoch') FROM t") == "2026-11-21 10:20:30")
+            #expect(try sql(path, "PRAGMA integrity_check") == "ok")
+            #expect(try sql(path, "PRAGMA journal_mode") == "wal")
+        }
+    }
+
+    @Test func definingTheSameAgainWritesNothing() throws {
+        try withTemporaryFolder { folder throws in
+            let whole = try Self.makeFile(folder)
+            let path = "\(folder)/store.sqlite"
+            let store = try SQLiteStore(path: path)
+            try store.define([Self.table])
+            let log = try FileManager.default.attributesOfItem(atPath: "\(path)-wal")[.size] as? Int
+            #expect(log == 0)
+            try store.close()
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == whole)
+        }
+    }
+}
+
+/// Runs SQL on a connection of its own, as another tool would, and returns the first row.
+@discardableResult
+func sql(_ path: String, _ text: String) throws -> String {
+    var database: OpaquePointer?
+    var statement: OpaquePointer?
+    defer {
+        sqlite3_finalize(statement)
+        sqlite3_close(database)
+    }
+    try #require(sqlite3_open(path, &database) == SQLITE_OK)
+    try #require(sqlite3_prepare_v2(database, text, -1, &statement, nil) == SQLITE_OK, "\(text)")
+    guard sqlite3_step(statement) == SQLITE_ROW else {
+        try #require(sqlite3_errcode(database) == SQLITE_DONE, "\(text)")
+        return ""
+    }
+    return (0..<sqlite3_column_count(statement))
+        .map { sqlite3_column_text(statement, $0).map { String(cString: $0) } ?? "null" }
+        .joined(separator: "|")
+}

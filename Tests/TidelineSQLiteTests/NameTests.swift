@@ -1,0 +1,50 @@
+import Testing
+import TidelineSQLite
+import TidelineStore
+
+/// What SQLite cannot keep is refused when it is defined.
+@Suite struct NameTests {
+    @Test(arguments: ["sqlite_sequence", "SQLite_x", "sqlite_master", "tideline_meta", "Tideline_Tables", "tideline_"])
+    func namesThatAreTakenAreRefused(_ name: String) throws {
+        let store = try SQLiteStore.inMemory()
+        let error = expectError(.schemaMismatch) { try store.define([TableSchema(name, columns: [])]) }
+        #expect(error?.table == name)
+    }
+
+    @Test func tablesThatDifferInCaseAreRefusedAndBothNamed() throws {
+        let store = try SQLiteStore.inMemory()
+        try store.define([TableSchema("Item", columns: [])])
+        let error = expectError(.schemaMismatch) { try store.define([TableSchema("iTEM", columns: [])]) }
+        #expect(error?.message.contains("\"Item\"") == true && error?.message.contains("\"iTEM\"") == true)
+        expectError(.schemaMismatch) {
+            try store.define([TableSchema("a", columns: []), TableSchema("A", columns: [])])
+        }
+        // Beyond ASCII, SQLite tells case and composition apart.
+        try store.define(["é", "É", "e\u{301}"].map { TableSchema($0, columns: [.string("x")]) })
+        try store.write { try $0.upsert(["id": "1", "x": "composed"], into: "é") }
+        #expect(try store.read { try $0.count(Query("e\u{301}")) } == 0)
+        #expect(try store.read { try $0.row(in: "é", id: "1")?["x"] } == "composed")
+    }
+
+    @Test func aColumnThatDiffersInCaseFromAStoredOneIsRefused() throws {
+        let store = try SQLiteStore.inMemory()
+        try store.define([TableSchema("t", columns: [.int("Foo")])])
+        let error = expectError(.schemaMismatch) { try store.define([TableSchema("t", columns: [.int("foo")])]) }
+        #expect(error?.column == "foo")
+    }
+
+    /// Columns that are no longer named stay stored, and count.
+    @Test func moreColumnsThanSQLiteTakesAreRefused() throws {
+        let store = try SQLiteStore.inMemory()
+        func wide(_ prefix: String, _ count: Int) -> TableSchema {
+            TableSchema("t", columns: (0..<count).map { .int("\(prefix)\($0)") }, systemColumns: [])
+        }
+        try store.define([wide("a", 1000)])
+        let error = expectError(.schemaMismatch) { try store.define([wide("b", 1000)]) }
+        #expect(error?.table == "t")
+        #expect(try store.tables() == [wide("a", 1000)])
+        try store.define([wide("b", 999)])
+        try store.write { try $0.upsert(["id": "1", "b998": 1], into: "t") }
+        #expect(try store.read { try $0.row(in: "t", id: "1")?["b998"] } == 1)
+    }
+}

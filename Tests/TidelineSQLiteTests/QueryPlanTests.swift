@@ -1,0 +1,62 @@
+import CSQLite
+import Testing
+import TidelineStore
+
+@testable import TidelineSQLite
+
+/// Indexes are used where they can be.
+@Suite struct QueryPlanTests {
+    private static let schema = TableSchema(
+        "t", columns: [.string("s"), .int("n"), .bool("b"), .timestamp("due"), .double("d")],
+        indexes: [["n"], ["b", "due"], ["s"]])
+
+    private static let searches: [Query] = [
+        Query("t", predicate: .column("id") == "x"), Query("t", predicate: .column("id").isIn(["x", "y"])),
+        Query("t", predicate: "x" == .column("id")), Query("t", predicate: .column("n") == 1),
+        Query("t", predicate: .column("n") == 1.5), Query("t", predicate: .column("n").isNull),
+        Query("t", predicate: .column("n") > 1 && .column("n") <= 5), Query("t", predicate: .column("n").isIn([1, 2])),
+        Query("t", predicate: !(.column("n") != 1)), Query("t", predicate: .not(.not(.column("n") == 1))),
+        Query("t", predicate: .column("b") == false && .column("due") < .literal(.timestamp(.max))),
+        Query("t", predicate: .column("s") == "x" || .column("n") == 1),
+        Query("t", predicate: .column("s") >= "a" && .column("s") < "b"),
+    ]
+
+    @Test(arguments: searches)
+    func conditionsOnIndexedColumnsSearch(_ query: Query) throws {
+        let plan = try plan(query)
+        #expect(plan.contains("SEARCH") && !plan.contains("SCAN"), "\(plan)")
+    }
+
+    private static let ordered: [Query] = [
+        Query("t"), Query("t").order(by: "id", descending: true), Query("t").order(by: "n"),
+        Query("t").order(by: "b").order(by: "due"), Query("t", predicate: .column("b") == false).order(by: "due"),
+        Query("t", predicate: .column("n") > 5).order(by: "n").limit(50).skip(50),
+    ]
+
+    @Test(arguments: ordered)
+    func ordersAlongAnIndexDoNotSort(_ query: Query) throws {
+        let plan = try plan(query)
+        #expect(!plan.contains("TEMP B-TREE"), "\(plan)")
+        #expect(plan.contains("INDEX"), "\(plan)")
+    }
+
+    @Test func valuesAreNeverText() throws {
+        let predicate = Predicate.column("s") == "secret" && .column("s").contains("hidden")
+        let compiled = try StoredTable(Self.schema).select("\"id\"", for: Query("t", predicate: predicate))
+        #expect(!compiled.sql.contains("secret") && !compiled.sql.contains("hidden"))
+        #expect(compiled.parameters == ["secret", "hidden"])
+    }
+
+    private func plan(_ query: Query) throws -> String {
+        let connection = try Connection.open(nil, for: .writing, options: SQLiteOptions())
+        let plan = try SchemaPlan(
+            defining: [Self.schema], over: Catalog(generation: 1, tables: []), columnLimit: 2000)
+        for statement in plan.statements { try connection.executeOnce(statement) }
+        let table = StoredTable(Self.schema)
+        let compiled = try table.select(table.columnList, for: query)
+        let statement = try Statement("EXPLAIN QUERY PLAN \(compiled.sql)", on: connection)
+        var lines: [String] = []
+        while try statement.step() { lines.append(statement.text(3) ?? "") }
+        return lines.joined(separator: "; ")
+    }
+}
