@@ -96,14 +96,25 @@ let package = Package(
             path: "Tests/TidelineTestSupport",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "StoreProbe",
+            dependencies: ["TidelineStore", "TidelineSQLite"],
+            path: "Tests/StoreProbe",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "StoreContract",
-            dependencies: ["TidelineStore", "TidelineSQLite", "TidelineTestSupport"],
+            dependencies: ["TidelineStore", "TidelineSQLite", "TidelineTestSupport", "StoreProbe"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "TidelineStoreTests",
             dependencies: ["TidelineStore", "TidelineTestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "TidelineSQLiteTests",
+            dependencies: ["TidelineStore", "TidelineSQLite", "TidelineTestSupport", "CSQLite"],
             swiftSettings: settings
         ),
         .testTarget(
