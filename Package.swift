@@ -146,7 +146,7 @@ let package = Package(
             name: "TidelineToolTests",
             dependencies: [
                 "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSQLite", "TidelineStore",
-                "TidelineTool", argumentParser, httpTypes, logging,
+                "TidelineTestSupport", "TidelineTool", argumentParser, httpTypes, logging,
             ],
             swiftSettings: settings
         ),
