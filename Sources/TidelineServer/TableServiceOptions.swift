@@ -43,8 +43,9 @@ public struct TableServiceOptions: Sendable {
     /// The base64 text of 12 random bytes.
     public static func randomVersion() -> String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        // Twelve bytes are sixteen letters of six random bits each.
-        let letters = (0..<16).map { _ in alphabet[Int.random(in: 0..<64)] }
+        // Twelve bytes are sixteen letters of six bits, here eight from each of two words.
+        let words = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)]
+        let letters = words.flatMap { word in (0..<8).map { alphabet[Int(word >> ($0 * 6) & 63)] } }
         return String(decoding: letters, as: UTF8.self)
     }
 
