@@ -116,6 +116,22 @@ struct ReadingTests {
         #expect(try !answer.error().isEmpty)
     }
 
+    @Test(arguments: [("not%20(", 480), ("(", 480), ("(done%20or%20", 480), ("(count%20ge%200)%20eq%20(", 20)])
+    func `a deep filter is answered, a deeper one answered or refused`(_ opening: String, _ sure: Int) throws {
+        let fixture = try filled(1)
+        for depth in [sure, 990, 5_000] {
+            let nested = String(repeating: opening, count: depth) + "done" + String(repeating: ")", count: depth)
+            let answer = fixture.send(.get, "/tables/Item?$filter=\(nested)")
+            #expect(answer.status == .ok || (depth > sure && answer.status == .badRequest), "\(depth): \(answer.text)")
+        }
+    }
+
+    @Test func `a filter of two thousand terms is answered`() throws {
+        let fixture = try filled(3)
+        let terms = (0..<2_000).map { "count%20eq%20\($0)" }.joined(separator: "%20or%20")
+        #expect(try fixture.ids("/tables/Item?$filter=\(terms)") == ["1000", "1001", "1002"])
+    }
+
     @Test func `skip at the end of the numbers is an empty page`() throws {
         #expect(try filled(1).send(.get, "/tables/Item?$skip=9223372036854775807").text == "[]")
     }
