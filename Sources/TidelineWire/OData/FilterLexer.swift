@@ -124,8 +124,7 @@ struct FilterLexer {
     // MARK: Numbers
 
     private func number(from start: Int) throws(WireError) -> FilterToken {
-        var end = start + (bytes[start] == UInt8(ascii: "-") ? 1 : 0)
-        end = digits(from: end)
+        var end = digits(from: start + (bytes[start] == UInt8(ascii: "-") ? 1 : 0))
         var isDouble = false
         if byte(end) == UInt8(ascii: "."), byte(end + 1)?.isDigit ?? false {
             isDouble = true
@@ -136,24 +135,23 @@ struct FilterLexer {
             end = exponent
         }
         let text = String(decoding: bytes[start..<end], as: UTF8.self)
-        let suffix = byte(end)
-        var tokenEnd = end
-        switch suffix {
-        case UInt8(ascii: "L"), UInt8(ascii: "l"):
-            guard !isDouble else { throw fault("a number with the suffix L must be whole", at: start) }
-            tokenEnd += 1
-        case UInt8(ascii: "d"), UInt8(ascii: "D"), UInt8(ascii: "f"), UInt8(ascii: "F"), UInt8(ascii: "m"),
-            UInt8(ascii: "M"):
-            isDouble = true
-            tokenEnd += 1
-        default: break
+        let suffix = byte(end).flatMap { NumberSuffix(rawValue: $0 | 0x20) }
+        if suffix != nil { end += 1 }
+        if let (next, length) = scalar(at: end), next.continuesIdentifier || next == "'" {
+            throw fault("expected the end of a number, found \(excerpt(end..<end + length))", at: end)
         }
-        if let (next, length) = scalar(at: tokenEnd), next.continuesIdentifier || next == "'" {
-            throw fault("expected the end of a number, found \(excerpt(tokenEnd..<tokenEnd + length))", at: tokenEnd)
-        }
-        let isLong = !isDouble && tokenEnd > end
-        return FilterToken(
-            kind: .literal(try value(text, isDouble: isDouble, isLong: isLong, at: start)), range: start..<tokenEnd)
+        if suffix == .long, isDouble { throw fault("a number with the suffix L must be whole", at: start) }
+        let isLong = suffix == .long
+        let value = try value(text, isDouble: isDouble || (suffix != nil && !isLong), isLong: isLong, at: start)
+        return FilterToken(kind: .literal(value), range: start..<end)
+    }
+
+    /// The letter behind a number that says its type, in lower case. Single and decimal are read as doubles.
+    private enum NumberSuffix: UInt8 {
+        case long = 0x6C
+        case double = 0x64
+        case single = 0x66
+        case decimal = 0x6D
     }
 
     private func value(_ text: String, isDouble: Bool, isLong: Bool, at start: Int) throws(WireError) -> Value {
