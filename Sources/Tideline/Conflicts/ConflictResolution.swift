@@ -13,18 +13,15 @@ struct ConflictResolution: Sendable {
         var operation = try unchangedOperation(of: error, in: writer)
         switch resolution {
         case .discard:
-            try discard(operation, serverItem: error.serverItem, in: writer)
+            try discard(operation, error: error, in: writer)
         case .update(let item):
             try operations.remove(operation, in: writer)
-            try replace(operation.itemID, by: item, in: writer)
+            try replace(operation.itemID, by: stamped(item, operation, error), in: writer)
         case .keep(let item):
-            try rebase(&operation, onto: item, serverItem: error.serverItem)
-            if operation.kind == .update, error.isRowGone {
-                // The server has no row to update: the next push brings it back first.
-                operation.restores = true
-                operation.base = nil
-                operation.baseVersion = nil
-            }
+            rebase(&operation, onto: item, error: error)
+            // What the server has, it cannot insert again; what it has no longer, it cannot update.
+            if operation.kind == .insert, error.serverItem != nil { operation.kind = .update }
+            operation.restores = operation.kind == .update && (operation.restores || error.isRowGone)
             try store(operation, item: item, in: writer)
         case .modify(let kind, let item):
             try modify(&operation, to: kind, item: item, error: error, in: writer)
@@ -47,12 +44,14 @@ struct ConflictResolution: Sendable {
         return operation
     }
 
-    private func discard(_ operation: TableOperation, serverItem: Row?, in writer: some StoreWriter) throws {
+    private func discard(
+        _ operation: TableOperation, error: TableOperationError, in writer: some StoreWriter
+    ) throws {
         try operations.remove(operation, in: writer)
-        let base = try operation.base.map(codec.row)
+        let pulled = try operation.pulled.map(codec.row)
+        var known = try error.serverItem ?? (error.isRowGone ? nil : operation.base.map(codec.row))
         // A pull may have brought a newer copy than the answer to the push.
-        let known = [serverItem, base].compactMap { $0 }
-            .max { ($0["updatedAt"]?.timestamp ?? .min) < ($1["updatedAt"]?.timestamp ?? .min) }
+        if let pulled, known.map({ $0.updatedAt <= pulled.updatedAt }) ?? true { known = pulled }
         if let known, known["deleted"]?.bool != true {
             try replace(operation.itemID, by: known, in: writer)
         } else {
@@ -60,12 +59,28 @@ struct ConflictResolution: Sendable {
         }
     }
 
-    private func rebase(_ operation: inout TableOperation, onto item: Row, serverItem: Row?) throws {
-        operation.baseVersion = item.version ?? serverItem?.version ?? operation.baseVersion
-        if let serverItem { operation.base = codec.json(serverItem) }
-        operation.sent = []
+    /// The operation goes on from the version of the server's row, unless the item has one that is neither that nor the
+    /// one that failed: the caller has asked the server since.
+    private func rebase(_ operation: inout TableOperation, onto item: Row?, error: TableOperationError) {
         operation.revision += 1
         operation.lastError = nil
+        let failed = operation.baseVersion
+        let given = item?.version == failed ? nil : item?.version
+        operation.baseVersion = given ?? error.serverItem?.version ?? failed
+        if let server = error.serverItem {
+            operation.base = operation.baseVersion == server.version ? codec.json(server) : nil
+            operation.sent = []
+        } else if operation.baseVersion != failed {
+            operation.base = nil
+        }
+    }
+
+    /// The item with the server's stamps, where it has none or those of the row that failed.
+    private func stamped(_ item: Row, _ operation: TableOperation, _ error: TableOperationError) -> Row {
+        guard let server = error.serverItem, item.version == nil || item.version == operation.baseVersion else {
+            return item
+        }
+        return item.merging(server.filteringColumns { SystemColumns.names.contains($0) })
     }
 
     private func modify(
@@ -74,8 +89,8 @@ struct ConflictResolution: Sendable {
     ) throws {
         let content = try item ?? writer.row(in: schema.name, id: operation.itemID) ?? error.item
         operation.kind = kind
-        operation.restores = false
-        try rebase(&operation, onto: item ?? Row(), serverItem: error.serverItem)
+        operation.restores = kind != .delete && error.isRowGone
+        rebase(&operation, onto: item, error: error)
         switch kind {
         case .insert:
             operation.baseVersion = nil
@@ -114,4 +129,8 @@ struct ConflictResolution: Sendable {
     }
 
     private func fitted(_ item: Row, id: String) -> Row { item.fitted(to: schema, id: id) }
+}
+
+extension Row {
+    fileprivate var updatedAt: Timestamp { self["updatedAt"]?.timestamp ?? .min }
 }

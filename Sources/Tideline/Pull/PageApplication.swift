@@ -6,7 +6,7 @@ struct PageApplication: Sendable {
     private(set) var stored: [Int]? = []
     /// Ids of the rows to remove.
     private(set) var removed: [RowID] = []
-    /// Operations whose base copy becomes the server's row at a position.
+    /// Operations beside which the server's row at a position is kept.
     private(set) var rebased: [(operation: TableOperation, index: Int)] = []
     private let page: PulledPage
 
@@ -42,7 +42,8 @@ struct PageApplication: Sendable {
             try page.rows.withRow(at: index) { view in
                 let version = versionColumn.flatMap { view.string(at: $0) }
                 if !pending.isEmpty, let operation = pending[schema.itemKey(view.id)] {
-                    if try operation.base.map(page.codec.row)?.version != version || version == nil {
+                    let known = try (operation.pulled ?? operation.base).map(page.codec.row)
+                    if known?.version != version || version == nil {
                         rebased.append((operation, index))
                     }
                 } else if isDeleted {
@@ -98,7 +99,7 @@ struct PageApplication: Sendable {
             var operation = operation
             var row = page.row(at: index)
             if page.deleted.contains(index) { row["deleted"] = true }
-            operation.base = page.codec.json(row)
+            operation.pulled = page.codec.json(row)
             try operations.save(operation, in: writer)
         }
     }

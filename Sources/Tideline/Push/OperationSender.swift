@@ -9,6 +9,7 @@ struct OperationSender: Sendable {
     let operation: TableOperation
     let parameters: [(String, String)]
     /// Stores that a request with this body is about to leave; returns all bodies whose fate is not known, as JSON.
+    /// Throws ``OperationGone`` when there is nothing to send any more.
     let noteAttempt: @Sendable (Row) async throws -> [String]
 
     private var table: String { operation.table }
@@ -19,19 +20,18 @@ struct OperationSender: Sendable {
 
     /// Sends `item` and returns the server's row; nil for a delete, and for an update without any content.
     func send(_ item: Row) async throws -> Row? {
-        switch operation.kind {
-        case .insert: return try await insert(item)
-        case .update:
-            let base = try operation.base.map(codec.row)
-            return try await update(item, base: operation.restores ? nil : base, round: 1)
-        case .delete:
-            return try await delete(version: item.version, round: 1)
-        }
+        if operation.kind == .delete { return try await delete(version: item.version, round: 1) }
+        var checked = item
+        checked.id = id
+        // What a delegate made of the item must be readable when it is compared with the server's row.
+        _ = try RowInput.checked(checked, for: codec.schema)
+        guard operation.kind == .update else { return try await insert(item, mayRestore: operation.restores) }
+        return try await update(item, base: operation.base.map(codec.row), isWhole: operation.restores, round: 1)
     }
 
     // MARK: Insert
 
-    private func insert(_ item: Row) async throws -> Row? {
+    private func insert(_ item: Row, mayRestore: Bool) async throws -> Row? {
         let body = codec.insertBody(of: item, id: id)
         let sent = try await noteAttempt(body)
         let answer = try await connection.send(
@@ -42,11 +42,12 @@ struct OperationSender: Sendable {
         case .conflict:
             // The body may be the client's own row sent back: only a look-up tells.
             let server = try await lookUp()
+            if server?["deleted"]?.bool == true, mayRestore { return try await restore(item, body: body) }
             guard let server, server["deleted"]?.bool != true,
                 // An insert without any content has no body to compare.
                 try isOwn(server, sent) || (body.isEmpty && codec.differingColumns(server, item).isEmpty)
             else { throw conflict(answer, server: server) }
-            return try await build(on: server, item: item, body: body)
+            return try await build(on: server, item: item, body: body, sent: sent, round: 2)
         default:
             throw rejection(answer)
         }
@@ -54,9 +55,9 @@ struct OperationSender: Sendable {
 
     // MARK: Update
 
-    private func update(_ item: Row, base: Row?, round: Int) async throws -> Row? {
-        let body = try codec.updateBody(of: item, base: base, earlier: operation.sent, id: id)
-        guard !body.isEmpty || operation.restores else { return base }
+    private func update(_ item: Row, base: Row?, isWhole: Bool, round: Int) async throws -> Row? {
+        let body = try codec.updateBody(of: item, base: base, isWhole: isWhole, earlier: operation.sent, id: id)
+        if body.isEmpty { return operation.restores ? try await restore(item, body: body) : base }
         let sent = try await noteAttempt(body)
         let answer = try await connection.send(
             dialect.update(
@@ -69,21 +70,27 @@ struct OperationSender: Sendable {
         case .gone:
             throw conflict(answer, server: nil)
         case .conflict:
-            guard let server = try await conflictingRow(in: answer), try isOwn(server, sent),
-                round < Self.maximumRounds
-            else { throw try await conflict(answer, server: conflictingRow(in: answer)) }
-            return try await build(on: server, item: item, body: body, round: round + 1)
+            let server = try await conflictingRow(in: answer)
+            guard let server, round < Self.maximumRounds, try isOwn(server, sent) || isUndeleted(server) else {
+                throw conflict(answer, server: server)
+            }
+            return try await build(on: server, item: item, body: body, sent: sent, round: round + 1)
         default:
             throw rejection(answer)
         }
     }
 
     /// The server's row is an earlier write of this operation: what it lacks of the item goes into an update of it.
-    private func build(on server: Row, item: Row, body: Row, round: Int = 2) async throws -> Row? {
-        if codec.shows(server, body) { return server }
-        var next = item
-        next["version"] = server["version"]
-        return try await update(next, base: server, round: round)
+    ///
+    /// Only columns that were ever sent are compared and changed: others are the server's, or those of clients that
+    /// have built upon the same write.
+    private func build(on server: Row, item: Row, body: Row, sent: [String], round: Int) async throws -> Row? {
+        var wanted = body
+        for json in sent {
+            for name in try codec.row(json).columnNames where wanted[name] == nil { wanted[name] = item[name] ?? .null }
+        }
+        if codec.shows(server, wanted) { return server }
+        return try await update(server.merging(wanted), base: server, isWhole: false, round: round)
     }
 
     /// Brings a deleted row back and gives it its content; where the server has none at all, inserts it.
@@ -91,16 +98,18 @@ struct OperationSender: Sendable {
         let answer = try await connection.send(dialect.undelete(id, in: table, version: nil, features: .offline))
         switch try meaning(of: answer) {
         case .done:
-            let version = try await row(in: answer)?.version
-            let request = try dialect.update(
-                body, in: table, version: version, parameters: parameters, features: .offline)
-            let update = try await connection.send(request)
-            guard try meaning(of: update) == .done else {
-                throw try await conflict(update, server: conflictingRow(in: update))
+            let restored = try await row(in: answer)
+            if body.isEmpty { return restored }
+            let update = try await connection.send(
+                dialect.update(
+                    body, in: table, version: restored?.version, parameters: parameters, features: .offline))
+            switch try meaning(of: update) {
+            case .done: return try await row(in: update)
+            case .gone, .conflict: throw try await conflict(update, server: conflictingRow(in: update))
+            default: throw rejection(update)
             }
-            return try await row(in: update)
         case .gone:
-            return try await insert(item)
+            return try await insert(item, mayRestore: false)
         case .conflict:
             throw try await conflict(answer, server: conflictingRow(in: answer))
         default:
@@ -121,10 +130,10 @@ struct OperationSender: Sendable {
             return nil
         case .conflict:
             let server = try await conflictingRow(in: answer)
+            if let server, server["deleted"]?.bool == true { return server }
             // An update of ours that was carried out though its answer was lost: delete what it made.
-            guard let server, try isOwn(server, sent), round < Self.maximumRounds, let version = server.version else {
-                throw conflict(answer, server: server)
-            }
+            guard let server, try isOwnAlone(server, sent), round < Self.maximumRounds, let version = server.version
+            else { throw conflict(answer, server: server) }
             return try await delete(version: version, round: round + 1)
         default:
             throw rejection(answer)
@@ -199,6 +208,20 @@ struct OperationSender: Sendable {
             return !body.isEmpty && codec.shows(server, body)
         }
     }
+
+    /// Whether the server's row is an earlier write of this operation and has no change by others upon it.
+    private func isOwnAlone(_ server: Row, _ sent: [String]) throws -> Bool {
+        let base = try operation.base.map(codec.row) ?? Row()
+        return try isOwn(server, sent)
+            && sent.contains { codec.shows(server, base.merging(try codec.row($0))) }
+    }
+
+    /// Whether the server's row is the one that was deleted here, brought back by an earlier try of this operation whose
+    /// answer was lost: it has the content that the delete was made on.
+    private func isUndeleted(_ server: Row) throws -> Bool {
+        guard operation.restores, server["deleted"]?.bool != true, let base = operation.base else { return false }
+        return codec.shows(server, try codec.row(base))
+    }
 }
 
 extension RowCodec {
@@ -214,8 +237,15 @@ extension RowCodec {
 
     /// What an update sends: the app's columns that differ from the base, and those of earlier bodies whose fate is
     /// not known; the whole row where there is no base.
-    func updateBody(of item: Row, base: Row?, earlier: [String], id: String) throws -> Row {
-        var names = base.map { differingColumns(item, $0) } ?? appColumns.filter { item[$0] != nil }
+    ///
+    /// - Parameter isWhole: Whether to send all columns but those that are null in the base too, as for a row that was
+    ///   deleted and is to come back.
+    func updateBody(of item: Row, base: Row?, isWhole: Bool, earlier: [String], id: String) throws -> Row {
+        var names = appColumns.filter { name in
+            guard let base else { return item[name] != nil }
+            let (now, before) = (item[name] ?? .null, base[name] ?? .null)
+            return isWhole ? !(now.isNull && before.isNull) : now != before
+        }
         for json in earlier {
             names += try row(json).columnNames.filter { appColumns.contains($0) && !names.contains($0) }
         }

@@ -21,6 +21,11 @@ struct PushOutcomes: Sendable {
             try succeedDelete(current, sent: sent, waiting: waiting, server: server, in: writer)
         } else if let server {
             try take(over: server, snapshot: snapshot, current: current, sent: sent, waiting: waiting, in: writer)
+        } else if var waiting {
+            waiting.baseVersion = current.baseVersion
+            waiting.base = current.base
+            try operations.save(waiting, in: writer)
+            try operations.remove(current, in: writer)
         } else if current.revision == sent.revision {
             try operations.remove(current, in: writer)
         }
@@ -40,14 +45,22 @@ struct PushOutcomes: Sendable {
             try rebase(current, onto: nil, version: server?.version, in: writer)
         } else {
             try operations.remove(current, in: writer)
+            // A pull saw the row while the delete was on its way: it was brought back. Else a tombstone will follow.
+            if let pulled = try current.pulled.map(codec.row), current.pulled != sent.pulled,
+                pulled["deleted"]?.bool != true
+            {
+                try writer.upsert(pulled.fitted(to: schema, id: sent.itemID), into: schema.name)
+            }
         }
     }
 
     private func take(
-        over server: Row, snapshot: Row?, current: TableOperation, sent: TableOperation, waiting: TableOperation?,
+        over answer: Row, snapshot: Row?, current: TableOperation, sent: TableOperation, waiting: TableOperation?,
         in writer: some StoreWriter
     ) throws {
         let local = try writer.row(in: schema.name, id: sent.itemID)
+        // A row that the delegate made up may name a few columns only.
+        let server = try newest(snapshot?.merging(answer) ?? answer, current.pulled)
         var merged = server
         if let local, let snapshot {
             merged = RowMerge.merge(local: local, sent: snapshot, server: server, columns: codec.appColumns)
@@ -63,9 +76,21 @@ struct PushOutcomes: Sendable {
             try rebase(current, onto: server, version: server.version, in: writer)
         } else {
             try operations.remove(current, in: writer)
+            if server["deleted"]?.bool == true {
+                try writer.delete(id: sent.itemID, from: schema.name)
+                return
+            }
         }
         guard (waiting ?? current).kind != .delete else { return }
         try writer.upsert(merged.fitted(to: schema, id: sent.itemID), into: schema.name)
+    }
+
+    /// The row in an answer, or a later one that a pull brought while the answer was on its way.
+    private func newest(_ answer: Row, _ pulled: String?) throws -> Row {
+        guard let pulled = try pulled.map(codec.row), let pulledAt = pulled["updatedAt"]?.timestamp,
+            let answeredAt = answer["updatedAt"]?.timestamp, pulledAt > answeredAt
+        else { return answer }
+        return pulled
     }
 
     /// The operation goes on from what the server has now.
@@ -75,6 +100,7 @@ struct PushOutcomes: Sendable {
         var operation = operation
         if operation.kind == .insert { operation.kind = .update }
         operation.base = server.map(codec.json)
+        operation.pulled = nil
         operation.baseVersion = version
         operation.attempts = 0
         operation.sent = []
@@ -107,6 +133,17 @@ struct PushOutcomes: Sendable {
             revision: current.revision, failure: failure, item: item)
         try errors.save(record, codec: codec, in: writer)
         return record
+    }
+
+    /// Joins an operation with one behind it that a push left there when its process ended.
+    ///
+    /// - Returns: Whether there is still something to send.
+    func joinLeftBehind(_ current: inout TableOperation, in writer: some StoreWriter) throws -> Bool {
+        guard let waiting = try waitingOperation(behind: current, in: writer) else { return true }
+        guard try join(&current, with: waiting, in: writer) else { return false }
+        try operations.save(current, in: writer)
+        try operations.removeError(of: current.id, in: writer)
+        return true
     }
 
     /// Joins an operation that is no longer in flight with the one behind it; false when both are gone.

@@ -63,6 +63,9 @@ struct PushRun<Store: LocalStore>: Sendable {
             }
             if server.cancelsPush { throw Self.cancelledByDelegate }
             return .succeeded
+        } catch is OperationGone {
+            try await finish(inHand) { _, _ in nil }
+            return .succeeded
         } catch let failure as OperationFailure {
             let record = try await finish(inHand) { try $0.fail(inHand.operation, failure, in: $1) }
             if let record { outcome.errors.append(TableOperationError(record, resolver: context)) }
@@ -77,16 +80,20 @@ struct PushRun<Store: LocalStore>: Sendable {
     /// Marks an operation as in flight and reads its row, in one transaction; nil when it is gone.
     private func take(_ id: Int64) async throws -> InHand? {
         let context = context
-        return try await context.writing { writer in
-            guard let operation = try context.operations.operation(id, in: writer) else { return nil }
-            let schema = try writer.schema(of: operation.table)
-            let codec = RowCodec(schema: schema)
-            let snapshot = try writer.row(in: operation.table, id: operation.itemID)
-            var item = try operation.kind == .delete ? operation.deletedItem.map(codec.row) ?? Row() : snapshot
-            item?.id = operation.itemID
-            item?["version"] = operation.baseVersion.map { .string($0) }
-            context.markInFlight(id)
-            return InHand(operation: operation, schema: schema, snapshot: snapshot, item: item)
+        return try await unmarkingOnFailure(id) {
+            try await context.writing { writer in
+                guard var operation = try context.operations.operation(id, in: writer) else { return nil }
+                let schema = try writer.schema(of: operation.table)
+                let codec = RowCodec(schema: schema)
+                let outcomes = PushOutcomes(operations: context.operations, errors: context.errorStore, codec: codec)
+                guard try outcomes.joinLeftBehind(&operation, in: writer) else { return nil }
+                let snapshot = try writer.row(in: operation.table, id: operation.itemID)
+                var item = try operation.kind == .delete ? operation.deletedItem.map(codec.row) ?? Row() : snapshot
+                item?.id = operation.itemID
+                item?["version"] = operation.baseVersion.map { .string($0) }
+                context.markInFlight(id)
+                return InHand(operation: operation, schema: schema, snapshot: snapshot, item: item)
+            }
         }
     }
 
@@ -99,9 +106,21 @@ struct PushRun<Store: LocalStore>: Sendable {
         let context = context
         let outcomes = PushOutcomes(
             operations: context.operations, errors: context.errorStore, codec: RowCodec(schema: inHand.schema))
-        return try await context.writing { writer in
-            defer { context.unmarkInFlight(inHand.operation.id) }
-            return try body(outcomes, writer)
+        return try await unmarkingOnFailure(inHand.operation.id) {
+            try await context.writing { writer in
+                defer { context.unmarkInFlight(inHand.operation.id) }
+                return try body(outcomes, writer)
+            }
+        }
+    }
+
+    /// A transaction that cannot begin or commit must not leave its operation in flight: nothing would ever end it.
+    private func unmarkingOnFailure<T>(_ id: Int64, _ body: () async throws -> T) async throws -> T {
+        do {
+            return try await body()
+        } catch {
+            context.unmarkInFlight(id)
+            throw error
         }
     }
 
@@ -120,9 +139,15 @@ struct PushRun<Store: LocalStore>: Sendable {
             return (row, operation.isCancelled)
         } catch {
             if operation.isCancelled || error is CancellationError { throw Self.cancelledByDelegate }
-            if error is SyncError || error is OperationFailure { throw error }
+            if error is OperationFailure || error is OperationGone || Self.endsPush(error) { throw error }
             throw OperationFailure(.delegate, "the delegate failed: \(error)")
         }
+    }
+
+    /// Whether an error ends the push; others of the core come from calls that the delegate made on its own.
+    private static func endsPush(_ error: any Error) -> Bool {
+        guard let error = error as? SyncError else { return false }
+        return [.network, .authentication, .store, .cancelled].contains(error.code)
     }
 
     private static var cancelledByDelegate: SyncError {
@@ -149,7 +174,7 @@ struct PushRun<Store: LocalStore>: Sendable {
             noteAttempt: { body in
                 try await context.writing { writer in
                     guard var operation = try context.operations.operation(inHand.operation.id, in: writer) else {
-                        return []
+                        throw OperationGone()
                     }
                     operation.attempts += 1
                     let json = codec.json(body)
@@ -160,12 +185,18 @@ struct PushRun<Store: LocalStore>: Sendable {
             })
     }
 
-    /// A request that cannot be written (an id or value the wire has no form for) is this operation's failure.
+    /// A row that does not fit its table, or a request that cannot be written (an id or value the wire has no form for),
+    /// is this operation's failure.
     private func sending(_ body: () async throws -> Row?) async throws -> Row? {
         do {
             return try await body()
+        } catch let error as SyncError where error.code == .invalidArgument {
+            throw OperationFailure(.invalidItem, "the row cannot be sent: \(error)")
         } catch let error as WireError {
             throw OperationFailure(.invalidItem, "the row cannot be sent: \(error)")
         }
     }
 }
+
+/// The operation was dropped, by another process over the same store, before its request left.
+struct OperationGone: Error {}

@@ -56,14 +56,23 @@ struct OperationStore: Sendable {
     /// begin anew.
     func takeID(in writer: some StoreWriter) throws -> Int64 {
         let key = "lastOperationId"
-        let stored = try writer.row(in: tables.config, id: key)?["value"]?.string
-        let last = try max(stored.flatMap { Int64($0) } ?? 0, lastID(in: writer))
+        var stored: Int64 = 0
+        if let row = try writer.row(in: tables.config, id: key) {
+            guard let value = row["value"]?.string.flatMap({ Int64($0) }) else { throw damagedCounter(key) }
+            stored = value
+        }
+        let (next, overflow) = try max(stored, lastID(in: writer)).addingReportingOverflow(1)
+        guard !overflow else { throw damagedCounter(key) }
         let row: Row = [
             "id": .string(key), "table": "", "key": .string(key), "keyType": .int(Self.counterKeyType),
-            "value": .string(String(last + 1)),
+            "value": .string(String(next)),
         ]
         try writer.upsert(row, into: tables.config)
-        return last + 1
+        return next
+    }
+
+    private func damagedCounter(_ key: String) -> StoreError {
+        StoreError(.corrupt, "the counter of operations is damaged", table: tables.config, id: key)
     }
 
     func save(_ operation: TableOperation, in writer: some StoreWriter) throws {
@@ -76,6 +85,7 @@ struct OperationStore: Sendable {
         row["properties"] = operation.deletedItem.map { .json($0) } ?? .null
         row["baseVersion"] = operation.baseVersion.map { .string($0) } ?? .null
         row["base"] = operation.base.map { .json($0) } ?? .null
+        row["pulled"] = operation.pulled.map { .json($0) } ?? .null
         row["attempts"] = .int(operation.attempts)
         row["sent"] = .json(sent)
         row["restores"] = .bool(operation.restores)
@@ -105,6 +115,7 @@ struct OperationStore: Sendable {
         operation.deletedItem = row["properties"]?.json
         operation.baseVersion = row["baseVersion"]?.string
         operation.base = row["base"]?.json
+        operation.pulled = row["pulled"]?.json
         operation.attempts = row["attempts"]?.int ?? 0
         operation.restores = row["restores"]?.bool ?? false
         operation.revision = row["revision"]?.int ?? 0

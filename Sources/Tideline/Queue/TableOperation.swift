@@ -37,8 +37,11 @@ public struct TableOperation: Sendable, Identifiable {
     let itemKey: String
     /// The content of a deleted row, as JSON.
     var deletedItem: String?
-    /// The row as last seen from the server, as JSON; only on the oldest operation of a row.
+    /// The row that the change was made on, as the server had it, as JSON; only on the oldest operation of a row.
     var base: String?
+    /// The row as a pull brought it since, as JSON. It does not replace the base, or the next push would take the changes
+    /// of others for the app's own and undo them.
+    var pulled: String?
     /// The bodies that were sent and whose fate is not known, as JSON.
     var sent: [String] = []
     /// Whether this update brings back a row that was deleted.

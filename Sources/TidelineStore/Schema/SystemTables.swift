@@ -27,8 +27,8 @@ public struct SystemTables: Sendable, Hashable, Codable {
     /// `properties` the content of a deleted row.
     ///
     /// Beyond the original's: `itemKey`, the id as the table compares it, by which an operation is found;
-    /// `baseVersion`, the version the change was made on; `base`, the row as last seen from the server, held by the
-    /// oldest operation of the row; `attempts`, how often it was sent, counted before the request leaves; `sent`, the
+    /// `baseVersion`, the version the change was made on; `base`, the row of that version, held by the oldest operation
+    /// of the row; `pulled`, the row as a pull brought it since; `attempts`, how often it was sent, counted before the request leaves; `sent`, the
     /// bodies whose fate is not known; `restores`, whether an update brings a deleted row back; `revision`, which
     /// grows with every change of the operation; `lastError`, a text.
     public var operationsSchema: TableSchema {
@@ -37,7 +37,8 @@ public struct SystemTables: Sendable, Hashable, Codable {
             columns: [
                 .string("table", optional: false), .string("itemId", optional: false),
                 .string("itemKey", optional: false), .int("tableKind", optional: false), .json("properties"),
-                .string("baseVersion"), .json("base"), .int("attempts"), .json("sent"), .bool("restores"),
+                .string("baseVersion"), .json("base"), .json("pulled"), .int("attempts"), .json("sent"),
+                .bool("restores"),
                 .int("revision"), .string("lastError"),
             ], systemColumns: [], idType: .int, indexes: [["table", "itemKey"]], isSystem: true)
     }

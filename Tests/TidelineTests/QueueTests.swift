@@ -1,0 +1,276 @@
+import Testing
+import TidelineSQLite
+import TidelineStore
+
+@testable import Tideline
+
+/// The rules Q1, Q2 and Q4: the queue while a push is under way, and over restarts.
+@Suite("Queue", .timeLimit(.minutes(1)))
+struct QueueTests {
+    // MARK: Numbers and listing
+
+    @Test("Q1 operation ids grow for ever, also after the queue was empty and after a restart")
+    func numbers() async throws {
+        let world = try World()
+        let file = TemporaryFile()
+        var last: Int64 = 0
+        for round in 1...3 {
+            let store = try SQLiteStore(path: file.path)
+            let client = try await world.makeClient(store: store)
+            try await client.items.insert(["id": .string("r\(round)"), "text": "one"])
+            try await client.items.insert(["id": .string("s\(round)"), "text": "one"])
+            let ids = try await client.context.pendingOperations().map(\.id)
+            #expect(ids == [last + 1, last + 2])
+            last = ids.last ?? 0
+            if round == 1 { try await client.context.push() } else { try await client.items.forcePurge() }
+            #expect(try await client.context.pendingOperationsCount == 0)
+            try store.close()
+        }
+    }
+
+    @Test(
+        "Q1 a damaged operation counter is an error, not a number used twice", arguments: ["x", "9223372036854775807"])
+    func damagedCounter(value: String) async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try client.store.write {
+            try $0.upsert(["id": "lastOperationId", "value": .string(value)], into: "MS_TableConfig")
+        }
+        #expect(await syncErrorCode { try await client.items.insert(["id": "b", "text": "new"]) } == .store)
+        #expect(try world.state(client) == "local [a=one] queue [] server [a=one]")
+    }
+
+    @Test(
+        "Q1 an attempt is stored, for other processes too, before the request leaves", arguments: OperationKind.allCases
+    )
+    func attempted(_ kind: OperationKind) async throws {
+        let world = try World()
+        let file = TemporaryFile()
+        let client = try await world.makeSyncedClient(store: try SQLiteStore(path: file.path))
+        let second = try SQLiteStore(path: file.path)
+        let seen = HeaderLog()
+        client.transport.inspect { _, _ in
+            let rows = try? second.read { try $0.rows(matching: Query("MS_TableOperations")).rows }
+            seen.add(rows?.map { "\($0["attempts"]?.int ?? -1)" }.joined())
+            return .loseRequest
+        }
+        switch kind {
+        case .insert: try await client.items.insert(["id": "b", "text": "new"])
+        case .update: try await client.items.update(["id": "a", "text": "two"])
+        case .delete: try await client.items.delete(id: "a")
+        }
+        for _ in 1...2 { #expect(await syncErrorCode { try await client.context.push() } == .network) }
+        #expect(seen.values == ["1", "2"])
+        #expect(try await client.context.pendingOperations().map(\.attempts) == [2])
+    }
+
+    @Test("Q4 the queue can be counted and listed: table, id, kind, attempts, last error")
+    func listing() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        #expect(try await client.context.pendingOperationsCount == 0)
+        try await client.items.update(["id": "a", "text": "two"])
+        try await client.items.insert(["id": "b", "text": "new"])
+        #expect(try await client.context.pendingOperationsCount == 2)
+        client.transport.inspect { request, _ in
+            request.method == .patch ? .answer(.answer(403, #"{"error":"not yours"}"#)) : nil
+        }
+        #expect(try await pushErrors(client).count == 1)
+        let operations = try await client.context.pendingOperations()
+        #expect(operations.map { "\($0.table) \($0.itemID) \($0.kind) \($0.attempts)" } == ["TodoItem a update 1"])
+        #expect(operations.first?.lastError == "not yours")
+        try await client.items.update(["id": "a", "text": "three"])
+        #expect(try await client.context.pendingOperations().first?.lastError == nil)
+    }
+
+    // MARK: Q2, changes while a request is on its way
+
+    /// The operation that is on its way.
+    enum Sent: String, CaseIterable, Sendable { case insert, update, delete }
+
+    /// What the app does meanwhile.
+    enum Edit: String, CaseIterable, Sendable {
+        case update, otherColumn, clear, backToBase, delete, deleteAndInsert, insertAndDelete
+
+        /// Whether the edit can be made while that operation is on its way.
+        func fits(_ sent: Sent) -> Bool {
+            switch self {
+            case .insertAndDelete: sent == .delete
+            case .deleteAndInsert: true
+            default: sent != .delete
+            }
+        }
+    }
+
+    /// How the exchange ends.
+    enum End: String, CaseIterable, Sendable {
+        case success, rejected, requestLost, answerLost, noBody
+    }
+
+    struct Flight: Sendable, CustomTestStringConvertible {
+        var sent: Sent
+        var edit: Edit
+        var end: End
+        var testDescription: String { "\(sent), meanwhile \(edit), then \(end)" }
+    }
+
+    static let flights: [Flight] = Sent.allCases.flatMap { sent in
+        Edit.allCases.filter { $0.fits(sent) }.flatMap { edit in
+            End.allCases.map { Flight(sent: sent, edit: edit, end: $0) }
+        }
+    }
+
+    @Test(
+        "Q2 an edit made while its row is on the way is never lost and never conflicts with itself", arguments: flights)
+    func editInFlight(_ flight: Flight) async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await fly(flight, world, client, editor: client.items)
+    }
+
+    @Test("Q2 the same for an edit by another process over the same store", arguments: flights)
+    func editByOtherProcess(_ flight: Flight) async throws {
+        let world = try World()
+        let file = TemporaryFile()
+        let client = try await world.makeSyncedClient(store: try SQLiteStore(path: file.path))
+        let editor = try await world.makeClient(store: try SQLiteStore(path: file.path))
+        try await fly(flight, world, client, editor: editor.items)
+    }
+
+    /// Sends an operation, edits the row in the middle of the exchange, ends that, pushes until the queue is empty, and
+    /// compares both sides with what the user saw last.
+    private func fly(_ flight: Flight, _ world: World, _ client: Client, editor: SyncTable<SQLiteStore>) async throws {
+        let id = flight.sent == .insert ? "b" : "a"
+        switch flight.sent {
+        case .insert: try await client.items.insert(["id": "b", "text": "new", "priority": 7])
+        case .update: try await client.items.update(["id": "a", "text": "two"])
+        case .delete: try await client.items.delete(id: "a")
+        }
+        let once = Once()
+        client.transport.inspect { _, _ in
+            guard once.first() else { return nil }
+            do {
+                try await edit(flight.edit, id, editor)
+            } catch {
+                Issue.record("the edit failed: \(error)")
+            }
+            return fault(flight.end)
+        }
+        try? await client.context.push()
+        for _ in 1...3 where try await client.context.pendingOperationsCount > 0 { try await client.context.push() }
+        #expect(try await client.queue().isEmpty)
+        #expect(try await client.context.operationErrors().isEmpty)
+        try expectAgreement(flight, id, world, client)
+        try await client.items.pull()
+        try expectAgreement(flight, id, world, client)
+    }
+
+    private func edit(_ edit: Edit, _ id: String, _ items: SyncTable<SQLiteStore>) async throws {
+        switch edit {
+        case .update: try await items.update(["id": .string(id), "text": "edited"])
+        case .otherColumn: try await items.update(["id": .string(id), "priority": 5])
+        case .clear: try await items.update(["id": .string(id), "text": .null, "priority": .null])
+        case .backToBase: try await items.update(["id": .string(id), "text": "one"])
+        case .delete: try await items.delete(id: id)
+        case .deleteAndInsert:
+            try await items.delete(id: id)
+            try await items.insert(["id": .string(id), "text": "again"])
+        case .insertAndDelete:
+            try await items.insert(["id": .string(id), "text": "again"])
+            try await items.delete(id: id)
+        }
+    }
+
+    private func fault(_ end: End) -> FaultyTransport<SQLiteStore>.Fault? {
+        switch end {
+        case .rejected: .answer(.answer(400, #"{"error":"no"}"#))
+        case .requestLost: .loseRequest
+        case .answerLost: .loseAnswer
+        case .noBody: .change { TransportResponse(response: $0.response, body: []) }
+        case .success: nil
+        }
+    }
+
+    private func expectAgreement(_ flight: Flight, _ id: String, _ world: World, _ client: Client) throws {
+        let local = try client.row(id)
+        let server = try world.serverRow(id).flatMap { $0["deleted"]?.bool == true ? nil : $0 }
+        let written: (text: Value, priority: Value) = flight.sent == .insert ? ("new", 7) : ("two", 1)
+        let expected: (text: Value, priority: Value)? =
+            switch flight.edit {
+            case .update: ("edited", written.priority)
+            case .otherColumn: (written.text, 5)
+            case .clear: (.null, .null)
+            case .backToBase: ("one", written.priority)
+            case .delete, .insertAndDelete: nil
+            case .deleteAndInsert: ("again", .null)
+            }
+        for (side, row) in [("local", local), ("server", server)] {
+            #expect(row?["text"] ?? .null == expected?.text ?? .null, "\(side)")
+            #expect(row?["priority"] ?? .null == expected?.priority ?? .null, "\(side)")
+            #expect((row == nil) == (expected == nil), "\(side)")
+        }
+        #expect(local?.version == server?.version)
+    }
+
+    @Test("Q2 the answer gives a row with a waiting edit the server's version and columns, and the edit stays")
+    func answerUnderEdit() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "two"])
+        let once = Once()
+        client.transport.inspect { _, _ in
+            guard once.first() else { return nil }
+            try? await client.items.update(["id": "a", "text": "three"])
+            return .change { answer in
+                var answer = answer
+                let text = String(decoding: answer.body, as: UTF8.self)
+                answer.body = Array(text.replacing(#""priority":1"#, with: #""priority":9"#).utf8)
+                return answer
+            }
+        }
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=three] queue [update a] server [a=two]")
+        #expect(try client.row("a")?["priority"] == 9)
+        #expect(try client.row("a")?.version == world.serverRow("a")?.version)
+        #expect(try await client.context.pendingOperations().first?.baseVersion == world.serverRow("a")?.version)
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=three] queue [] server [a=three]")
+    }
+
+    @Test(
+        "Q2 an operation and one behind it, left by a process that died, are joined by the next push",
+        arguments: Sent.allCases)
+    func leftBehind(_ sent: Sent) async throws {
+        let world = try World()
+        let transport = FaultyTransport(service: world.service)
+        let (store, _) = try await world.makeFailingClient()
+        let client = try world.makeClient(over: store, transport: transport)
+        let items = client.table("TodoItem")
+        switch sent {
+        case .insert: try await items.insert(["id": "b", "text": "new"])
+        case .update: try await items.update(["id": "a", "text": "two"])
+        case .delete: try await items.delete(id: "a")
+        }
+        transport.inspect { _, _ in
+            if sent == .delete {
+                _ = try? await items.insert(["id": "a", "text": "again"])
+            } else {
+                try? await items.delete(id: sent == .insert ? "b" : "a")
+            }
+            store.fail(at: 1, staysDown: true)
+            return nil
+        }
+        #expect(await syncErrorCode { try await client.context.push() } == .store)
+        store.heal()
+        let heir = try world.makeClient(over: store)
+        #expect(try await heir.context.pendingOperationsCount == 2)
+        try await heir.context.push()
+        let end =
+            switch sent {
+            case .insert: "local [a=one] queue [] server [a=one, b deleted]"
+            case .update: "local [] queue [] server [a deleted]"
+            case .delete: "local [a=again] queue [] server [a=again]"
+            }
+        #expect(try world.state(store.base) == end)
+    }
+}
