@@ -20,8 +20,9 @@ final class ToolProcess {
     /// - Parameters:
     ///   - arguments: Its arguments.
     ///   - keepsErrors: Whether standard error is collected; if not, it goes where this process' goes.
-    init(_ arguments: [String], keepsErrors: Bool = false) throws {
-        guard let executable = Bundle.main.executableURL else {
+    ///   - executable: The program, where it is not the one that runs.
+    init(_ arguments: [String], keepsErrors: Bool = false, executable: URL? = nil) throws {
+        guard let executable = executable ?? Bundle.main.executableURL else {
             throw ToolError("this program does not know its own path, which it needs to run its commands")
         }
         error = keepsErrors ? Pipe() : nil
@@ -34,8 +35,8 @@ final class ToolProcess {
     }
 
     /// Runs the program to its end.
-    static func run(_ arguments: [String]) throws -> Output {
-        let tool = try ToolProcess(arguments, keepsErrors: true)
+    static func run(_ arguments: [String], executable: URL? = nil) throws -> Output {
+        let tool = try ToolProcess(arguments, keepsErrors: true, executable: executable)
         try tool.input.fileHandleForWriting.close()
         // Both outputs are far smaller than a pipe holds, so one can be read after the other.
         let out = try tool.output.fileHandleForReading.readToEnd() ?? Data()
@@ -63,6 +64,12 @@ final class ToolProcess {
             guard !more.isEmpty else { return nil }
             unread += more
         }
+    }
+
+    /// Waits for the process to end by itself; returns its status.
+    func wait() -> Int32 {
+        process.waitUntilExit()
+        return status
     }
 
     /// Ends the process as no program can prevent, as when the power goes; returns its status.

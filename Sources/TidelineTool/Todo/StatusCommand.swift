@@ -57,9 +57,9 @@ struct StatusCommand: TodoSubcommand {
                             code: $0.code.rawValue, message: $0.message)
                     }, lastSync: last?.at, lastResult: last?.result))
         }
-        StandardOutput.line("\(count ?? 0) items, \(pending.count) changes to push")
+        StandardOutput.line("\(counted(count ?? 0, "item")), \(counted(pending.count, "change")) to push")
         for operation in pending {
-            let tried = operation.attempts > 0 ? ", sent \(operation.attempts) times" : ""
+            let tried = operation.attempts > 0 ? ", sent \(counted(Int(operation.attempts), "time"))" : ""
             StandardOutput.line("  \(shortID(operation.itemID)) \(operation.kind)\(tried)")
         }
         if !failures.isEmpty { StandardOutput.line("\(failures.count) of them failed:") }

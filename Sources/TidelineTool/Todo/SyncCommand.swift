@@ -60,9 +60,11 @@ struct SyncCommand: TodoSubcommand {
     func perform(_ session: TodoSession<some LocalStore>) async throws {
         let progress = ProgressLine()
         var settings = PullSettings(pageSize: pageSize, whenPushFails: .pullOthers)
-        settings.onProgress = { progress.show("pulled \($0.rowsPulled) rows in \($0.pages) requests") }
+        settings.onProgress = {
+            progress.show("pulled \(counted($0.rowsPulled, "row")) in \(counted($0.pages, "request"))")
+        }
         let pending = try await session.context.pendingOperationsCount
-        progress.show("pushing \(pending) changes to \(url ?? "")")
+        progress.show("pushing \(counted(pending, "change"))")
         do {
             // A pull pushes first, and with no operations pending there is nothing to push.
             let result = try await session.items.pull(queryID: "todo", settings: settings)
@@ -96,7 +98,9 @@ struct SyncCommand: TodoSubcommand {
                     pushed: pushed, pulled: result.rowsPulled, stored: result.rowsStored,
                     removed: result.rowsRemoved, requests: result.requests, writes: result.writes))
         }
-        StandardOutput.line("\(summary) (\(result.requests) requests to pull, \(result.writes) writes)")
+        StandardOutput.line(
+            "\(summary) ("
+                + "\(counted(result.requests, "request")) to pull, \(counted(result.writes, "write")))")
     }
 
     private func failure(_ error: SyncError) -> any Error {
@@ -104,6 +108,6 @@ struct SyncCommand: TodoSubcommand {
         let items = error.operationErrors.map { ConflictText.describe($0) }.joined(separator: "\n")
         let abort = error.code == .completedWithErrors ? "" : "\(error.message)\n"
         return ToolError(
-            "\(abort)\(error.operationErrors.count) items were not synced; their changes stay in the queue:\n\(items)")
+            "\(abort)not synced, and kept in the queue: \(counted(error.operationErrors.count, "change"))\n\(items)")
     }
 }

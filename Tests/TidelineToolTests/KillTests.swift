@@ -1,0 +1,103 @@
+import Foundation
+import Testing
+import Tideline
+import TidelineAsyncHTTPClient
+import TidelineSQLite
+import TidelineStore
+import TidelineTestSupport
+
+@testable import TidelineTool
+
+/// Clients that are killed at random moments of adding and syncing: nothing acknowledged is lost, nothing is doubled.
+///
+/// `TIDELINE_KILL_ROUNDS` sets how many kills (default 12), `TIDELINE_SEED` the moments.
+@Suite("Killed at random moments", .serialized)
+struct KillTests {
+    private static let rounds = setting("TIDELINE_KILL_ROUNDS") ?? 12
+    private static let seed = setting("TIDELINE_SEED").map(UInt64.init) ?? UInt64.random(in: 0..<1_000_000)
+
+    private static func setting(_ name: String) -> Int? {
+        ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
+    }
+
+    @Test("L2 rows and queue are consistent after every kill, and all that was acknowledged reaches the server once")
+    func killLoop() async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let (server, url) = try tool.startServer()
+        defer { server.stop() }
+        var random = SplitMix64(seed: Self.seed)
+        var acknowledged: [String: String] = [:]
+        for round in 0..<Self.rounds {
+            try killOnce(round, tool, url, &random, &acknowledged)
+            try await checkConsistency(tool, acknowledged, "seed \(Self.seed), round \(round)")
+        }
+        let end = try tool.todo("sync", "--url", url)
+        #expect(end.status == 0, "seed \(Self.seed): \(end.err)")
+        try await checkEnd(tool, url, acknowledged)
+    }
+
+    /// Adds, syncs, or both at once, and kills what runs after some milliseconds.
+    private func killOnce(
+        _ round: Int, _ tool: Tool, _ url: String, _ random: inout SplitMix64, _ acknowledged: inout [String: String]
+    ) throws {
+        let store = "sqlite:\(tool.path("client.db"))"
+        let mode = round % 3
+        let adder = mode == 1 ? nil : try tool.start(["todo", "add", "--stdin", "--store", store])
+        let syncer = mode == 0 ? nil : try tool.start(["todo", "sync", "--url", url, "--store", store])
+        let deadline = ContinuousClock.now + .milliseconds(Int64.random(in: 20...220, using: &random))
+        if let adder {
+            var number = 0
+            repeat {
+                number += 1
+                try adder.write(line: "item \(round)-\(number)")
+                guard let line = adder.readLine() else { break }
+                let words = line.split(separator: " ", maxSplits: 2)
+                if words.count == 3, words[0] == "added" { acknowledged[String(words[1])] = String(words[2]) }
+            } while ContinuousClock.now < deadline
+        } else {
+            // The moment of the kill is what is random here; nothing is waited for.
+            Thread.sleep(until: Date(timeIntervalSinceNow: (deadline - ContinuousClock.now) / .seconds(1)))
+        }
+        _ = adder?.killNow()
+        _ = syncer?.killNow()
+    }
+
+    private func checkConsistency(_ tool: Tool, _ acknowledged: [String: String], _ moment: Comment) async throws {
+        guard FileManager.default.fileExists(atPath: tool.path("client.db")) else { return }
+        let store = try SQLiteStore(path: tool.path("client.db"))
+        let session = try await TodoSession(store: store, url: "http://127.0.0.1:1", options: SyncOptions())
+        let rows = try await session.items.rows().rows
+        let operations = try await session.context.pendingOperations()
+        let byID = Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0) })
+        for (id, text) in acknowledged { #expect(byID[id]?["text"]?.string == text, moment) }
+        #expect(Set(operations.map(\.itemID)).count == operations.count, moment)
+        #expect(operations.allSatisfy { byID[$0.itemID] != nil }, moment)
+        let pending = Set(operations.map(\.itemID))
+        for row in rows {
+            // A row is either known to the server or waiting for it, never neither.
+            #expect((row["version"]?.string != nil) != pending.contains(row.id), moment)
+        }
+        try store.close()
+    }
+
+    private func checkEnd(_ tool: Tool, _ url: String, _ acknowledged: [String: String]) async throws {
+        let store = try SQLiteStore(path: tool.path("client.db"))
+        let session = try await TodoSession(store: store, url: url, options: SyncOptions())
+        #expect(try await session.context.pendingOperationsCount == 0)
+        let rows = try await session.items.rows().rows
+        let server = try SQLiteStore(path: tool.path("server.db"))
+        let serverRows = try server.read { try $0.rows(matching: Query("TodoItem")).rows }
+        #expect(serverRows.count == rows.count)
+        let texts = serverRows.compactMap { $0["text"]?.string }
+        #expect(Set(texts).count == texts.count, "an item was doubled (seed \(Self.seed))")
+        for row in rows {
+            let server = serverRows.first { $0.id == row.id }
+            #expect(server?["version"] == row["version"] && server?["text"] == row["text"])
+        }
+        for id in acknowledged.keys { #expect(serverRows.contains { $0.id == id }) }
+        #expect(!acknowledged.isEmpty)
+        try server.close()
+        try store.close()
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+@testable import TidelineTool
+
+/// The built command, run as a process of its own, with a folder to work in.
+struct Tool {
+    let folder: URL
+    let executable: URL
+
+    init() throws {
+        // The command lies beside the test runner.
+        let runner = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        let folders = [runner, URL(fileURLWithPath: CommandLine.arguments[0])].map { $0.deletingLastPathComponent() }
+        executable = try #require(
+            folders.map { $0.appendingPathComponent("tideline") }
+                .first { FileManager.default.isExecutableFile(atPath: $0.path) },
+            "the command tideline is not built beside the tests")
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("tideline-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    func remove() { try? FileManager.default.removeItem(at: folder) }
+
+    func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+    func run(_ arguments: String...) throws -> ToolProcess.Output {
+        try ToolProcess.run(arguments, executable: executable)
+    }
+
+    func todo(_ command: String, _ arguments: String..., store: String = "client.db") throws -> ToolProcess.Output {
+        try ToolProcess.run(["todo", command, "--store", "sqlite:\(path(store))"] + arguments, executable: executable)
+    }
+
+    func start(_ arguments: [String]) throws -> ToolProcess {
+        try ToolProcess(arguments, keepsErrors: true, executable: executable)
+    }
+
+    /// A server on a free port, and its address.
+    func startServer(_ arguments: String...) throws -> (process: ToolProcess, url: String) {
+        let server = try start(["serve", "--port", "0", "--store", "sqlite:\(path("server.db"))"] + arguments)
+        let line = try #require(server.readLine())
+        return (server, String(try #require(line.split(separator: " ").last)))
+    }
+}

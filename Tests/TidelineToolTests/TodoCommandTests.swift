@@ -1,0 +1,168 @@
+import Foundation
+import Testing
+import TidelineStore
+
+@testable import TidelineTool
+
+/// The to-do list as a command, run as a process: what it prints, and the status it ends with.
+@Suite("tideline todo")
+struct TodoCommandTests {
+    let tool: Tool
+
+    init() throws { tool = try Tool() }
+
+    /// Adds an item and returns its id.
+    private func add(_ text: String) throws -> String {
+        let output = try tool.todo("add", text)
+        #expect(output.status == 0, "\(output.err)")
+        return String(output.out.split(separator: " ")[1])
+    }
+
+    private func items(store: String = "client.db") throws -> [TodoItem] {
+        let output = try tool.todo("list", "--json", store: store)
+        #expect(output.status == 0, "\(output.err)")
+        return try JSONDecoder().decode([TodoItem].self, from: Data(output.out.utf8))
+    }
+
+    @Test("Items are added, listed, done, edited and removed, offline")
+    func story() throws {
+        defer { tool.remove() }
+        let milk = try add("Buy milk")
+        let plants = try add("Water the plants")
+        #expect(try tool.todo("done", String(milk.prefix(8))).out.contains("[x] Buy milk"))
+        #expect(try tool.todo("edit", plants, "Water", "all", "plants").status == 0)
+        let open = try tool.todo("list").out
+        #expect(open.contains("* [ ] Water all plants") && !open.contains("Buy milk"))
+        #expect(try tool.todo("list", "--all").out.contains("* [x] Buy milk"))
+        #expect(try tool.todo("done", "--undo", milk).out.contains("[ ] Buy milk"))
+        #expect(try tool.todo("rm", milk).status == 0)
+        #expect(try items().map(\.text) == ["Water all plants"])
+        #expect(try tool.todo("status").out.contains("1 item, 1 change to push"))
+    }
+
+    @Test("An id that is unknown, or fits several items, is told; nothing changes")
+    func ids() throws {
+        defer { tool.remove() }
+        let added = try tool.run("todo", "add", "one", "--store", "sqlite:\(tool.path("client.db"))")
+        #expect(added.status == 0)
+        for command in ["done", "rm"] {
+            let output = try tool.todo(command, "nothing-like-it")
+            #expect(output.status == 1)
+            #expect(output.err.contains(#"there is no item "nothing-like-it""#))
+        }
+        #expect(try items().count == 1)
+        #expect(try tool.todo("resolve").err.contains("nothing to resolve"))
+    }
+
+    @Test(
+        "Hostile text is kept as it is",
+        arguments: [
+            #"' OR 1=1; DROP TABLE "TodoItem"; --"#, "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467} e\u{301}", "%_*?[]\\",
+            #"{"json": [1, "two"]}"#, "2026-11-21T09:12:49.403Z",
+        ])
+    func hostileText(text: String) throws {
+        defer { tool.remove() }
+        let (server, url) = try tool.startServer()
+        defer { server.stop() }
+        _ = try add(text)
+        #expect(try tool.todo("sync", "--url", url).status == 0)
+        #expect(try tool.todo("sync", "--url", url, store: "other.db").status == 0)
+        #expect(try items(store: "other.db").map { $0.text.map { Array($0.utf8) } } == [Array(text.utf8)])
+    }
+
+    @Test("Lines of standard input, one of a megabyte and one with a NUL, are each acknowledged")
+    func standardInput() throws {
+        defer { tool.remove() }
+        let adder = try tool.start(["todo", "add", "--stdin", "--store", "sqlite:\(tool.path("client.db"))"])
+        let long = String(repeating: "long ", count: 200_000)
+        for line in [long, "a\u{0}b"] {
+            try adder.write(line: line)
+            #expect(adder.readLine()?.hasPrefix("added ") == true)
+        }
+        #expect(adder.killNow() == 128 + SIGKILL)
+        #expect(try Set(items().compactMap(\.text)) == [long, "a\u{0}b"])
+    }
+
+    @Test("A command line that makes no sense ends with status 64 and says why")
+    func usage() throws {
+        defer { tool.remove() }
+        let lines = [
+            ["todo", "add"], ["todo", "add", "a", "--stdin"], ["todo", "sync", "--page-size", "0"],
+            ["todo", "sync", "--timeout", "0"], ["todo", "list", "--store", "nosuch:x"],
+            ["todo", "resolve", "--server", "--mine"], ["demo", "--store", "nosuch"], ["serve", "--port", "70000"],
+            ["nonsense"],
+        ]
+        for line in lines {
+            let output = try ToolProcess.run(line, executable: tool.executable)
+            #expect(output.status == 64, "\(line): \(output.out)\(output.err)")
+            #expect(output.err.contains("Error: "), "\(line)")
+        }
+    }
+
+    @Test("A server that is not reached, or no address at all: status 1, a clear error, nothing lost")
+    func unreachable() throws {
+        defer { tool.remove() }
+        _ = try add("one")
+        let refused = try tool.todo("sync", "--url", "http://127.0.0.1:1")
+        #expect(refused.status == 1)
+        #expect(refused.err.contains("http://127.0.0.1:1 was not reached"))
+        #expect(refused.err.contains("refused"))
+        for url in ["nowhere", "ftp://127.0.0.1", "http://"] {
+            let output = try tool.todo("sync", "--url", url)
+            #expect(output.status == 1)
+            #expect(output.err.contains("is no address of a server"), "\(url): \(output.err)")
+        }
+        #expect(try items().map(\.text) == ["one"])
+        let status = try tool.todo("status").out
+        #expect(status.contains("1 item, 1 change to push") && status.contains("failed: "))
+    }
+
+    @Test("A store file that is a folder, no database, cut short, or of a newer format: status 1 and the path")
+    func damagedStores() throws {
+        defer { tool.remove() }
+        try FileManager.default.createDirectory(atPath: tool.path("folder"), withIntermediateDirectories: true)
+        try Data("This is no database, but a text of some length.".utf8).write(
+            to: URL(fileURLWithPath: tool.path("text")))
+        _ = try tool.todo("add", "one", store: "good.db")
+        let good = try Data(contentsOf: URL(fileURLWithPath: tool.path("good.db")))
+        try good.prefix(good.count / 2).write(to: URL(fileURLWithPath: tool.path("cut")))
+        // The format version is SQLite's user_version: four bytes at offset 60.
+        var newer = good
+        newer.replaceSubrange(60..<64, with: [0x7F, 0, 0, 0])
+        try newer.write(to: URL(fileURLWithPath: tool.path("newer")))
+        for (name, code) in [("folder", "io"), ("text", "corrupt"), ("cut", "corrupt"), ("newer", "newerFormat")] {
+            let before = try? Data(contentsOf: URL(fileURLWithPath: tool.path(name)))
+            let output = try tool.todo("add", "two", store: name)
+            #expect(output.status == 1, "\(name): \(output.out)")
+            #expect(output.err.contains(tool.path(name)) && output.err.contains("[\(code)"), "\(name): \(output.err)")
+            #expect((try? Data(contentsOf: URL(fileURLWithPath: tool.path(name)))) == before)
+        }
+    }
+
+    @Test("A store opened for reading only lists, and refuses to add")
+    func readOnly() throws {
+        defer { tool.remove() }
+        _ = try add("one")
+        let location = "sqlite:\(tool.path("client.db")),read-only=yes"
+        let list = try tool.run("todo", "list", "--store", location)
+        #expect(list.status == 0 && list.out.contains("one"), "\(list.err)")
+        let added = try tool.run("todo", "add", "two", "--store", location)
+        #expect(added.status == 1 && added.err.contains("readOnly"), "\(added.err)")
+        #expect(try items().count == 1)
+    }
+}
+
+@Suite("tideline demo")
+struct DemoCommandTests {
+    @Test("The demo's story holds, on real processes and a real socket")
+    func story() throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let output = try tool.run("demo", "--keep", tool.path("demo"))
+        #expect(output.status == 0, "\(output.out)\(output.err)")
+        #expect(output.out.contains("checks hold"))
+        #expect(FileManager.default.fileExists(atPath: tool.path("demo/server.db")))
+        let again = try tool.run("demo", "--keep", tool.path("demo"))
+        #expect(again.status == 1 && again.err.contains("is not empty"))
+    }
+}
