@@ -57,8 +57,8 @@ public struct RemoteTable<Store: LocalStore>: Sendable {
     public func update(_ row: Row) async throws -> Row {
         let schema = try await schema()
         let body = try RowInput.checked(row, for: schema)
-        let request = try context.dialect.update(body, in: name, version: row.version)
-        return try await self.row(of: request, id: row.id, schema: schema)
+        return try await self.row(
+            of: context.dialect.update(body, in: name, version: row.version), id: row.id, schema: schema)
     }
 
     /// Deletes the row of that id; with a `version` the server refuses when its row has another.

@@ -17,7 +17,7 @@ extension SyncContext {
         let status = answer.response.status.code
         if (200..<300).contains(status) { return answer }
         let said = dialect.errorMessage(answer.body)
-        let message = said.isEmpty ? answer.response.status.reasonPhrase : said
+        let message = said.isEmpty ? "it answered with HTTP \(answer.response.status)" : said
         switch status {
         case 401:
             throw SyncError(

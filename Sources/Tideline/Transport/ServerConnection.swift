@@ -53,7 +53,7 @@ struct ServerConnection: Sendable {
             method: request.method, scheme: base.scheme, authority: base.authority,
             path: base.path + "/" + request.target)
         http.headerFields = request.headers
-        for field in options.headers { http.headerFields[field.name] = field.value }
+        for field in options.headers { http.headerFields[fields: field.name] = options.headers[fields: field.name] }
         http.headerFields[.userAgent] = http.headerFields[.userAgent] ?? "Tideline"
         if let id = options.installationID { http.headerFields[.installationID] = id }
         if let field = try await signIn(refresh: refreshesSignIn) { http.headerFields[field.name] = field.value }
@@ -106,9 +106,11 @@ struct ServerAddress: Sendable, Hashable {
             parts.user == nil, parts.query == nil, parts.fragment == nil,
             parts.port.map({ (1...65535).contains($0) }) ?? true
         else {
+            // What comes before an @ is a password, or was meant as one.
+            let shown = text.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
             throw SyncError(
                 .invalidArgument,
-                "\(text.debugDescription) is no address of a server; it should look like https://example.org/app")
+                "\(shown.debugDescription) is no address of a server; it should look like https://example.org/app")
         }
         self.scheme = scheme
         authority = parts.port.map { "\(host):\($0)" } ?? host

@@ -12,10 +12,14 @@ final class FaultyTransport<ServerStore: LocalStore>: Transport {
         case loseRequest
         /// The server acts, but its answer is lost.
         case loseAnswer
+        /// It never reaches the server, for a reason of the test's own.
+        case fail(any Error)
         /// Something else answers in the server's place.
         case answer(TransportResponse)
         /// The server acts; its answer is changed on the way.
         case change(@Sendable (TransportResponse) -> TransportResponse)
+        /// The server acts; before its answer arrives, something else happens.
+        case delay(@Sendable () async throws -> Void)
         /// The server gets another request in its place; its answer is changed on the way.
         case instead(HTTPRequest, @Sendable (TransportResponse) -> TransportResponse)
     }
@@ -49,6 +53,7 @@ final class FaultyTransport<ServerStore: LocalStore>: Transport {
         }
         let fault = await inspector?(request, text)
         if case .loseRequest? = fault { throw TransportError(.connection, "the request was lost") }
+        if case .fail(let error)? = fault { throw error }
         if case .answer(let answer)? = fault { return answer }
         var arriving = request
         if case .instead(let other, _)? = fault { arriving = other }
@@ -57,6 +62,9 @@ final class FaultyTransport<ServerStore: LocalStore>: Transport {
         switch fault {
         case .loseAnswer?: throw TransportError(.timeout, "the answer was lost")
         case .change(let change)?, .instead(_, let change)?: return change(response)
+        case .delay(let meanwhile)?:
+            try await meanwhile()
+            return response
         default: return response
         }
     }

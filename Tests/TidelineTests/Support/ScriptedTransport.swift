@@ -15,6 +15,9 @@ final class ScriptedTransport: Transport {
         var target: String
         var headers: HTTPFields
         var body: String
+        /// Scheme, authority and path as sent.
+        var url: String
+        var timeout: Duration
     }
 
     private let recorded = Mutex<[Exchange]>([])
@@ -30,7 +33,8 @@ final class ScriptedTransport: Transport {
             let exchange = Exchange(
                 number: recorded.count + 1, method: request.method,
                 target: path.removingPercentEncoding ?? path, headers: request.headerFields,
-                body: String(decoding: body ?? [], as: UTF8.self))
+                body: String(decoding: body ?? [], as: UTF8.self),
+                url: "\(request.scheme ?? "")://\(request.authority ?? "")\(path)", timeout: timeout)
             recorded.append(exchange)
             return exchange
         }

@@ -1,0 +1,252 @@
+import HTTPTypes
+import Synchronization
+import Testing
+import TidelineSQLite
+import TidelineStore
+
+@testable import Tideline
+
+/// Addresses, headers, sign-in, retries and time-outs.
+@Suite("Connection")
+struct ConnectionTests {
+    private func makeClient(
+        url: String = "http://server.test", _ transport: ScriptedTransport,
+        configure: (inout SyncOptions) -> Void = { _ in }
+    ) async throws -> SyncTable<SQLiteStore> {
+        var options = SyncOptions()
+        options.environment.sleep = { _ in }
+        configure(&options)
+        let client = try SyncClient(
+            url: url, store: SQLiteStore.inMemory(), transport: transport, options: options)
+        try await client.define(World.schema)
+        return client.table("TodoItem")
+    }
+
+    private static let noRows = ScriptedTransport { _ in .answer(200, "[]") }
+
+    // MARK: Addresses
+
+    @Test(
+        "base URLs with path, port and trailing slash lead to the tables below them",
+        arguments: [
+            ("http://server.test", "http://server.test/tables/"), ("http://server.test/", "http://server.test/tables/"),
+            ("https://server.test:8443", "https://server.test:8443/tables/"),
+            ("https://server.test/app", "https://server.test/app/tables/"),
+            ("https://server.test/a/b//", "https://server.test/a/b/tables/"),
+            ("HTTP://Server.Test:80/", "http://Server.Test:80/tables/"),
+            ("http://[::1]:5000/x", "http://[::1]:5000/x/tables/"), ("http://127.0.0.1", "http://127.0.0.1/tables/"),
+            ("https://server.test/a%20b", "https://server.test/a%20b/tables/"),
+        ])
+    func addresses(url: String, expected: String) async throws {
+        let transport = ScriptedTransport { _ in .answer(200, "[]") }
+        try await makeClient(url: url, transport).pull()
+        #expect(transport.requests[0].url.hasPrefix(expected + "TodoItem?"), "\(transport.requests[0].url)")
+    }
+
+    @Test(
+        "an address that is none is refused with a message that shows it",
+        arguments: [
+            "", " ", "server.test", "server.test:80", "//server.test", "/tables", "ftp://server.test", "file:///tmp",
+            "http://", "http:///app", "http:server.test", "http://server.test:0", "http://server.test:65536",
+            "http://server.test:x", "http://server.test?a=b", "http://server.test#x", "http://user@server.test",
+            "http://user:secret@server.test", "http://:secret@server.test", "http://a b", "http://server.test\n",
+            "http://[::1", "http://server\u{0}.test", "wss://server.test",
+        ])
+    func badAddresses(url: String) throws {
+        let error = #expect(throws: SyncError.self) {
+            _ = try SyncClient(url: url, store: SQLiteStore.inMemory(), transport: Self.noRows)
+        }
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.message.contains("https://example.org/app") == true)
+        #expect(error?.message.contains("secret") == false)
+    }
+
+    // MARK: Headers
+
+    @Test("each request carries the protocol's headers, the installation's id and the app's own")
+    func headers() async throws {
+        let transport = ScriptedTransport { exchange in
+            .answer(exchange.method == .get ? 200 : 201, exchange.method == .get ? "[]" : #"{"id":"a"}"#)
+        }
+        let items = try await makeClient(transport) {
+            $0.installationID = "installation-1"
+            $0.headers = [HTTPField.Name("X-Mine") ?? .accept: "mine"]
+        }
+        try await items.insert(["id": "a", "text": "x"])
+        try await items.pull(queryID: "q", settings: PullSettings(parameters: [("p", "1")]))
+        try await items.pull()
+        let features = HTTPField.Name.zumoFeatures
+        #expect(transport.requests.map { $0.headers[features] } == ["OL", "OL,QS,IP", "OL"])
+        for request in transport.requests {
+            #expect(request.headers[.init("ZUMO-API-VERSION") ?? .accept] == "2.0.0")
+            #expect(request.headers[.accept] == "application/json")
+            #expect(request.headers[.userAgent]?.isEmpty == false)
+            #expect(request.headers[.installationID] == "installation-1")
+            #expect(request.headers[.init("X-Mine") ?? .accept] == "mine")
+            #expect(request.headers[.contentType] == (request.method == .post ? "application/json" : nil))
+            #expect(request.headers[.authorization] == nil)
+        }
+        #expect(transport.requests[1].target.contains("p=1"))
+    }
+
+    @Test("a User-Agent of the app's own replaces the default; a header given twice is sent twice")
+    func ownHeaders() async throws {
+        let transport = ScriptedTransport { _ in .answer(200, "[]") }
+        try await makeClient(transport) { options in
+            options.headers[.userAgent] = "App/1"
+            options.headers[values: .cookie] = ["a=1", "b=2"]
+        }.pull()
+        #expect(transport.requests[0].headers[.userAgent] == "App/1")
+        #expect(transport.requests[0].headers[values: .cookie] == ["a=1", "b=2"])
+    }
+
+    @Test("the time-out of the options is the transport's")
+    func timeout() async throws {
+        let transport = ScriptedTransport { _ in .answer(200, "[]") }
+        try await makeClient(transport) { $0.timeout = .milliseconds(1234) }.pull()
+        #expect(transport.requests.map(\.timeout) == [.milliseconds(1234)])
+    }
+
+    // MARK: Sign-in
+
+    /// A sign-in that hands out `old`, and `new` once it was asked to refresh; and how it was asked.
+    private final class SignIn: Sendable {
+        let asked = Mutex<[Bool]>([])
+        var authorization: @Sendable (Bool) async throws -> HTTPField? {
+            { refresh in
+                self.asked.withLock { $0.append(refresh) }
+                let isNew = self.asked.withLock { $0.contains(true) }
+                return HTTPField(name: .authorization, value: isNew ? "new" : "old")
+            }
+        }
+    }
+
+    @Test("a 401 is answered with one refreshed sign-in")
+    func refreshes() async throws {
+        let signIn = SignIn()
+        let transport = ScriptedTransport { exchange in
+            exchange.headers[.authorization] == "new" ? .answer(200, "[]") : .answer(401)
+        }
+        try await makeClient(transport) { $0.authorization = signIn.authorization }.pull()
+        #expect(transport.requests.map { $0.headers[.authorization] } == ["old", "new"])
+        #expect(signIn.asked.withLock { $0 } == [false, true])
+    }
+
+    @Test("a 401 to the refreshed sign-in, too, is an authentication error; nothing more is tried")
+    func refreshesOnce() async throws {
+        let signIn = SignIn()
+        let transport = ScriptedTransport { _ in .answer(401, #"{"error":"who are you"}"#) }
+        let items = try await makeClient(transport) { $0.authorization = signIn.authorization }
+        let error = await #expect(throws: SyncError.self) { try await items.pull() }
+        #expect(error?.code == .authentication && error?.status == 401)
+        #expect(error?.message.contains("who are you") == true)
+        #expect(signIn.asked.withLock { $0 } == [false, true])
+    }
+
+    @Test("a 401 that comes after a retry is refreshed too, and a retry after the refresh does not refresh again")
+    func refreshesAfterRetry() async throws {
+        let signIn = SignIn()
+        let transport = ScriptedTransport { .answer([503, 401, 503, 200][$0.number - 1], "[]") }
+        try await makeClient(transport) { $0.authorization = signIn.authorization }.pull()
+        #expect(signIn.asked.withLock { $0 } == [false, false, true, false])
+    }
+
+    @Test("without a sign-in a 401 is an authentication error at once, and nobody signed in sends no header")
+    func signedOut() async throws {
+        let transport = ScriptedTransport { _ in .answer(401) }
+        for authorization in [nil, { _ in nil }] as [(@Sendable (Bool) async throws -> HTTPField?)?] {
+            let items = try await makeClient(transport) { $0.authorization = authorization }
+            #expect(await syncErrorCode { try await items.pull() } == .authentication)
+        }
+        #expect(transport.requests.count == 3)
+        #expect(transport.requests.allSatisfy { $0.headers[.authorization] == nil })
+    }
+
+    @Test("a sign-in that fails is an authentication error, and nothing is sent; one that is cancelled, a cancellation")
+    func signInFails() async throws {
+        let transport = ScriptedTransport { _ in .answer(200, "[]") }
+        let failing = try await makeClient(transport) {
+            $0.authorization = { _ in throw StoreError(.io, "no keychain") }
+        }
+        let error = await #expect(throws: SyncError.self) { try await failing.pull() }
+        #expect(error?.code == .authentication && error?.message.contains("no keychain") == true)
+        let cancelled = try await makeClient(transport) { $0.authorization = { _ in throw CancellationError() } }
+        #expect(await syncErrorCode { try await cancelled.pull() } == .cancelled)
+        #expect(transport.requests.isEmpty)
+    }
+
+    // MARK: Retries
+
+    /// The pauses of a pull that gets these answers, and the code of its error.
+    private func pauses(
+        _ answers: [TransportResponse], policy: RetryPolicy = RetryPolicy(), random: Double = 1
+    ) async throws -> (pauses: [Duration], requests: Int, code: SyncError.Code?) {
+        let pauses = Mutex<[Duration]>([])
+        let transport = ScriptedTransport { answers[min($0.number, answers.count) - 1] }
+        let items = try await makeClient(transport) {
+            $0.retry = policy
+            $0.environment.random = { random }
+            $0.environment.sleep = { pause in pauses.withLock { $0.append(pause) } }
+        }
+        let code = await syncErrorCode { try await items.pull() }
+        return (pauses.withLock { $0 }, transport.requests.count, code)
+    }
+
+    private static func unavailable(_ headers: HTTPFields) -> TransportResponse { .answer(503, headers: headers) }
+
+    @Test("a transient answer is tried again after pauses that double, as often as the policy says, and no more")
+    func doubling() async throws {
+        let result = try await pauses([.answer(500)])
+        #expect(result.pauses == [.milliseconds(500), .seconds(1), .seconds(2)])
+        #expect(result.requests == 4 && result.code == .network)
+        let half = try await pauses([.answer(500), .answer(200, "[]")], random: 0)
+        #expect(half.pauses == [.milliseconds(250)] && half.code == nil)
+        let single = try await pauses([.answer(503)], policy: RetryPolicy(maximumAttempts: 1))
+        #expect(single.pauses.isEmpty && single.requests == 1)
+        let none = try await pauses([.answer(503)], policy: RetryPolicy(maximumAttempts: -3))
+        #expect(none.pauses.isEmpty && none.requests == 1)
+    }
+
+    @Test(
+        "errors that are not transient and failures of the network are not tried again",
+        arguments: [400, 403, 404, 501])
+    func notTransient(status: Int) async throws {
+        #expect(try await pauses([.answer(status)]).requests == 1)
+    }
+
+    @Test("a network failure ends the call at once: whether to try again is the caller's to say")
+    func networkFailure() async throws {
+        let transport = ScriptedTransport { _ in throw TransportError(.connection, "refused") }
+        let items = try await makeClient(transport)
+        let error = await #expect(throws: SyncError.self) { try await items.pull() }
+        #expect(error?.code == .network && (error?.cause as? TransportError)?.code == .connection)
+        #expect(error?.message.contains("http://server.test") == true)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test(
+        "Retry-After is honoured, in seconds and as a date, up to the longest pause",
+        arguments: [
+            (["3"], nil, 3000), (["0"], nil, 0), (["100000"], nil, 30_000), (["99999999999999999999"], nil, 500),
+            (["-1"], nil, 500), (["soon"], nil, 500), ([""], nil, 500), (["1.5"], nil, 500),
+            (["Sat, 21 Nov 2026 09:12:56 GMT"], "Sat, 21 Nov 2026 09:12:49 GMT", 7000),
+            (["Sat, 21 Nov 2026 09:12:00 GMT"], "Sat, 21 Nov 2026 09:12:49 GMT", 0),
+            (["Sat, 21 Nov 2027 09:12:00 GMT"], "Sat, 21 Nov 2026 09:12:49 GMT", 30_000),
+            (["Sat, 21 Nov 2026 09:12:56 GMT"], nil, 500),
+        ] as [([String], String?, Int)])
+    func retryAfter(values: [String], date: String?, milliseconds: Int) async throws {
+        var headers = HTTPFields()
+        headers[values: .retryAfter] = values
+        headers[.date] = date
+        let result = try await pauses([Self.unavailable(headers), .answer(200, "[]")])
+        #expect(result.pauses == [.milliseconds(milliseconds)] && result.code == nil)
+    }
+
+    @Test("cancellation while waiting to try again ends the call as cancelled, without another request")
+    func cancelledPause() async throws {
+        let transport = ScriptedTransport { _ in .answer(503) }
+        let items = try await makeClient(transport) { $0.environment.sleep = { _ in throw CancellationError() } }
+        #expect(await syncErrorCode { try await items.pull() } == .cancelled)
+        #expect(transport.requests.count == 1)
+    }
+}

@@ -1,0 +1,257 @@
+import HTTPTypes
+import Synchronization
+import Testing
+import TidelineSQLite
+import TidelineStore
+import TidelineWire
+
+@testable import Tideline
+
+/// What goes wrong between client and server, and what the caller is told.
+@Suite("Faults")
+struct FaultTests {
+    struct Fault: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var code: SyncError.Code
+        var status: Int?
+        var answer: @Sendable () throws -> TransportResponse
+        /// What the message must say.
+        var says: String?
+    }
+
+    static func status(_ status: Int, _ code: SyncError.Code, _ body: String = #"{"error":"so it is"}"#) -> Fault {
+        Fault(
+            testDescription: "HTTP \(status)", code: code, status: status, answer: { .answer(status, body) },
+            says: body.isEmpty ? nil : "so it is")
+    }
+
+    static func body(_ name: String, _ body: String, says: String? = nil) -> Fault {
+        Fault(testDescription: name, code: .invalidAnswer, answer: { .answer(200, body) }, says: says)
+    }
+
+    static let faults: [Fault] = [
+        Fault(
+            testDescription: "unreachable host", code: .network,
+            answer: { throw TransportError(.connection, "server.test:80 refused") }, says: "server.test:80 refused"),
+        Fault(
+            testDescription: "time-out", code: .network, answer: { throw TransportError(.timeout, "60 s passed") },
+            says: "60 s passed"),
+        Fault(testDescription: "TLS", code: .network, answer: { throw TransportError(.tls, "bad certificate") }),
+        Fault(testDescription: "too large", code: .network, answer: { throw TransportError(.tooLarge, "1 GB") }),
+        Fault(testDescription: "cut off", code: .network, answer: { throw TransportError(.invalidResponse, "cut") }),
+        Fault(testDescription: "cancelled", code: .cancelled, answer: { throw TransportError(.cancelled, "bye") }),
+        Fault(
+            testDescription: "a transport's other error", code: .network,
+            answer: { throw StoreError(.io, "no transport's error") }),
+        Fault(testDescription: "a transport's cancellation", code: .cancelled, answer: { throw CancellationError() }),
+        status(400, .rejected), status(401, .authentication), status(403, .rejected), status(404, .rejected),
+        status(405, .rejected), status(410, .rejected), status(413, .rejected), status(302, .rejected),
+        status(501, .rejected), status(403, .rejected, ""), status(403, .rejected, "so it is"),
+        status(408, .network), status(429, .network), status(500, .network), status(502, .network),
+        status(503, .network), status(504, .network),
+        body("empty body", ""),
+        body("truncated in a row", #"[{"id":"a","text":"on"#), body("truncated after a row", #"[{"id":"a"}"#),
+        body("truncated after a comma", #"[{"id":"a"},"#), body("two bodies", "[][]"),
+        body("no JSON", "<html>Sign in to the hotel's network</html>"),
+        body("an unescaped control character", "[{\"id\":\"\u{0}\"}]"),
+        body("an object", "{}"), body("a number", "7"), body("null", "null"), body("rows of numbers", "[1]"),
+        body("rows of null", "[null]"), body("results is an object", #"{"results":{}}"#),
+        body("id missing", #"[{"id":"a","text":"x"},{"text":"x"}]"#), body("id null", #"[{"id":null}]"#),
+        body("id empty", #"[{"id":""}]"#), body("id a number", #"[{"id":7}]"#),
+        body("a value of the wrong type", #"[{"id":"a"},{"id":"b","priority":"high"}]"#, says: "priority"),
+        body("a whole number too large", #"[{"id":"b","priority":9223372036854775808}]"#, says: "priority"),
+        body("a date that is none", #"[{"id":"b","due":"2026-02-30T00:00:00Z"}]"#, says: "due"),
+        body("a version of the wrong type", #"[{"id":"b","version":7}]"#, says: "version"),
+        body("an updatedAt of the wrong type", #"[{"id":"b","updatedAt":7}]"#, says: "updatedAt"),
+        body("a deleted of the wrong type", #"[{"id":"b","deleted":"yes"}]"#, says: "deleted"),
+        body("an id twice", #"[{"id":"b"},{"id":"c"},{"id":"b"}]"#),
+        body("ids that differ only in case", #"[{"id":"B"},{"id":"c"},{"id":"b"}]"#),
+    ]
+
+    @Test("a pull met by a fault says which, changes nothing, and the next pull goes on", arguments: faults)
+    func pull(_ fault: Fault) async throws {
+        for queryID in ["q", nil] {
+            let world = try World()
+            let client = try await world.makeClient()
+            try world.plant([World.row("a", at: 0)])
+            try await client.items.pull(queryID: "q")
+            let before = (try client.store.versions(), try client.store.tokens())
+            try world.plant([World.row("b", at: 10_000)])
+            client.transport.inspect { _, _ in
+                do {
+                    return .answer(try fault.answer())
+                } catch {
+                    return .fail(error)
+                }
+            }
+            let error = await #expect(throws: SyncError.self) { try await client.items.pull(queryID: queryID) }
+            #expect(error?.code == fault.code && error?.status == fault.status)
+            if let says = fault.says { #expect("\(String(describing: error))".contains(says)) }
+            if fault.code == .invalidAnswer || fault.status != nil { #expect(error?.table == "TodoItem") }
+            #expect(try client.store.versions() == before.0 && client.store.tokens() == before.1)
+            client.transport.inspect(nil)
+            try await client.items.pull(queryID: queryID)
+            #expect(try client.store.versions() == world.serverVersions())
+        }
+    }
+
+    @Test("a fault on the second page keeps the first, and the next pull goes on", arguments: faults)
+    func secondPage(_ fault: Fault) async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant(World.rows(at: (0..<6).map { $0 * 10_000 }))
+        client.transport.inspect { _, _ in
+            guard client.transport.requests.count > 1 else { return nil }
+            do {
+                return .answer(try fault.answer())
+            } catch {
+                return .fail(error)
+            }
+        }
+        let settings = PullSettings(pageSize: 3)
+        let code = await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
+        #expect(code == fault.code)
+        #expect(try client.store.versions().count == 3 && client.store.tokens().count == 1)
+        client.transport.inspect(nil)
+        try await client.items.pull(queryID: "q", settings: settings)
+        #expect(try client.store.versions() == world.serverVersions())
+    }
+
+    @Test("a fault of a row names table, column and id, and the place in the answer")
+    func named() async throws {
+        let client = try await World().makeClient()
+        client.transport.inspect { _, _ in
+            .answer(.answer(200, #"[{"id":"a","text":"x"},{"id":"b","complete":"yes"}]"#))
+        }
+        let error = await #expect(throws: SyncError.self) { try await client.items.pull() }
+        #expect(error?.table == "TodoItem" && error?.column == "complete" && error?.id == "b")
+        #expect(error?.message.contains("byte 44") == true, "\(String(describing: error))")
+        #expect((error?.cause as? WireError)?.code == .invalidValue)
+    }
+
+    @Test("rows whose ids differ only in case are two rows where the table's ids are exact")
+    func exactIDs() async throws {
+        let client = try await World().makeClient()
+        try await client.client.define(TableSchema("Exact", columns: [], idMatching: .exact))
+        client.transport.inspect { request, _ in
+            .answer(.answer(200, request.target.contains("$filter") ? "[]" : #"[{"id":"B"},{"id":"b"}]"#))
+        }
+        try await client.client.table("Exact").pull()
+        #expect(try await client.client.table("Exact").rows().rows.map(\.id) == ["B", "b"])
+    }
+
+    @Test("F8 a row pulled under another spelling of its id is the same row, under the spelling stored first")
+    func spelling() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant([World.row("Key", at: 0)])
+        try await client.items.pull(queryID: "q")
+        client.transport.inspect { _, _ in
+            .change { $0.replacing("Key@0", with: "2").replacing("Key", with: "kEY") }
+        }
+        #expect(try await client.items.pull(queryID: "q").rowsStored == 1)
+        #expect(try client.store.versions() == ["Key": "2"])
+        client.transport.inspect { _, _ in
+            .change { $0.replacing("Key", with: "KEY").replacing(#""deleted":false"#, with: #""deleted":true"#) }
+        }
+        #expect(try await client.items.pull(queryID: "q").rowsRemoved == 1)
+    }
+
+    // MARK: Retries
+
+    @Test("500 then success is a success", arguments: [408, 429, 500, 502, 503, 504])
+    func transient(status: Int) async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant([World.row("a", at: 0)])
+        client.transport.inspect { _, _ in client.transport.requests.count < 4 ? .answer(.answer(status)) : nil }
+        let result = try await client.items.pull(queryID: "q")
+        #expect(try client.texts() == ["a"])
+        #expect(client.transport.requests.count == result.requests + 3)
+        #expect(Set(client.transport.requests.prefix(4)).count == 1)
+    }
+
+    // MARK: Names
+
+    @Test("an unknown local table is an error that names it, and nothing is sent")
+    func unknownTable() async throws {
+        let client = try await World().makeClient()
+        let table = client.client.table("Nowhere")
+        for body in [
+            { _ = try await table.pull() }, { _ = try await table.pull(queryID: "q") },
+            { _ = try await table.insert(["text": "x"]) }, { try await table.delete(id: "a") },
+            { _ = try await table.rows() }, { _ = try await table.row(id: "a") },
+        ] as [@Sendable () async throws -> Void] {
+            let error = await #expect(throws: SyncError.self) { try await body() }
+            #expect(error?.code == .store && error?.table == "Nowhere")
+            #expect((error?.cause as? StoreError)?.code == .noSuchTable)
+        }
+        #expect(client.transport.requests.isEmpty)
+    }
+
+    @Test("a table that only the server lacks is 404, with the server's words")
+    func unknownRemoteTable() async throws {
+        let client = try await World().makeClient()
+        try await client.client.define(TableSchema("Local", columns: []))
+        let error = await #expect(throws: SyncError.self) { try await client.client.table("Local").pull() }
+        #expect(error?.code == .rejected && error?.status == 404 && error?.table == "Local")
+        #expect(error?.message.contains("no table") == true)
+    }
+
+    @Test("a column of the filter that the server lacks is the server's to refuse")
+    func unknownColumn() async throws {
+        let client = try await World().makeClient()
+        let query = Query("TodoItem").filter(.column("nothing") == 1)
+        let error = await #expect(throws: SyncError.self) { try await client.items.pull(query) }
+        #expect(error?.code == .rejected && error?.status == 400)
+    }
+
+    @Test("columns of the server that the table does not define are ignored")
+    func furtherColumns() async throws {
+        let client = try await World().makeClient()
+        client.transport.inspect { request, _ in
+            .answer(
+                .answer(
+                    200,
+                    request.target.contains("$filter") ? "[]" : #"[{"id":"a","more":{"x":[1]},"__y":2,"text":"t"}]"#))
+        }
+        try await client.items.pull()
+        let row = try client.row("a")
+        #expect(row?["text"] == "t" && row?["more"] == nil)
+    }
+
+    // MARK: Links
+
+    @Test(
+        "a link that leads elsewhere is an error, and nothing is sent there",
+        arguments: [
+            "http://evil.test/tables/TodoItem?$skip=1; rel=next", "<https://server.test/tables/TodoItem>; rel=next",
+            "<http://server.test:81/tables/TodoItem>; rel=\"next\"", "<//evil.test/x>; rel=next",
+            "<http://server.test@evil.test/tables/TodoItem>; rel=next",
+            "<http://server.test/tables/../admin>; rel=next",
+        ])
+    func foreignLinks(link: String) async throws {
+        let world = try World()
+        let client = try await world.makeClient {
+            $0.authorization = { _ in HTTPField(name: .init("X-ZUMO-AUTH") ?? .authorization, value: "secret") }
+        }
+        try world.plant(World.rows(at: [0, 10_000, 20_000]))
+        let hosts = Mutex<Set<String>>([])
+        client.transport.inspect { request, _ in
+            hosts.withLock { _ = $0.insert(request.authority ?? "") }
+            return .change { answer in
+                var answer = answer
+                answer.response.headerFields[.link] = link
+                return answer
+            }
+        }
+        for queryID in ["q", nil] {
+            let error = await #expect(throws: SyncError.self) {
+                try await client.items.pull(queryID: queryID, settings: PullSettings(pageSize: 2))
+            }
+            #expect(error?.code == .invalidAnswer && error?.table == "TodoItem")
+        }
+        #expect(hosts.withLock { $0 } == ["server.test"])
+        #expect(try client.store.versions().isEmpty)
+    }
+}

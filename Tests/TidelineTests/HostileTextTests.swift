@@ -1,0 +1,93 @@
+import Testing
+import TidelineStore
+
+@testable import Tideline
+
+/// Text made to break quoting, encoding and limits, all the way from one client to another.
+@Suite("Hostile text")
+struct HostileTextTests {
+    static let texts: [String] = [
+        "", " ", "it's", "\"quoted\" \\ / \u{8}\u{c}\n\r\t", "'; DROP TABLE TodoItem; --", "%27%00%2F?&#$+", "null",
+        "\u{0}", "before\u{0}after", "\u{1}\u{1f}\u{7f}\u{9f}", "\u{feff}\u{200b}\u{202e}", "😀👨‍👩‍👧‍👦🏳️‍🌈", "e\u{301} é",
+        "\u{fffd}\u{ffff}\u{10ffff}", "2026-11-21T09:12:49.403Z", "1e999", "{\"a\":[1]}", "]}", "SELECT \"x\"",
+        "ﷺ", "İıſK", "a\u{300}\u{301}\u{302}",
+    ]
+
+    private func expectTravels(_ text: String, id: String = "a") async throws {
+        let world = try World { $0.maximumBodySize = 8 << 20 }
+        let sender = try await world.makeClient()
+        let receiver = try await world.makeClient()
+        try await sender.items.insert(["id": .string(id), "text": .string(text)])
+        try await sender.context.push()
+        for queryID in ["q", nil] {
+            try await receiver.items.pull(queryID: queryID)
+            let arrived = try receiver.row(id)?["text"]?.string
+            #expect(arrived.map { Array($0.utf8) } == Array(text.utf8))
+        }
+        #expect(try sender.row(id) == receiver.row(id))
+        // As a filter it finds that row and no other.
+        let query = Query("TodoItem").filter(.column("text") == .value(text))
+        #expect(try await receiver.items.rows(matching: query).rows.map(\.id) == [id])
+        guard text.utf8.count < 1000 else { return }
+        let third = try await world.makeClient()
+        try await sender.items.insert(["id": "other", "text": .string(text + "x")])
+        try await sender.context.push()
+        try await third.items.pull(query, queryID: "q'\(text)'")
+        #expect(try third.store.versions().keys.sorted() == [id])
+        try await third.items.pull(query, queryID: "q'\(text)'")
+    }
+
+    @Test("any text arrives unchanged through insert, push and another client's pull, and is found", arguments: texts)
+    func travels(text: String) async throws { try await expectTravels(text) }
+
+    @Test("1 MB of text arrives unchanged")
+    func large() async throws {
+        try await expectTravels(String(repeating: "0123456789\u{0}\"é😀", count: 1 << 16))
+    }
+
+    @Test(
+        "ids of any characters that are allowed travel, up to 255 characters",
+        arguments: [
+            "it's", "a b", "%2F", "%00", "é", "😀", "a&b=c#d;e,f", "~!@$^*()[]{}|<>:", "null", "MS_TableOperations",
+            String(repeating: "x", count: 255), String(repeating: "é", count: 255), String(repeating: "😀", count: 255),
+        ])
+    func ids(id: String) async throws {
+        let world = try World()
+        let sender = try await world.makeClient()
+        let receiver = try await world.makeClient()
+        try await sender.items.insert(["id": .string(id), "text": "one"])
+        try await sender.items.insert(["id": "zzz", "text": "last"])
+        try await sender.context.push()
+        try await sender.items.update(["id": .string(id), "text": "two"])
+        try await sender.context.push()
+        // Pages of one row ask for the rows after this id.
+        try await receiver.items.pull(settings: PullSettings(pageSize: 1))
+        #expect(try receiver.row(id)?["text"] == "two")
+        #expect(try receiver.texts() == ["last", "two"])
+        try await receiver.items.delete(id: id)
+        try await receiver.context.push()
+        #expect(try world.serverRow(id)?["deleted"] == true)
+        try await sender.items.pull(queryID: "q")
+        #expect(try sender.texts() == ["last"])
+    }
+
+    @Test(
+        "ids that are not allowed are refused before anything is written, naming the column",
+        arguments: [
+            String(repeating: "x", count: 256), " ", "\u{3000}", ".", "..", "a\"b", "a+b", "a?b", "a\\b", "a/b", "a`b",
+            "\u{0}", "a\u{1f}", "a\u{7f}", "a\u{9f}",
+        ])
+    func badIDs(id: String) async throws {
+        let client = try await World().makeClient()
+        for change in [
+            { _ = try await client.items.insert(["id": .string(id), "text": "x"]) },
+            { try await client.items.update(["id": .string(id), "text": "x"]) },
+            { try await client.items.delete(id: id) },
+        ] as [@Sendable () async throws -> Void] {
+            let error = await #expect(throws: SyncError.self) { try await change() }
+            #expect(error?.code == .invalidArgument && error?.column == "id" && error?.id == id)
+        }
+        #expect(try client.store.versions().isEmpty)
+        #expect(try await client.queue().isEmpty)
+    }
+}

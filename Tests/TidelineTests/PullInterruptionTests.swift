@@ -1,0 +1,186 @@
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+import TidelineSQLite
+import TidelineStore
+
+@testable import Tideline
+
+/// The rules F8 and F9: what a pull leaves behind when it dies, and how it overlaps network and store.
+@Suite("Interrupted pull")
+struct PullInterruptionTests {
+    static let settings = PullSettings(pageSize: 3)
+
+    /// Crowded instants and single ones, and a tombstone.
+    private func plant(_ world: World) throws {
+        try world.plant(World.rows(at: [0, 1, 1, 1, 1, 1, 10_000, 20_000, 20_000, 30_000, 40_000]))
+        try world.plant([World.row("dead", at: 40_000, deleted: true)])
+        world.clock.advance(by: .seconds(3600))
+    }
+
+    /// No stored token is above a row of the server's that is not stored.
+    private func expectSoundToken(_ world: World, _ store: SQLiteStore, _ place: SourceLocation) throws {
+        let stored = try store.versions()
+        let missing = try world.serverStore.read { reader in
+            try reader.rows(matching: Query("TodoItem").filter(.column("deleted") == false)).rows
+                .filter { stored[$0.id] != $0["version"]?.string }
+        }
+        let first = missing.compactMap { $0["updatedAt"]?.timestamp }.min()
+        let token = try store.read {
+            try TokenStore(tables: SystemTables(), makeID: { "" }).token(table: "TodoItem", queryID: "q", in: $0)
+        }
+        guard let first, let updatedAt = token?.updatedAt else { return }
+        #expect(updatedAt <= first, sourceLocation: place)
+    }
+
+    @Test("F8 a pull whose connection dies after any page is finished by the next, by a new client", arguments: 1...14)
+    func connectionDies(afterPage page: Int) async throws {
+        let world = try World()
+        let first = try await world.makeClient()
+        try plant(world)
+        first.transport.inspect { _, _ in first.transport.requests.count > page ? .loseRequest : nil }
+        let error = await syncErrorCode { try await first.items.pull(queryID: "q", settings: Self.settings) }
+        #expect(error == .network || (error == nil && first.transport.requests.count <= page))
+        try expectSoundToken(world, first.store, #_sourceLocation)
+        let second = try await world.makeClient(store: first.store)
+        try await second.items.pull(queryID: "q", settings: Self.settings)
+        #expect(try second.store.versions() == world.serverVersions())
+    }
+
+    @Test("F8 a pull whose store fails at any page leaves rows and token as they were before it", arguments: 1...6)
+    func storeFails(at write: Int) async throws {
+        let world = try World()
+        let base = try SQLiteStore.inMemory()
+        let store = HookedStore(base)
+        let client = try SyncClient(
+            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
+        try await client.define(World.schema)
+        try plant(world)
+        let before = Mutex<(rows: [String: String], tokens: [String: String])>(([:], [:]))
+        store.onWrite { number in
+            if number == write { throw StoreError(.full, "the disk is full") }
+        }
+        let settings = PullSettings(pageSize: 3) { _ in
+            before.withLock { $0 = ((try? base.versions()) ?? [:], (try? base.tokens()) ?? [:]) }
+        }
+        let error = await #expect(throws: SyncError.self) {
+            try await client.table("TodoItem").pull(queryID: "q", settings: settings)
+        }
+        #expect(error?.code == .store && (error?.cause as? StoreError)?.code == .full)
+        #expect(try base.versions() == before.withLock { $0.rows })
+        #expect(try base.tokens() == before.withLock { $0.tokens })
+        try expectSoundToken(world, base, #_sourceLocation)
+        let second = try await world.makeClient(store: base)
+        try await second.items.pull(queryID: "q", settings: Self.settings)
+        #expect(try base.versions() == world.serverVersions())
+    }
+
+    @Test("F8 a killed pull goes on where it stood")
+    func resumes() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant(World.rows(at: (0..<30).map { $0 * 10_000 }))
+        world.clock.advance(by: .seconds(60))
+        client.transport.inspect { _, _ in client.transport.requests.count > 8 ? .loseRequest : nil }
+        _ = await syncErrorCode { try await client.items.pull(queryID: "q", settings: Self.settings) }
+        #expect(try client.store.versions().count == 17)
+        client.transport.inspect(nil)
+        let result = try await client.items.pull(queryID: "q", settings: Self.settings)
+        #expect(result.rowsStored == 13)
+    }
+
+    static let strict = TableSchema(
+        "TodoItem", columns: [.string("text", optional: false), .bool("complete")])
+
+    @Test("F8 a row that cannot be stored stops the pull, is named, and the token stays below it")
+    func unstorableRow() async throws {
+        let world = try World()
+        let client = try SyncClient(
+            url: "http://server.test", store: SQLiteStore.inMemory(),
+            transport: FaultyTransport(service: world.service))
+        try await client.define(Self.strict)
+        try world.plant(World.rows(at: (0..<7).map { $0 * 10_000 }))
+        try world.plant([World.row("r004", at: 40_000).merging("text", .null)])
+        let items = client.table("TodoItem")
+        let error = await #expect(throws: SyncError.self) {
+            try await items.pull(queryID: "q", settings: PullSettings(pageSize: 2))
+        }
+        #expect(error?.code == .invalidAnswer && error?.table == "TodoItem")
+        #expect(error?.id == "r004" && error?.column == "text")
+        #expect(try client.store.versions()["r004"] == nil)
+        try expectSoundToken(world, client.store, #_sourceLocation)
+        try world.plant([World.row("r004", at: 40_000)])
+        try await items.pull(queryID: "q")
+        #expect(try client.store.versions() == world.serverVersions())
+    }
+
+    @Test("F8 an id the store does not take stops the pull and is named, whatever the shape of the pull")
+    func longID() async throws {
+        let id = String(repeating: "x", count: 256)
+        for queryID in ["q", nil] {
+            let world = try World()
+            let client = try await world.makeClient()
+            try world.plant([World.row("a", at: 0), World.row("b", at: 0)])
+            client.transport.inspect { _, _ in .change { $0.replacing(#""id":"b""#, with: #""id":"\#(id)""#) } }
+            let error = await #expect(throws: SyncError.self) { try await client.items.pull(queryID: queryID) }
+            #expect(error?.code == .invalidAnswer && error?.id == id)
+            #expect(try client.store.versions().isEmpty)
+            #expect(try client.store.tokens().isEmpty)
+        }
+    }
+
+    @Test("F9 the next page is asked for before the last is stored", arguments: ["q", nil])
+    func overlaps(queryID: String?) async throws {
+        let world = try World()
+        let store = HookedStore(try .inMemory())
+        let transport = FaultyTransport(service: world.service)
+        let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
+        try await client.define(World.schema)
+        try world.plant(World.rows(at: (0..<9).map { $0 * 10_000 }))
+        // The first page's commit waits until the second request has left; if it never does, the test fails.
+        let sent = DispatchSemaphore(value: 0)
+        transport.inspect { _, _ in
+            if transport.requests.count == 2 { sent.signal() }
+            return nil
+        }
+        let isInTime = Mutex(false)
+        store.onWrite { number in
+            if number == 1 { isInTime.withLock { $0 = sent.wait(timeout: .now() + 20) == .success } }
+        }
+        try await client.table("TodoItem").pull(queryID: queryID, settings: Self.settings)
+        #expect(isInTime.withLock { $0 })
+        #expect(try store.versions() == world.serverVersions())
+    }
+
+    @Test("F9 at most one page is asked for ahead of the store, however slow the store is")
+    func boundedMemory() async throws {
+        let world = try World()
+        let store = HookedStore(try .inMemory())
+        let transport = FaultyTransport(service: world.service)
+        let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
+        try await client.define(World.schema)
+        try world.plant(World.rows(at: (0..<60).map { $0 * 10_000 }))
+        let worst = Mutex(0)
+        store.onWrite { number in
+            // Time for requests that nothing holds back.
+            Thread.sleep(forTimeInterval: 0.002)
+            worst.withLock { $0 = max($0, transport.requests.count - number) }
+        }
+        try await client.table("TodoItem").pull(queryID: "q", settings: Self.settings)
+        #expect(worst.withLock { $0 } <= 1)
+    }
+
+    @Test("F10 progress is told after each page")
+    func progress() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant(World.rows(at: (0..<6).map { $0 * 10_000 }))
+        let told = Mutex<[PullProgress]>([])
+        let settings = PullSettings(pageSize: 4) { progress in told.withLock { $0.append(progress) } }
+        let result = try await client.items.pull(settings: settings)
+        let progress = told.withLock { $0 }
+        #expect(progress.map(\.rowsPulled) == [4, 6, 6])
+        #expect(progress.map(\.pages) == [1, 2, 3] && result.requests == 3)
+    }
+}

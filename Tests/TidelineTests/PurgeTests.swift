@@ -1,0 +1,164 @@
+import HTTPTypes
+import Synchronization
+import Testing
+import TidelineStore
+
+@testable import Tideline
+
+/// The rule U1: removing local rows without telling the server.
+@Suite("Purge")
+struct PurgeTests {
+    private func filled() async throws -> (World, Client) {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant(World.rows(at: [0, 10_000, 20_000]))
+        world.clock.advance(by: .seconds(60))
+        try await client.items.pull(queryID: "q")
+        client.transport.clear()
+        return (world, client)
+    }
+
+    @Test("U1 purge removes what matches, says how many, and sends nothing")
+    func removes() async throws {
+        let (world, client) = try await filled()
+        #expect(try await client.items.purge(Query("TodoItem").filter(.column("text") != "r001")) == 2)
+        #expect(try client.texts() == ["r001"])
+        #expect(try await client.items.purge() == 1)
+        #expect(try await client.items.purge() == 0)
+        #expect(client.transport.requests.isEmpty)
+        #expect(try world.serverVersions().count == 3)
+    }
+
+    @Test("U1 purge resets the table's tokens unless told otherwise: purged rows come back", arguments: [true, false])
+    func tokens(resets: Bool) async throws {
+        let (world, client) = try await filled()
+        try await client.items.pull(queryID: "other")
+        try await client.client.define(TableSchema("Note", columns: [.string("text")]))
+        _ = try await client.client.remoteTable("Note").insert(["text": "x"])
+        try await client.client.table("Note").pull(queryID: "notes")
+        try await client.items.purge(resetsTokens: resets)
+        let left = try client.store.tokens().keys.sorted()
+        #expect(left == (resets ? ["notes"] : ["notes", "other", "q"]))
+        try await client.items.pull(queryID: "q")
+        #expect(try client.store.versions().count == (resets ? 3 : 1))
+        if resets { #expect(try client.store.versions() == world.serverVersions()) }
+    }
+
+    @Test("U1 purge refuses while the table has pending operations, and changes nothing")
+    func refuses() async throws {
+        let (_, client) = try await filled()
+        try await client.items.delete(id: "r000")
+        let before = (try client.store.versions(), try client.store.tokens())
+        let error = await #expect(throws: SyncError.self) {
+            try await client.items.purge(Query("TodoItem").filter(.column("text") == "r001"))
+        }
+        #expect(error?.code == .operationsPending && error?.table == "TodoItem")
+        #expect(try client.store.versions() == before.0 && client.store.tokens() == before.1)
+        try await client.context.push()
+        #expect(try await client.items.purge() == 2)
+    }
+
+    @Test("U1 pending operations of another table do not matter, and are left alone")
+    func otherTable() async throws {
+        let (_, client) = try await filled()
+        try await client.client.define(TableSchema("Note", columns: [.string("text")]))
+        try await client.client.table("Note").insert(["id": "n"])
+        #expect(try await client.items.purge() == 3)
+        #expect(try await client.items.forcePurge() == ForcePurgeResult(rows: 0, operations: 0))
+        #expect(try await client.queue() == ["insert n"])
+        #expect(try await client.client.table("Note").rows().rows.count == 1)
+    }
+
+    @Test("U1 a purge that cannot be carried out changes nothing")
+    func badQuery() async throws {
+        let (_, client) = try await filled()
+        let tokens = try client.store.tokens()
+        for query in [
+            Query("TodoItem").filter(.column("nothing") == 1), Query("Other"), Query("TodoItem").skip(-1),
+        ] {
+            await #expect(throws: SyncError.self) { try await client.items.purge(query) }
+        }
+        await #expect(throws: SyncError.self) { try await client.client.table("Nowhere").purge() }
+        await #expect(throws: SyncError.self) { try await client.client.table("Nowhere").forcePurge() }
+        #expect(try client.store.versions().count == 3 && client.store.tokens() == tokens)
+    }
+
+    @Test("U1 forcePurge drops rows, operations, errors and tokens, and counts")
+    func forced() async throws {
+        let (world, client) = try await filled()
+        try await client.items.update(["id": "r000", "text": "bad"])
+        try await client.items.delete(id: "r001")
+        client.transport.inspect { _, _ in .answer(.answer(400, "no")) }
+        _ = await syncErrorCode { try await client.context.push() }
+        #expect(try await client.context.operationErrors().count == 2)
+        #expect(try await client.items.forcePurge() == ForcePurgeResult(rows: 2, operations: 2))
+        #expect(try await client.context.pendingOperationsCount == 0)
+        #expect(try await client.context.operationErrors().isEmpty)
+        #expect(try client.store.versions().isEmpty && client.store.tokens().isEmpty)
+        client.transport.inspect(nil)
+        try await client.items.pull(queryID: "q")
+        #expect(try client.store.versions() == world.serverVersions())
+        // The counter of operations is no token: numbers are never used again.
+        try await client.items.insert(["id": "new"])
+        #expect(try await client.context.pendingOperations().map(\.id) == [3])
+    }
+
+    @Test("U1 forcePurge refuses while an operation of the table is in flight, and changes nothing")
+    func forcedInFlight() async throws {
+        let (_, client) = try await filled()
+        try await client.items.update(["id": "r000", "text": "edited"])
+        let code = Mutex<SyncError.Code?>(nil)
+        client.transport.inspect { request, _ in
+            if request.method == .patch {
+                let thrown = await syncErrorCode { try await client.items.forcePurge() }
+                code.withLock { $0 = thrown }
+            }
+            return nil
+        }
+        try await client.context.push()
+        #expect(code.withLock { $0 } == .operationInFlight)
+        #expect(try client.store.versions().count == 3 && client.store.tokens().count == 1)
+        #expect(try await client.items.forcePurge() == ForcePurgeResult(rows: 3, operations: 0))
+    }
+
+    @Test("U1 a purge during a pull waits for its end, and leaves no token above a row that is gone")
+    func duringPull() async throws {
+        for step in 1...4 {
+            let world = try World()
+            let client = try await world.makeClient()
+            try world.plant(World.rows(at: (0..<9).map { $0 * 10_000 }))
+            let purge = Mutex<Task<Int, any Error>?>(nil)
+            client.transport.inspect { _, _ in
+                if client.transport.requests.count == step {
+                    purge.withLock { $0 = Task { try await client.items.purge() } }
+                }
+                return nil
+            }
+            try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 2))
+            #expect(try await purge.withLock { $0 }?.value == 9)
+            #expect(try client.store.versions().isEmpty && client.store.tokens().isEmpty)
+            client.transport.inspect(nil)
+            try await client.items.pull(queryID: "q")
+            #expect(try client.store.versions() == world.serverVersions())
+        }
+    }
+
+    @Test("U1 a purge by another process during a pull ends the pull, and the next one brings everything")
+    func otherProcess() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        let other = try await world.makeClient(store: client.store)
+        try world.plant(World.rows(at: (0..<9).map { $0 * 10_000 }))
+        client.transport.inspect { _, _ in
+            if client.transport.requests.count == 3 { _ = try? await other.items.purge() }
+            return nil
+        }
+        let code = await syncErrorCode {
+            try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 2))
+        }
+        #expect(code == .pullInterrupted)
+        client.transport.inspect(nil)
+        try await client.items.pull(queryID: "q")
+        #expect(try client.store.versions() == world.serverVersions())
+    }
+}

@@ -1,0 +1,130 @@
+import HTTPTypes
+import Testing
+import TidelineSQLite
+import TidelineStore
+
+@testable import Tideline
+
+/// The server's table used directly, past store and queue.
+@Suite("Remote table")
+struct RemoteTableTests {
+    private func remote() async throws -> (World, Client, RemoteTable<SQLiteStore>) {
+        let world = try World()
+        let client = try await world.makeClient()
+        return (world, client, client.client.remoteTable("TodoItem"))
+    }
+
+    @Test("RemoteTable inserts, looks up, updates, deletes and undeletes; the local store takes no part")
+    func operations() async throws {
+        let (world, client, remote) = try await remote()
+        let inserted = try await remote.insert(["id": "a", "text": "one", "priority": 3])
+        #expect(inserted["text"] == "one" && inserted["version"] != nil && inserted["updatedAt"] != nil)
+        #expect(try await remote.lookup(id: "a") == inserted)
+        let updated = try await remote.update(["id": "a", "text": "two", "version": inserted["version"] ?? .null])
+        #expect(updated["text"] == "two" && updated["priority"] == 3)
+        try await remote.delete(id: "a", version: updated["version"]?.string)
+        #expect(try await remote.lookup(id: "a") == nil)
+        #expect(try await remote.lookup(id: "a", includeDeleted: true)?["text"] == "two")
+        #expect(try await remote.read().rows.isEmpty)
+        #expect(try await remote.read(includeDeleted: true).rows.count == 1)
+        #expect(try await remote.undelete(id: "a")["text"] == "two")
+        #expect(try world.serverTexts() == ["two"])
+        #expect(try client.store.versions().isEmpty)
+        #expect(try await client.queue().isEmpty)
+    }
+
+    @Test("RemoteTable makes a lower-case UUID for a row without an id")
+    func makesID() async throws {
+        let (_, _, remote) = try await remote()
+        let row = try await remote.insert(["text": "one"])
+        #expect(row.id.count == 36 && row.id == row.id.lowercased())
+    }
+
+    @Test("RemoteTable reads by filter, order, skip, top, select and count")
+    func queries() async throws {
+        let (world, _, remote) = try await remote()
+        try world.plant((0..<9).map { World.row("id\($0)", at: 0, text: "\(9 - $0)") })
+        let query = Query("TodoItem").filter(.column("text") != "5").order(by: "text").skip(1).limit(3)
+            .select("text").includingTotalCount()
+        let result = try await remote.read(query)
+        #expect(result.rows.map { $0["text"] } == ["2", "3", "4"] && result.totalCount == 8)
+        #expect(result.rows[0]["updatedAt"] == nil)
+    }
+
+    @Test("RemoteTable sends system columns never, and the version only as If-Match")
+    func systemColumns() async throws {
+        let transport = ScriptedTransport { _ in .answer(200, #"{"id":"a"}"#) }
+        let client = try SyncClient(url: "http://server.test", store: SQLiteStore.inMemory(), transport: transport)
+        try await client.define(World.schema)
+        let row: Row = [
+            "id": "a", "text": "x", "version": "v\"1", "createdAt": .timestamp(.min), "updatedAt": .timestamp(.min),
+            "deleted": true,
+        ]
+        _ = try await client.remoteTable("TodoItem").insert(row)
+        _ = try await client.remoteTable("TodoItem").update(row)
+        #expect(transport.requests.map(\.body) == [#"{"id":"a","text":"x"}"#, #"{"text":"x"}"#])
+        #expect(transport.requests.map { $0.headers[.ifMatch] } == [nil, #""v\"1""#])
+    }
+
+    @Test("RemoteTable refuses bad rows, ids and queries before anything is sent, naming what is wrong")
+    func refuses() async throws {
+        let (_, client, remote) = try await remote()
+        func error(_ body: () async throws -> Void) async -> SyncError? {
+            await #expect(throws: SyncError.self) { try await body() }
+        }
+        let long = String(repeating: "i", count: 256)
+        let errors = [
+            await error { _ = try await remote.insert(["id": "a", "nothing": 1]) },
+            await error { _ = try await remote.insert(["id": "a", "text": 1]) },
+            await error { _ = try await remote.insert(["id": "a", "__x": 1]) },
+            await error { _ = try await remote.insert(["id": "a/b", "text": "x"]) },
+            await error { _ = try await remote.insert(["id": .string(long), "text": "x"]) },
+            await error { _ = try await remote.update(["text": "x"]) },
+            await error { _ = try await remote.update(["id": "a"]) },
+            await error { _ = try await remote.update(["id": "a", "text": "x", "version": "\r\nX: y"]) },
+            await error { _ = try await remote.lookup(id: "a?b") },
+            await error { _ = try await remote.lookup(id: "") },
+            await error { try await remote.delete(id: "..") },
+            await error { try await remote.delete(id: "a", version: "\n") },
+            await error { _ = try await remote.undelete(id: " ") },
+            await error { _ = try await remote.read(Query("Other")) },
+            await error { _ = try await remote.read(Query("TodoItem").skip(-1)) },
+            await error { _ = try await remote.read(Query("TodoItem").filter(.column("a b") == 1)) },
+        ]
+        for (number, error) in errors.enumerated() { #expect(error?.code == .invalidArgument, "\(number)") }
+        #expect(client.transport.requests.isEmpty)
+        let unknown = await #expect(throws: SyncError.self) { _ = try await client.client.remoteTable("No").read() }
+        #expect(unknown?.code == .store && unknown?.table == "No")
+    }
+
+    @Test(
+        "RemoteTable tells a stale version, a row that exists and a row that is gone", arguments: [409, 412, 404, 403])
+    func rejections(status: Int) async throws {
+        let (_, client, remote) = try await remote()
+        client.transport.inspect { _, _ in .answer(.answer(status, #"{"error":"that's why"}"#)) }
+        let error = await #expect(throws: SyncError.self) { _ = try await remote.update(["id": "a", "text": "x"]) }
+        #expect(error?.code == .rejected && error?.status == status && error?.id == "a")
+        #expect(error?.message.contains("that's why") == true)
+    }
+
+    @Test("RemoteTable's lookup is nil for 404 and 410, and an error for other answers")
+    func absent() async throws {
+        let (_, client, remote) = try await remote()
+        for status in [404, 410] {
+            client.transport.inspect { _, _ in .answer(.answer(status, "gone")) }
+            #expect(try await remote.lookup(id: "a") == nil)
+        }
+        client.transport.inspect { _, _ in .answer(.answer(403)) }
+        #expect(await syncErrorCode { _ = try await remote.lookup(id: "a") } == .rejected)
+    }
+
+    @Test(
+        "RemoteTable's answers that are no row are errors",
+        arguments: ["", "[]", "null", #"{"text":"x"}"#, #"{"id":1}"#])
+    func badRows(body: String) async throws {
+        let (_, client, remote) = try await remote()
+        client.transport.inspect { _, _ in .answer(.answer(200, body)) }
+        #expect(await syncErrorCode { _ = try await remote.insert(["id": "a", "text": "x"]) } == .invalidAnswer)
+        #expect(await syncErrorCode { _ = try await remote.lookup(id: "a") } == .invalidAnswer)
+    }
+}

@@ -1,0 +1,89 @@
+import Testing
+import TidelineSQLite
+import TidelineStore
+
+@testable import Tideline
+
+/// Section 7: the tables in which the core keeps its state.
+@Suite("System tables")
+struct SystemTableTests {
+    @Test("S7 the three tables have the original's names and columns, and are hidden from the app's list")
+    func columns() async throws {
+        let client = try await World().makeClient()
+        let tables = Dictionary(uniqueKeysWithValues: try client.store.tables().map { ($0.name, $0) })
+        #expect(tables["MS_TableOperations"]?.idType == .int)
+        let expected = [
+            "MS_TableOperations": ["itemId", "table", "tableKind", "properties"],
+            "MS_TableOperationErrors": ["operationId", "tableKind", "properties"],
+            "MS_TableConfig": ["key", "keyType", "table", "value"],
+        ]
+        for (name, columns) in expected {
+            #expect(tables[name]?.isSystem == true)
+            #expect(Set(columns).isSubset(of: tables[name]?.columns.map(\.name) ?? []), "\(name)")
+        }
+        #expect(try client.store.appTables().map(\.name) == ["TodoItem"])
+    }
+
+    @Test("S7 queue, errors and tokens are read with ordinary queries")
+    func readable() async throws {
+        let client = try await World().makeClient()
+        try await client.items.insert(["id": "a", "text": "one"])
+        client.transport.inspect { _, _ in .answer(.answer(400, "no")) }
+        _ = await syncErrorCode { try await client.context.push() }
+        client.transport.inspect(nil)
+        _ = await syncErrorCode { try await client.items.delete(id: "b") }
+        try client.store.read { reader in
+            let queue = try reader.rows(matching: Query("MS_TableOperations").order(by: "id")).rows
+            #expect(queue.map { $0["itemId"] } == ["a", "b"])
+            #expect(queue.map { $0["tableKind"] } == [0, 2])
+            let error = try reader.rows(matching: Query("MS_TableOperationErrors").filter(.column("operationId") == 1))
+            #expect(error.rows.count == 1 && error.rows[0]["properties"]?.json?.contains("400") == true)
+        }
+    }
+
+    @Test("S7 names are settable per store, and the app may use the original's for itself")
+    func names() async throws {
+        let world = try World()
+        let names = SystemTables(operations: "Queue", errors: "Queue errors", config: "State'\"")
+        let store = try SQLiteStore.inMemory()
+        var options = SyncOptions()
+        options.systemTables = names
+        let transport = FaultyTransport(service: world.service)
+        let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
+        try await client.define(World.schema, TableSchema("MS_TableConfig", columns: [.string("mine")]))
+        try await client.table("TodoItem").insert(["id": "a", "text": "one"])
+        #expect(try store.read { try $0.count(Query("Queue")) } == 1)
+        try await client.context.push()
+        try await client.table("TodoItem").pull(queryID: "q")
+        #expect(try store.read { try $0.count(Query("State'\"").filter(.column("key") == "q")) } == 1)
+        #expect(try store.appTables().map(\.name).sorted() == ["MS_TableConfig", "TodoItem"])
+        #expect(try await client.table("TodoItem").purge() == 1)
+        #expect(try store.read { try $0.count(Query("State'\"").filter(.column("key") == "q")) } == 0)
+    }
+
+    @Test("S7 two clients with other names over one store do not see each other's queue")
+    func separate() async throws {
+        let world = try World()
+        let first = try await world.makeClient()
+        let second = try await world.makeClient(store: first.store) {
+            $0.systemTables = SystemTables(operations: "Q2", errors: "E2", config: "C2")
+        }
+        try await first.items.insert(["id": "a", "text": "one"])
+        #expect(try await second.queue().isEmpty)
+        #expect(try await first.queue() == ["insert a"])
+    }
+
+    @Test("S7 a table that cannot be synchronised is refused with its name")
+    func unfit() async throws {
+        let client = try await World().makeClient()
+        for schema in [
+            TableSchema("T", columns: [], idType: .int), TableSchema("T", columns: [], systemColumns: []),
+            TableSchema("T", columns: [], systemColumns: .all), TableSchema("T", columns: [], systemColumns: .version),
+        ] {
+            let error = await #expect(throws: SyncError.self) { try await client.client.define(schema) }
+            #expect(error?.code == .invalidArgument && error?.table == "T")
+        }
+        let twice = TableSchema("T", columns: [.string("a"), .int("a")])
+        #expect(await syncErrorCode { try await client.client.define(twice) } == .store)
+    }
+}
