@@ -58,7 +58,6 @@ extension Connection {
     /// Measured together to make bulk writes 1.8 times as fast as SQLite's defaults do; memory in KiB, map in bytes.
     private static let settings = [
         "cache_size = -65536", "mmap_size = 268435456", "temp_store = MEMORY", "wal_autocheckpoint = 8000",
-        "cell_size_check = ON",
     ]
 
     private static func durability(_ durability: StoreCapabilities.Durability) -> String {

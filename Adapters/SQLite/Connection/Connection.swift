@@ -6,12 +6,15 @@ final class Connection {
     let handle: OpaquePointer
     /// The file, nil for a database in memory.
     let path: String?
+    /// The statements used last, the latest at the end: comparing a few texts is cheaper than hashing one.
+    private var recent: [Statement] = []
     private var idle: [String: [Statement]] = [:]
     private var idleCount = 0
     private var uses = 0
     private var isClosed = false
 
-    /// Beyond this many statements, the one that was not used for the longest time is let go.
+    private static let maximumRecentStatements = 8
+    /// Beyond this many further statements, the one that was not used for the longest time is let go.
     private static let maximumIdleStatements = 128
 
     init(handle: OpaquePointer, path: String?) {
@@ -25,21 +28,16 @@ final class Connection {
     func close() {
         guard !isClosed else { return }
         isClosed = true
+        recent.removeAll()
         idle.removeAll()
         sqlite3_close_v2(handle)
     }
 
     // MARK: Statements
 
-    /// Calls `body` with a prepared statement that nobody else uses meanwhile, and resets it afterwards.
-    func withStatement<T>(_ sql: String, _ body: (Statement) throws -> T) throws -> T {
-        let statement = try takeStatement(sql)
-        defer { putBack(statement) }
-        return try body(statement)
-    }
-
     /// A prepared statement, from the cache if it is there; to be given to ``putBack(_:)``.
     func takeStatement(_ sql: String) throws(StoreError) -> Statement {
+        if let index = recent.lastIndex(where: { $0.sql == sql }) { return recent.remove(at: index) }
         if let statement = idle[sql]?.popLast() {
             idleCount -= 1
             return statement
@@ -50,6 +48,11 @@ final class Connection {
     /// Resets a statement and keeps it for the next use.
     func putBack(_ statement: Statement) {
         statement.reset()
+        recent.append(statement)
+        if recent.count > Self.maximumRecentStatements { keep(recent.removeFirst()) }
+    }
+
+    private func keep(_ statement: Statement) {
         uses += 1
         statement.lastUse = uses
         idle[statement.sql, default: []].append(statement)

@@ -6,17 +6,32 @@ internal import TidelineStore
 /// The row is copied out of SQLite's memory: what the body of a scan does next, such as a write, may move it there.
 /// Nothing that a file holds is trusted: a value of another storage class than its column's is an error, not a value.
 ///
-/// Unsafe pointers: those that SQLite gives are used before its next call.
+/// Unsafe pointers: those that SQLite gives are used before its next call; the buffer is this object's own, and every
+/// write to it first makes room.
 final class RowBuffer {
     private let table: StoredTable
     private let shape: RowShape
-    private var rows: PackedRows
+    /// Apart from the shape, whose columns would be retained and released for every value.
+    private let types: [ColumnType]
+    private let payloadOffset: Int
+    private var base: UnsafeMutableRawPointer
+    private var capacity: Int
 
     init(table: StoredTable, shape: RowShape) {
         self.table = table
         self.shape = shape
-        rows = PackedRows(shape: shape)
+        types = shape.columns.map(\.type)
+        // Always with wide offsets: how long a row becomes is not known when its first column is written.
+        payloadOffset = RowFormat.payloadOffset(columns: shape.count, wide: true)
+        capacity = payloadOffset + 1024
+        base = .allocate(byteCount: capacity, alignment: 16)
+        base.storeBytes(of: RowFormat.wide, as: UInt8.self)
+        base.storeBytes(of: 0, toByteOffset: 1, as: UInt8.self)
+        base.storeBytes(of: UInt16(shape.count).littleEndian, toByteOffset: 2, as: UInt16.self)
+        base.storeBytes(of: 0, toByteOffset: 4, as: UInt32.self)
     }
+
+    deinit { base.deallocate() }
 
     /// Whether the buffer is for rows of these columns.
     func isFor(_ shape: RowShape) -> Bool { self.shape === shape }
@@ -24,70 +39,119 @@ final class RowBuffer {
     /// Calls `body` with the statement's current row: `id` in the first column, then those of the shape.
     func withRow<T>(of statement: Statement, _ body: (borrowing RowView) throws -> T) throws -> T {
         let handle = statement.handle
-        rows.removeAll()
-        rows.beginRow()
-        for index in 0..<shape.count { try pack(handle, index, shape.columns[index].type) }
-        try packID(handle)
-        try rows.endRow()
-        return try rows.withRow(at: 0, body)
+        var end = payloadOffset
+        for index in types.indices { try pack(handle, index, &end) }
+        let rowEnd = end
+        try packID(handle, &end)
+        var view = RowView(shape: shape)
+        view.point(
+            atID: UnsafeRawBufferPointer(start: base + rowEnd, count: end - rowEnd),
+            trusting: UnsafeRawBufferPointer(start: base, count: rowEnd))
+        return try body(view)
     }
 
-    private func packID(_ handle: OpaquePointer) throws(StoreError) {
+    private func packID(_ handle: OpaquePointer, _ end: inout Int) throws(StoreError) {
         switch (shape.idType, sqlite3_column_type(handle, 0)) {
-        case (.int, SQLITE_INTEGER): rows.setID(.int(sqlite3_column_int64(handle, 0)))
+        case (.int, SQLITE_INTEGER): append(sqlite3_column_int64(handle, 0), &end)
         case (.string, SQLITE_TEXT):
             let bytes = Self.bytes(handle, 0)
             guard !bytes.isEmpty, isValidUTF8(bytes) else { throw damaged(handle, "id", "is no valid text") }
-            rows.setID(bytes: bytes)
+            append(bytes, &end)
         default: throw damaged(handle, "id", "is of another type than was stored")
         }
     }
 
-    private func pack(_ handle: OpaquePointer, _ index: Int, _ type: ColumnType) throws(StoreError) {
+    /// Writes a column's bytes to the end, then its tag and where it ends.
+    private func pack(_ handle: OpaquePointer, _ index: Int, _ end: inout Int) throws(StoreError) {
         let column = Int32(truncatingIfNeeded: index + 1)
-        switch (type, sqlite3_column_type(handle, column)) {
-        case (_, SQLITE_NULL): rows.setNull(at: index)
-        case (.string, SQLITE_TEXT): try packText(handle, column, .string, at: index)
-        case (.json, SQLITE_TEXT): try packText(handle, column, .json, at: index)
-        case (.int, SQLITE_INTEGER): rows.setInt(sqlite3_column_int64(handle, column), at: index)
-        case (.double, SQLITE_FLOAT): rows.setDouble(sqlite3_column_double(handle, column), at: index)
-        case (.bool, SQLITE_INTEGER): try packBool(handle, column, at: index)
-        case (.timestamp, SQLITE_INTEGER): try packTimestamp(handle, column, at: index)
-        case (.bytes, SQLITE_BLOB): rows.setBytes(Self.bytes(handle, column), as: .bytes, at: index)
-        case (.double, SQLITE_INTEGER): try packWholeDouble(handle, column, at: index)
+        let tag: RowTag
+        switch (types[index], sqlite3_column_type(handle, column)) {
+        case (_, SQLITE_NULL): tag = .null
+        case (.string, SQLITE_TEXT): tag = try packText(handle, index, .string, &end)
+        case (.json, SQLITE_TEXT): tag = try packText(handle, index, .json, &end)
+        case (.bool, SQLITE_INTEGER): tag = try bool(handle, index)
+        case (.timestamp, SQLITE_INTEGER): tag = try packTimestamp(handle, index, &end)
+        case (.int, SQLITE_INTEGER):
+            append(sqlite3_column_int64(handle, column), &end)
+            tag = .int
+        case (.double, SQLITE_FLOAT):
+            append(Int64(bitPattern: sqlite3_column_double(handle, column).bitPattern), &end)
+            tag = .double
+        case (.double, SQLITE_INTEGER): tag = try packWholeDouble(handle, index, &end)
+        case (.bytes, SQLITE_BLOB):
+            append(Self.bytes(handle, column), &end)
+            tag = .bytes
         default: throw damaged(handle, shape.columns[index].name, "is of another type than its column")
         }
+        base.storeBytes(of: tag.rawValue, toByteOffset: RowFormat.headerSize + index, as: UInt8.self)
+        base.storeBytes(
+            of: UInt32(truncatingIfNeeded: end - payloadOffset).littleEndian,
+            toByteOffset: RowFormat.headerSize + types.count + index * 4, as: UInt32.self)
     }
 
     private func packText(
-        _ handle: OpaquePointer, _ column: Int32, _ tag: RowTag, at index: Int
-    ) throws(StoreError) {
-        let bytes = Self.bytes(handle, column)
+        _ handle: OpaquePointer, _ index: Int, _ tag: RowTag, _ end: inout Int
+    ) throws(StoreError) -> RowTag {
+        let bytes = Self.bytes(handle, Int32(truncatingIfNeeded: index + 1))
         guard isValidUTF8(bytes) else { throw damaged(handle, shape.columns[index].name, "is no valid UTF-8") }
-        rows.setBytes(bytes, as: tag, at: index)
+        append(bytes, &end)
+        return tag
     }
 
-    private func packBool(_ handle: OpaquePointer, _ column: Int32, at index: Int) throws(StoreError) {
-        let number = sqlite3_column_int64(handle, column)
-        guard number == 0 || number == 1 else {
-            throw damaged(handle, shape.columns[index].name, "is neither 0 nor 1")
+    private func bool(_ handle: OpaquePointer, _ index: Int) throws(StoreError) -> RowTag {
+        switch sqlite3_column_int64(handle, Int32(truncatingIfNeeded: index + 1)) {
+        case 0: return .false
+        case 1: return .true
+        default: throw damaged(handle, shape.columns[index].name, "is neither 0 nor 1")
         }
-        rows.setBool(number == 1, at: index)
     }
 
-    private func packTimestamp(_ handle: OpaquePointer, _ column: Int32, at index: Int) throws(StoreError) {
-        guard let timestamp = Timestamp(ticks: sqlite3_column_int64(handle, column)) else {
+    private func packTimestamp(
+        _ handle: OpaquePointer, _ index: Int, _ end: inout Int
+    ) throws(StoreError) -> RowTag {
+        let ticks = sqlite3_column_int64(handle, Int32(truncatingIfNeeded: index + 1))
+        guard Timestamp(ticks: ticks) != nil else {
             throw damaged(handle, shape.columns[index].name, "is outside of the years 1 to 9999")
         }
-        rows.setTimestamp(timestamp, at: index)
+        append(ticks, &end)
+        return .timestamp
     }
 
     /// Who edits the file from outside may write 5 for 5.0.
-    private func packWholeDouble(_ handle: OpaquePointer, _ column: Int32, at index: Int) throws(StoreError) {
-        guard let double = Double(exactly: sqlite3_column_int64(handle, column)) else {
+    private func packWholeDouble(
+        _ handle: OpaquePointer, _ index: Int, _ end: inout Int
+    ) throws(StoreError) -> RowTag {
+        let number = sqlite3_column_int64(handle, Int32(truncatingIfNeeded: index + 1))
+        guard let double = Double(exactly: number) else {
             throw damaged(handle, shape.columns[index].name, "is an integer that no double holds")
         }
-        rows.setDouble(double, at: index)
+        append(Int64(bitPattern: double.bitPattern), &end)
+        return .double
+    }
+
+    // MARK: Bytes
+
+    private func append(_ number: Int64, _ end: inout Int) {
+        reserve(end, 8)
+        base.storeBytes(of: number.littleEndian, toByteOffset: end, as: Int64.self)
+        end += 8
+    }
+
+    private func append(_ bytes: UnsafeRawBufferPointer, _ end: inout Int) {
+        guard let source = bytes.baseAddress else { return }
+        reserve(end, bytes.count)
+        (base + end).copyMemory(from: source, byteCount: bytes.count)
+        end += bytes.count
+    }
+
+    private func reserve(_ end: Int, _ count: Int) {
+        guard end + count > capacity else { return }
+        let larger = max(end + count, capacity * 2)
+        let new = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
+        new.copyMemory(from: base, byteCount: end)
+        base.deallocate()
+        base = new
+        capacity = larger
     }
 
     /// The bytes of a text or blob. Asking for a text's bytes as a blob spares SQLite a copy with a NUL at the end.

@@ -9,6 +9,8 @@ struct Upsert {
     private let connection: Connection
     private let table: StoredTable
     private let shape: RowShape
+    /// Whether the batch has the table's columns in the table's order.
+    private let isWhole: Bool
     /// For each column of the batch, that of the table; nil where the table has none.
     private let columns: [ColumnSchema?]
     /// Columns of the table that every new row must name and that the batch lacks altogether.
@@ -44,8 +46,14 @@ struct Upsert {
         self.connection = connection
         self.table = table
         self.shape = shape
-        columns = shape.columns.map { column in table.shape.index(of: column.name).map { table.shape.columns[$0] } }
-        missing = table.shape.columns.first { !$0.isOptional && shape.index(of: $0.name) == nil }?.name
+        isWhole = shape.hasSameColumns(as: table.shape)
+        if isWhole {
+            columns = table.shape.columns
+            missing = nil
+        } else {
+            columns = shape.columns.map { column in table.shape.index(of: column.name).map { table.shape.columns[$0] } }
+            missing = table.shape.columns.first { !$0.isOptional && shape.index(of: $0.name) == nil }?.name
+        }
         named = Array(repeating: false, count: shape.count)
     }
 
@@ -153,27 +161,14 @@ struct Upsert {
     private func makeVariant() throws(StoreError) -> Variant {
         let absent = zip(columns, named).first { column, isNamed in column?.isOptional == false && !isNamed }
         let missing = missing ?? absent?.0?.name
+        let statement = try connection.takeStatement(sql(missing: missing))
+        return Variant(named: named, statement: statement, missing: missing)
+    }
+
+    private func sql(missing: String?) -> String {
+        if isWhole, !named.contains(false) { return table.upsertWholeRow }
         let names = zip(shape.columns, named).filter(\.1).map { $0.0.name.sqlName }
-        let sql = missing == nil ? insertSQL(names) : updateSQL(names)
-        return Variant(named: named, statement: try connection.takeStatement(sql), missing: missing)
-    }
-
-    private func insertSQL(_ names: [String]) -> String {
-        let list = (["\"id\""] + names).joined(separator: ", ")
-        let parameters = (0...names.count).map { "?\($0 + 1)" }.joined(separator: ", ")
-        let changes = names.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
-        let action = names.isEmpty ? "NOTHING" : "UPDATE SET \(changes)"
-        return """
-            INSERT INTO \(table.schema.name.sqlName) (\(list)) VALUES (\(parameters)) ON CONFLICT ("id") DO \(action)
-            """
-    }
-
-    private func updateSQL(_ names: [String]) -> String {
-        let changes = names.enumerated().map { "\($1) = ?\($0 + 2)" }.joined(separator: ", ")
-        // A row that names no column is left as it is; its existence still has to be seen.
-        return """
-            UPDATE \(table.schema.name.sqlName) SET \(names.isEmpty ? "\"id\" = \"id\"" : changes) WHERE "id" = ?1
-            """
+        return missing == nil ? table.upsert(names) : table.update(names)
     }
 
     // MARK: Errors

@@ -13,6 +13,8 @@ final class StoredTable: Sendable {
     let selectRow: String
     /// Deletes the row of an id.
     let deleteRow: String
+    /// Inserts a row that names every column, or updates the one there is.
+    let upsertWholeRow: String
 
     init(_ schema: TableSchema, retired: [ColumnSchema] = []) {
         self.schema = schema
@@ -22,11 +24,30 @@ final class StoredTable: Sendable {
         let name = schema.name.sqlName
         selectRow = "SELECT \(columnList) FROM \(name) WHERE \"id\" = ?1"
         deleteRow = "DELETE FROM \(name) WHERE \"id\" = ?1"
+        upsertWholeRow = Self.upsert(shape.columns.map(\.name.sqlName), into: name)
     }
 
     /// `id` and these columns, as a list of SQL.
     static func columnList(_ columns: [ColumnSchema]) -> String {
         (["\"id\""] + columns.map(\.name.sqlName)).joined(separator: ", ")
+    }
+
+    /// Inserts a row that names these columns, given as SQL, or updates the one there is.
+    func upsert(_ names: [String]) -> String { Self.upsert(names, into: schema.name.sqlName) }
+
+    /// Updates the row there is with these columns, given as SQL. Naming none, it still tells whether there is one.
+    func update(_ names: [String]) -> String {
+        let changes = names.enumerated().map { "\($1) = ?\($0 + 2)" }.joined(separator: ", ")
+        let list = names.isEmpty ? "\"id\" = \"id\"" : changes
+        return "UPDATE \(schema.name.sqlName) SET \(list) WHERE \"id\" = ?1"
+    }
+
+    private static func upsert(_ names: [String], into table: String) -> String {
+        let list = (["\"id\""] + names).joined(separator: ", ")
+        let parameters = (0...names.count).map { "?\($0 + 1)" }.joined(separator: ", ")
+        let changes = names.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        let action = names.isEmpty ? "NOTHING" : "UPDATE SET \(changes)"
+        return "INSERT INTO \(table) (\(list)) VALUES (\(parameters)) ON CONFLICT (\"id\") DO \(action)"
     }
 
     /// Whether textual ids compare without regard to ASCII case.

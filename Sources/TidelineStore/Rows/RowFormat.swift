@@ -11,14 +11,14 @@
 /// | … | payload: int, double and timestamp as 8 bytes, strings, bytes and JSON as they are, others nothing |
 ///
 /// Numbers are little-endian and unaligned. The id is not part of it: it is the key beside the row.
-enum RowFormat {
-    static let narrow: UInt8 = 1
-    static let wide: UInt8 = 2
-    static let headerSize = 8
+package enum RowFormat {
+    package static let narrow: UInt8 = 1
+    package static let wide: UInt8 = 2
+    package static let headerSize = 8
     static let maximumNarrowPayload = Int(UInt16.max)
     static let maximumWidePayload = Int(UInt32.max)
 
-    static func payloadOffset(columns: Int, wide: Bool) -> Int {
+    package static func payloadOffset(columns: Int, wide: Bool) -> Int {
         headerSize + columns + columns * (wide ? 4 : 2)
     }
 }

@@ -36,7 +36,7 @@ public struct RowView: ~Copyable {
     }
 
     /// Points the view at a row that was validated or packed by this process.
-    mutating func point(atID id: UnsafeRawBufferPointer, trusting bytes: UnsafeRawBufferPointer) {
+    package mutating func point(atID id: UnsafeRawBufferPointer, trusting bytes: UnsafeRawBufferPointer) {
         idBytes = id
         row = bytes
         storedCount = RowView.load(UInt16.self, in: bytes, at: 2)
