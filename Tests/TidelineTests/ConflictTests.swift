@@ -1,0 +1,451 @@
+import Testing
+import TidelineSQLite
+import TidelineStore
+
+@testable import Tideline
+
+/// The rules C1 to C4: what a conflict shows, and what its resolutions do.
+@Suite("Conflicts", .timeLimit(.minutes(1)))
+struct ConflictTests {
+    /// How the client's change and the server's row came to differ.
+    enum Conflict: String, CaseIterable, Sendable {
+        /// Both changed the row.
+        case changed
+        /// The client changed it, the server deleted it softly, or has it no longer at all.
+        case deletedOnServer, goneOnServer
+        /// The client deleted it, another changed it.
+        case deletedHere
+        /// The client inserted an id that the server has, or has deleted.
+        case insertOfExisting, insertOfDeleted
+
+        var isGone: Bool { [.deletedOnServer, .goneOnServer, .insertOfDeleted].contains(self) }
+    }
+
+    /// A client whose push has met that conflict; the row's id is `a`.
+    private func meet(
+        _ conflict: Conflict, in world: World, store: SQLiteStore? = nil
+    ) async throws -> (client: Client, error: TableOperationError) {
+        let first = try await world.makeSyncedClient()
+        var client = try await world.makeClient(store: store)
+        if conflict != .insertOfExisting, conflict != .insertOfDeleted { try await client.items.pull() }
+        client = Client(client: client.client, transport: client.transport, store: client.store)
+        switch conflict {
+        case .changed, .deletedHere, .insertOfExisting:
+            try await first.items.update(["id": "a", "text": "theirs", "priority": 9])
+        case .deletedOnServer, .insertOfDeleted:
+            try await first.items.delete(id: "a")
+        case .goneOnServer:
+            try world.serverStore.write { _ = try $0.delete(id: "a", from: "TodoItem") }
+        }
+        try await first.context.push()
+        switch conflict {
+        case .deletedHere: try await client.items.delete(id: "a")
+        case .insertOfExisting, .insertOfDeleted: try await client.items.insert(["id": "a", "text": "mine"])
+        default: try await client.items.update(["id": "a", "text": "mine"])
+        }
+        return (client, try #require(try await pushErrors(client).first))
+    }
+
+    // MARK: The error
+
+    @Test(
+        "C1 a conflict shows operation, local item and server's item, and the operation stays",
+        arguments: Conflict.allCases)
+    func shows(_ conflict: Conflict) async throws {
+        let world = try World()
+        let (client, error) = try await meet(conflict, in: world)
+        let kind: OperationKind =
+            switch conflict {
+            case .deletedHere: .delete
+            case .insertOfExisting, .insertOfDeleted: .insert
+            default: .update
+            }
+        #expect(error.code == .conflict && error.kind == kind)
+        #expect(error.table == "TodoItem" && error.itemID == "a" && !error.isHandled)
+        #expect(error.item?["text"] == (conflict == .deletedHere ? "one" : "mine"))
+        switch conflict {
+        case .changed, .deletedHere, .insertOfExisting: #expect(error.serverItem?["text"] == "theirs")
+        case .insertOfDeleted: #expect(error.serverItem?["deleted"] == true)
+        case .deletedOnServer, .goneOnServer: #expect(error.serverItem == nil)
+        }
+        #expect(error.isRowGone == conflict.isGone)
+        #expect(try await client.queue() == ["\(kind) a"])
+        #expect(try await client.context.pendingOperations().first?.lastError == error.message)
+    }
+
+    // MARK: C1, each resolution of each conflict
+
+    enum Resolution: String, CaseIterable, Sendable {
+        case discard, updateToServer, updateToMerge, keepServerBased, keepLocal, keepNamed
+        case modifyToUpdate, modifyToUpdateItem, modifyToInsert, modifyToInsertItem, modifyToDelete, modifyToDeleteItem
+
+        func fits(_ conflict: Conflict) -> Bool {
+            switch self {
+            case .updateToServer: !conflict.isGone
+            // A row that the server has can only conflict with an insert again.
+            case .modifyToInsert, .modifyToInsertItem: conflict.isGone
+            default: true
+            }
+        }
+    }
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        var conflict: Conflict
+        var resolution: Resolution
+        var testDescription: String { "\(conflict), \(resolution)" }
+    }
+
+    static let cases = Conflict.allCases.flatMap { conflict in
+        Resolution.allCases.filter { $0.fits(conflict) }.map { Case(conflict: conflict, resolution: $0) }
+    }
+
+    @Test("C1 a resolution does what it says and the next push meets no conflict", arguments: cases)
+    func resolves(_ test: Case) async throws {
+        let world = try World()
+        let (client, error) = try await meet(test.conflict, in: world)
+        let server = try brief(world.serverRow("a"))
+        try await resolve(error, by: test.resolution)
+        #expect(error.isHandled)
+        #expect(try await client.context.operationErrors().isEmpty)
+        #expect(try brief(world.serverRow("a")) == server)
+        let expected = expectation(test, server: server)
+        #expect(brief(try client.row("a")) == expected.local)
+        #expect(try await client.queue().isEmpty == expected.isSettled)
+        try await client.context.push()
+        #expect(try await client.queue().isEmpty)
+        #expect(brief(try client.row("a")) == expected.local)
+        #expect(brief(try world.serverRow("a")) == expected.server)
+        guard test.resolution != .updateToMerge else { return }
+        #expect(try client.row("a")?.version == (expected.server == nil ? nil : world.serverRow("a")?.version))
+    }
+
+    private func resolve(_ error: TableOperationError, by resolution: Resolution) async throws {
+        var local = error.item ?? Row(id: .string("a"))
+        local["text"] = "resolved"
+        var remote = error.serverItem ?? Row(id: .string("a"))
+        remote["text"] = "resolved"
+        switch resolution {
+        case .discard: try await error.cancelOperationAndDiscardItem()
+        case .updateToServer: try await error.cancelOperationAndUpdateItem(try #require(error.serverItem))
+        case .updateToMerge: try await error.cancelOperationAndUpdateItem(remote)
+        case .keepServerBased: try await error.keepOperationAndUpdateItem(remote)
+        case .keepLocal: try await error.keepOperationAndUpdateItem(local)
+        case .keepNamed: try await error.keepOperationAndUpdateItem(["id": "a", "text": "resolved"])
+        case .modifyToUpdate: try await error.modifyOperationType(.update)
+        case .modifyToUpdateItem: try await error.modifyOperationType(.update, local)
+        case .modifyToInsert: try await error.modifyOperationType(.insert)
+        case .modifyToInsertItem: try await error.modifyOperationType(.insert, local)
+        case .modifyToDelete: try await error.modifyOperationType(.delete)
+        case .modifyToDeleteItem: try await error.modifyOperationType(.delete, local)
+        }
+    }
+
+    private func expectation(_ test: Case, server: String?) -> (local: String?, server: String?, isSettled: Bool) {
+        switch test.resolution {
+        case .discard, .updateToServer: return (server, server, true)
+        case .updateToMerge: return ("resolved", server, true)
+        case .keepServerBased, .keepLocal, .keepNamed:
+            return test.conflict == .deletedHere ? (nil, nil, false) : ("resolved", "resolved", false)
+        case .modifyToUpdate, .modifyToInsert:
+            let text = test.conflict == .deletedHere ? "one" : "mine"
+            return (text, text, false)
+        case .modifyToUpdateItem, .modifyToInsertItem: return ("resolved", "resolved", false)
+        case .modifyToDelete, .modifyToDeleteItem: return (nil, nil, false)
+        }
+    }
+
+    /// The row's text; nil for a row that is not there or deleted.
+    private func brief(_ row: Row?) -> String? {
+        row?["deleted"]?.bool == true ? nil : row?["text"]?.string
+    }
+
+    @Test(
+        "C2 keeping a row sends what the resolution wrote and leaves the other client's columns",
+        arguments: [true, false])
+    func keepsOtherColumns(isServerBased: Bool) async throws {
+        let world = try World()
+        let (client, error) = try await meet(.changed, in: world)
+        var item = try #require(error.serverItem)
+        if !isServerBased { item = ["id": "a", "priority": 9] }
+        item["text"] = "resolved"
+        try await error.keepOperationAndUpdateItem(item)
+        client.transport.clear()
+        let bodies = HeaderLog()
+        client.transport.inspect { _, body in
+            bodies.add(body)
+            return nil
+        }
+        try await client.context.push()
+        #expect(bodies.values == [#"{"text":"resolved"}"#])
+        #expect(try world.serverRow("a")?["priority"] == 9)
+        #expect(try client.row("a")?["priority"] == 9)
+    }
+
+    @Test("C2 a third client that wrote since the error is not overwritten by a kept operation")
+    func thirdClient() async throws {
+        let world = try World()
+        let (client, error) = try await meet(.changed, in: world)
+        let third = try await world.makeOther()
+        try await third.items.update(["id": "a", "text": "third"])
+        try await third.context.push()
+        var item = try #require(error.serverItem)
+        item["text"] = "resolved"
+        try await error.keepOperationAndUpdateItem(item)
+        #expect(try await pushErrors(client).first?.serverItem?["text"] == "third")
+        #expect(try world.state(client) == "local [a=resolved] queue [update a] server [a=third]")
+    }
+
+    @Test(
+        "C1 a bad item in a resolution is refused, and nothing changes",
+        arguments: [["id": "a", "colour": "red"], ["id": "a", "text": 1]] as [Row])
+    func badItem(item: Row) async throws {
+        let world = try World()
+        let (client, error) = try await meet(.changed, in: world)
+        let before = try client.store.dump()
+        #expect(await syncErrorCode { try await error.keepOperationAndUpdateItem(item) } == .invalidArgument)
+        #expect(await syncErrorCode { try await error.cancelOperationAndUpdateItem(item) } == .invalidArgument)
+        #expect(await syncErrorCode { try await error.modifyOperationType(.delete, item) } == .invalidArgument)
+        #expect(try client.store.dump() == before)
+        #expect(!error.isHandled)
+    }
+
+    @Test("C1 discarding a rejected change shows the row as it was; a rejected insert goes")
+    func discardRejected() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "mine"])
+        try await client.items.insert(["id": "b", "text": "new"])
+        client.transport.inspect { _, _ in .answer(.answer(403)) }
+        for error in try await pushErrors(client) {
+            #expect(error.code == .rejected && error.status == 403)
+            try await error.cancelOperationAndDiscardItem()
+        }
+        #expect(try world.state(client) == "local [a=one] queue [] server [a=one]")
+        #expect(try client.row("a")?.version == world.serverRow("a")?.version)
+    }
+
+    // MARK: Life of an error
+
+    @Test("C1 errors survive a restart, keep their operation's id, and can be resolved then")
+    func survives() async throws {
+        let world = try World()
+        let file = TemporaryFile()
+        let store = try SQLiteStore(path: file.path)
+        let (_, error) = try await meet(.changed, in: world, store: store)
+        try store.close()
+        let client = try await world.makeClient(store: try SQLiteStore(path: file.path))
+        let found = try #require(try await client.context.operationErrors().first)
+        #expect(found.operationID == error.operationID && found.code == .conflict && found.status == 412)
+        #expect(found.message == error.message && found.item == error.item && found.kind == .update)
+        #expect(found.serverItem?["text"] == "theirs" && found.serverItem?.version == error.serverItem?.version)
+        try await found.cancelOperationAndDiscardItem()
+        #expect(try world.state(client) == "local [a=theirs] queue [] server [a=theirs]")
+        #expect(try await client.context.operationErrors().isEmpty)
+    }
+
+    @Test(
+        "C1 an error goes when its row is edited, and when its operation succeeds",
+        arguments: ["update", "delete", "success"])
+    func disappears(how: String) async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "mine"])
+        client.transport.inspect { _, _ in .answer(.answer(400)) }
+        #expect(try await pushErrors(client).count == 1)
+        #expect(try await client.context.operationErrors().count == 1)
+        client.transport.inspect(nil)
+        switch how {
+        case "update": try await client.items.update(["id": "a", "text": "again"])
+        case "delete": try await client.items.delete(id: "a")
+        default: try await client.context.push()
+        }
+        #expect(try await client.context.operationErrors().isEmpty)
+    }
+
+    // MARK: C2
+
+    enum Interference: String, CaseIterable, Sendable { case update, delete, pushed, discarded, inFlight }
+
+    @Test(
+        "C2 a resolution fails with operationChanged and changes nothing if the operation is another by now",
+        arguments: Interference.allCases)
+    func changedSince(_ interference: Interference) async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "mine"])
+        client.transport.inspect { _, _ in .answer(.answer(400)) }
+        let error = try #require(try await pushErrors(client).first)
+        client.transport.inspect(nil)
+        switch interference {
+        case .update: try await client.items.update(["id": "a", "text": "later"])
+        case .delete: try await client.items.delete(id: "a")
+        case .pushed: try await client.context.push()
+        case .discarded:
+            try await #require(client.context.operationErrors().first).cancelOperationAndDiscardItem()
+        case .inFlight:
+            client.transport.inspect { _, _ in
+                await expectRefusals(error, client)
+                return nil
+            }
+            try await client.context.push()
+        }
+        await expectRefusals(error, client)
+    }
+
+    private func expectRefusals(_ error: TableOperationError, _ client: Client) async {
+        let before = try? client.store.dump()
+        #expect(before != nil)
+        let item: Row = ["id": "a", "text": "resolved"]
+        #expect(await syncErrorCode { try await error.cancelOperationAndDiscardItem() } == .operationChanged)
+        #expect(await syncErrorCode { try await error.cancelOperationAndUpdateItem(item) } == .operationChanged)
+        #expect(await syncErrorCode { try await error.keepOperationAndUpdateItem(item) } == .operationChanged)
+        #expect(await syncErrorCode { try await error.modifyOperationType(.delete) } == .operationChanged)
+        #expect(await syncErrorCode { try await error.modifyOperationType(.insert, item) } == .operationChanged)
+        #expect((try? client.store.dump()) == before)
+        #expect(!error.isHandled)
+    }
+
+    @Test(
+        "C2 row, operation and error record change together, whichever store call fails",
+        arguments: [Resolution.discard, .updateToMerge, .keepLocal, .modifyToDelete, .modifyToUpdateItem])
+    func together(_ resolution: Resolution) async throws {
+        let world = try World()
+        let (store, client) = try await world.makeFailingClient()
+        let other = try await world.makeOther()
+        try await other.items.update(["id": "a", "text": "theirs"])
+        try await other.context.push()
+        try await client.table("TodoItem").update(["id": "a", "text": "mine"])
+        #expect(await syncErrorCode { try await client.context.push() } == .completedWithErrors)
+        let error = try #require(try await client.context.operationErrors().first)
+        let before = try store.base.dump()
+        var failures = 0
+        while true {
+            store.fail(at: failures + 1)
+            let code = await syncErrorCode { try await resolve(error, by: resolution) }
+            guard store.heal() else {
+                #expect(code == nil)
+                break
+            }
+            failures += 1
+            #expect(code == .store)
+            #expect(try store.base.dump() == before)
+            #expect(!error.isHandled)
+        }
+        #expect(failures >= 3)
+        #expect(error.isHandled)
+        #expect(try store.base.dump() != before)
+    }
+
+    // MARK: C3, C4
+
+    @Test("C3 the row as the server had it is kept from the first change until the queue has no more of it")
+    func baseCopy() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        func base() throws -> [String?] {
+            try client.store.read { reader in
+                try reader.rows(matching: Query("MS_TableOperations").order(by: "id")).rows.map { row in
+                    try row["base"]?.json.map { try RowCodec(schema: World.schema).row($0)["text"]?.string } ?? nil
+                }
+            }
+        }
+        try await client.items.update(["id": "a", "text": "two"])
+        #expect(try base() == ["one"])
+        try await client.items.update(["id": "a", "text": "three"])
+        #expect(try base() == ["one"])
+        let once = Once()
+        client.transport.inspect { _, _ in
+            if once.first() { try? await client.items.update(["id": "a", "text": "four"]) }
+            return nil
+        }
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=four] queue [update a] server [a=three]")
+        #expect(try base() == ["three"])
+        try await client.items.delete(id: "a")
+        #expect(try base() == ["three"])
+        try await client.context.push()
+        #expect(try base().isEmpty)
+    }
+
+    @Test(
+        "C4 a row pulled under a pending operation stays as edited, and discarding shows what was pulled",
+        arguments: [false, true])
+    func pulledUnderOperation(isDeleted: Bool) async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.insert(["id": "b", "text": "b"])
+        try await client.context.push()
+        let other = try await world.makeOther()
+        try await client.items.update(["id": "a", "text": "mine"])
+        client.transport.inspect { request, _ in request.method == .patch ? .answer(.answer(400)) : nil }
+        #expect(try await pushErrors(client).count == 1)
+        if isDeleted {
+            try await other.items.delete(id: "a")
+        } else {
+            try await other.items.update(["id": "a", "text": "theirs"])
+        }
+        try await other.items.update(["id": "b", "text": "b2"])
+        try await other.context.push()
+        #expect(await syncErrorCode { try await client.items.pull(queryID: "q") } == .completedWithErrors)
+        #expect(try client.texts() == ["b", "mine"])
+        var settings = PullSettings()
+        settings.whenPushFails = .pullOthers
+        #expect(
+            await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
+                == .completedWithErrors)
+        #expect(try client.texts() == ["b2", "mine"])
+        #expect(try await client.queue() == ["update a"])
+        let error = try #require(try await client.context.operationErrors().first)
+        try await error.cancelOperationAndDiscardItem()
+        #expect(try client.texts() == (isDeleted ? ["b2"] : ["b2", "theirs"]))
+        try await client.items.pull(queryID: "q")
+        #expect(try client.texts() == world.serverTexts().sorted())
+    }
+
+    @Test(
+        "C4 a later row that a pull brings while an answer is on its way is not put back by that answer",
+        arguments: [OperationKind.insert, .update, .delete], [false, true])
+    func pulledDuringFlight(_ kind: OperationKind, isEdited: Bool) async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.pull(queryID: "q")
+        let id = kind == .insert ? "b" : "a"
+        switch kind {
+        case .insert: try await client.items.insert(["id": "b", "text": "two"])
+        case .update: try await client.items.update(["id": "a", "text": "two"])
+        case .delete: try await client.items.delete(id: "a")
+        }
+        let once = Once()
+        client.transport.inspect { _, _ in
+            guard once.first() else { return nil }
+            return .delay {
+                let other = try await world.makeOther()
+                if kind == .delete {
+                    _ = try await other.client.remoteTable("TodoItem").undelete(id: "a")
+                } else {
+                    try await other.items.update(["id": .string(id), "priority": 9])
+                    try await other.context.push()
+                }
+                if isEdited, kind != .delete { try await client.items.update(["id": .string(id), "text": "three"]) }
+                try await pullPage(client)
+            }
+        }
+        for _ in 1...2 { try await client.context.push() }
+        #expect(try await client.queue().isEmpty)
+        try await client.items.pull(queryID: "q")
+        let text: Value = kind == .delete ? "one" : isEdited ? "three" : "two"
+        for row in [try client.row(id), try world.serverRow(id)] {
+            #expect(row?["text"] == text)
+            #expect(row?["priority"] == (kind == .delete ? 1 : 9))
+        }
+        #expect(try client.row(id)?.version == world.serverRow(id)?.version)
+    }
+
+    /// Applies the server's rows as a pull that began before does, without a push.
+    private func pullPage(_ client: Client) async throws {
+        let run = PullRun(
+            context: client.context, query: Query("TodoItem"), queryID: "q", settings: PullSettings(),
+            schema: World.schema)
+        _ = try await run.run()
+    }
+}

@@ -1,0 +1,279 @@
+import Testing
+import TidelineSQLite
+import TidelineStore
+
+@testable import Tideline
+
+/// The rule P6: the server has acted, its answer was lost. No duplicate, no false conflict, no edit lost.
+@Suite("Lost answers", .timeLimit(.minutes(1)))
+struct LostAnswerTests {
+    private func loseAnswers(_ client: Client, during kind: OperationKind? = nil) async {
+        client.transport.inspect { _, _ in .loseAnswer }
+        #expect(await syncErrorCode { try await client.context.push() } == .network)
+        client.transport.inspect(nil)
+        client.transport.clear()
+    }
+
+    @Test("P6 a plain retry takes over what the first try did", arguments: OperationKind.allCases, [1, 3])
+    func plainRetry(_ kind: OperationKind, losses: Int) async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        switch kind {
+        case .insert: try await client.items.insert(["id": "b", "text": "new"])
+        case .update: try await client.items.update(["id": "a", "text": "two"])
+        case .delete: try await client.items.delete(id: "a")
+        }
+        for _ in 1...losses { await loseAnswers(client) }
+        let before = try world.serverRow(kind == .insert ? "b" : "a")
+        try await client.context.push()
+        let end =
+            switch kind {
+            case .insert: "local [a=one, b=new] queue [] server [a=one, b=new]"
+            case .update: "local [a=two] queue [] server [a=two]"
+            case .delete: "local [] queue [] server [a deleted]"
+            }
+        #expect(try world.state(client) == end)
+        // The server's row was written once.
+        #expect(try world.serverRow(kind == .insert ? "b" : "a")?.version == before?.version)
+        if kind != .delete { #expect(try client.row(kind == .insert ? "b" : "a")?.version == before?.version) }
+    }
+
+    /// What the app does before it tries again.
+    enum Edit: String, CaseIterable, Sendable {
+        case sameColumn, otherColumn, clear, backToBase, delete, deleteAndInsert
+    }
+
+    @Test("P6 an edit before the retry reaches the server", arguments: [OperationKind.insert, .update], Edit.allCases)
+    func editThenRetry(_ kind: OperationKind, _ edit: Edit) async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        let id = kind == .insert ? "b" : "a"
+        let row: Row = ["id": .string(id), "text": "two", "priority": 7]
+        if kind == .insert { try await client.items.insert(row) } else { try await client.items.update(row) }
+        await loseAnswers(client)
+        var expected: Row? = row
+        switch edit {
+        case .sameColumn: expected?["text"] = "three"
+        case .otherColumn: expected?["complete"] = true
+        case .clear: expected = ["id": .string(id), "text": .null, "priority": .null]
+        case .backToBase: expected = ["id": .string(id), "text": "one", "priority": 1]
+        case .delete, .deleteAndInsert:
+            try await client.items.delete(id: id)
+            expected = edit == .delete ? nil : ["id": .string(id), "text": "again"]
+        }
+        if edit == .deleteAndInsert, let expected { try await client.items.insert(expected) }
+        if let expected, edit != .deleteAndInsert { try await client.items.update(expected) }
+        try await client.context.push()
+        #expect(try await client.queue().isEmpty)
+        let server = try world.serverRow(id)
+        #expect((server?["deleted"]?.bool == true) == (expected == nil))
+        for row in [try client.row(id), expected == nil ? nil : server] {
+            for column in ["text", "priority", "complete"] {
+                #expect(row?[column] ?? .null == expected?[column] ?? .null, "\(column)")
+            }
+        }
+    }
+
+    @Test("P6 the edit is lost a second time, with another edit, and still all arrives")
+    func twoLosses() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "two"])
+        await loseAnswers(client)
+        try await client.items.update(["id": "a", "text": "three", "priority": 2])
+        await loseAnswers(client)
+        #expect(try world.state(client) == "local [a=three] queue [update a] server [a=two]")
+        try await client.items.update(["id": "a", "text": "one"])
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=one] queue [] server [a=one]")
+        #expect(try world.serverRow("a")?["priority"] == 2)
+    }
+
+    @Test("P6 a change by another client upon the own write stays, with and without an edit", arguments: [true, false])
+    func otherColumnOfOther(edits: Bool) async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "two"])
+        await loseAnswers(client)
+        let other = try await world.makeOther()
+        try await other.items.update(["id": "a", "priority": 9, "effort": 1.5])
+        try await other.context.push()
+        if edits { try await client.items.update(["id": "a", "text": "three"]) }
+        try await client.context.push()
+        let text = edits ? "three" : "two"
+        #expect(try world.state(client) == "local [a=\(text)] queue [] server [a=\(text)]")
+        for row in [try world.serverRow("a"), try client.row("a")] {
+            #expect(row?["priority"] == 9 && row?["effort"] == 1.5)
+        }
+    }
+
+    @Test("P6 the same when a pull brought the other client's change in between", arguments: [true, false])
+    func otherColumnPulled(edits: Bool) async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "two"])
+        await loseAnswers(client)
+        let other = try await world.makeOther()
+        try await other.items.update(["id": "a", "priority": 9])
+        try await other.context.push()
+        // The pull's push is refused, so that the row is pulled while its operation waits.
+        client.transport.inspect { request, _ in request.method == .patch ? .answer(.answer(400)) : nil }
+        var settings = PullSettings()
+        settings.whenPushFails = .pullOthers
+        #expect(await syncErrorCode { try await client.items.pull(settings: settings) } == .completedWithErrors)
+        client.transport.inspect(nil)
+        #expect(try client.row("a")?["priority"] == 1)
+        if edits { try await client.items.update(["id": "a", "text": "three"]) }
+        try await client.context.push()
+        let text = edits ? "three" : "two"
+        #expect(try world.state(client) == "local [a=\(text)] queue [] server [a=\(text)]")
+        for row in [try world.serverRow("a"), try client.row("a")] { #expect(row?["priority"] == 9) }
+    }
+
+    @Test(
+        "P6 a change by another client over the own write is a conflict",
+        arguments: [OperationKind.insert, .update, .delete])
+    func sameColumnOfOther(_ kind: OperationKind) async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        let id = kind == .insert ? "b" : "a"
+        let row: Row = ["id": .string(id), "text": "two"]
+        if kind == .insert { try await client.items.insert(row) } else { try await client.items.update(row) }
+        await loseAnswers(client)
+        let other = try await world.makeOther()
+        try await other.items.update(["id": .string(id), "text": "theirs"])
+        try await other.context.push()
+        if kind == .delete { try await client.items.delete(id: "a") }
+        let error = try #require(try await pushErrors(client).first)
+        #expect(error.code == .conflict && error.kind == kind)
+        #expect(error.serverItem?["text"] == "theirs" && error.item?["text"] == "two")
+        #expect(try world.serverRow(id)?["text"] == "theirs")
+    }
+
+    @Test("P6 a delete after a lost update does not take another client's change of another column with it")
+    func deleteUnderOther() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "two"])
+        await loseAnswers(client)
+        let other = try await world.makeOther()
+        try await other.items.update(["id": "a", "priority": 9])
+        try await other.context.push()
+        try await client.items.delete(id: "a")
+        let error = try #require(try await pushErrors(client).first)
+        #expect(error.code == .conflict && error.kind == .delete && error.serverItem?["priority"] == 9)
+        #expect(try world.state(client) == "local [] queue [delete a] server [a=two]")
+    }
+
+    @Test("P6 the own insert is recognised where 409 carries the client's own body, as Node sends it")
+    func ownBody() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        let full: Row = [
+            "id": "b", "text": "2026-11-21T00:00:00Z", "complete": false, "priority": 9_007_199_254_740_993,
+            "effort": 0.1, "due": .timestamp(World.instant(1_234_567)), "photo": .bytes([0, 255]),
+            "tags": .json(#"{"b":[1,2.5],"a":"x"}"#),
+        ]
+        try await client.items.insert(full)
+        await loseAnswers(client)
+        client.transport.inspect { request, body in
+            request.method == .post ? .answer(.answer(409, body)) : nil
+        }
+        try await client.context.push()
+        #expect(try await client.queue().isEmpty)
+        #expect(try client.row("b")?.version == world.serverRow("b")?.version)
+        #expect(client.transport.requests.contains { $0.hasPrefix("GET /tables/TodoItem/b") })
+    }
+
+    @Test("P6 a row of another client that has taken the id is a conflict, whatever the 409 carries")
+    func foreignRow() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        let other = try await world.makeOther()
+        try await other.items.insert(["id": "b", "text": "theirs"])
+        try await other.context.push()
+        try await client.items.insert(["id": "b", "text": "mine"])
+        client.transport.inspect { request, body in
+            request.method == .post ? .answer(.answer(409, body)) : nil
+        }
+        let error = try #require(try await pushErrors(client).first)
+        #expect(error.code == .conflict && error.serverItem?["text"] == "theirs")
+        #expect(try world.state(client) == "local [a=one, b=mine] queue [insert b] server [a=one, b=theirs]")
+    }
+
+    @Test(
+        "P6 a server that keeps milliseconds and writes JSON its own way shows the own write",
+        arguments: OperationKind.allCases)
+    func coarseServer(_ kind: OperationKind) async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        let id = kind == .insert ? "b" : "a"
+        let row: Row = [
+            "id": .string(id), "due": .timestamp(World.instant(1_234_567)), "tags": .json(#"{"a":1.0,"b":[true,"é"]}"#),
+        ]
+        if kind == .insert { try await client.items.insert(row) } else { try await client.items.update(row) }
+        await loseAnswers(client)
+        try world.serverStore.write { writer in
+            let due = World.instant(1_234_567).flooredToMillisecond
+            try writer.upsert(
+                ["id": .string(id), "due": .timestamp(due), "tags": .json(#"{"b": [true, "\u00e9"], "a": 1}"#)],
+                into: "TodoItem")
+        }
+        if kind == .delete { try await client.items.delete(id: "a") }
+        try await client.context.push()
+        #expect(try await client.queue().isEmpty)
+        if kind == .delete { return #expect(try world.serverRow("a")?["deleted"] == true) }
+        #expect(try client.row(id)?["due"] == world.serverRow(id)?["due"])
+    }
+
+    @Test(
+        "P6 an answer that cannot be read is asked for again, and the next push settles it",
+        arguments: OperationKind.allCases)
+    func unreadableAnswer(_ kind: OperationKind) async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        switch kind {
+        case .insert: try await client.items.insert(["id": "b", "text": "new"])
+        case .update: try await client.items.update(["id": "a", "text": "two"])
+        case .delete: try await client.items.delete(id: "a")
+        }
+        client.transport.inspect { _, _ in
+            .change { TransportResponse(response: $0.response, body: Array("<html>".utf8)) }
+        }
+        let errors = try await pushErrors(client)
+        #expect(errors.map(\.code) == (kind == .delete ? [] : [.invalidAnswer]))
+        client.transport.inspect(nil)
+        try await client.context.push()
+        #expect(try await client.queue().isEmpty)
+        #expect(try client.texts() == world.serverTexts())
+    }
+
+    @Test("P6 each request of a restore may lose its answer", arguments: 1...3)
+    func restore(loss: Int) async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.delete(id: "a")
+        await loseAnswers(client)
+        try await client.items.insert(["id": "a", "text": "back", "complete": true])
+        client.transport.inspect { [transport = client.transport] _, _ in
+            transport.requests.count == loss ? .loseAnswer : nil
+        }
+        #expect(await syncErrorCode { try await client.context.push() } == .network)
+        client.transport.inspect(nil)
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=back] queue [] server [a=back]")
+        #expect(try world.serverRow("a")?["complete"] == true)
+    }
+
+    @Test("P6 a delete that failed to arrive and one that arrived end alike", arguments: [true, false])
+    func deleteTwice(arrived: Bool) async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.delete(id: "a")
+        client.transport.inspect { _, _ in arrived ? .loseAnswer : .loseRequest }
+        #expect(await syncErrorCode { try await client.context.push() } == .network)
+        client.transport.inspect(nil)
+        try await client.context.push()
+        #expect(try world.state(client) == "local [] queue [] server [a deleted]")
+    }
+}
