@@ -172,9 +172,9 @@ struct PushRun<Store: LocalStore>: Sendable {
             connection: context.connection, dialect: context.dialect, codec: codec, operation: inHand.operation,
             parameters: settings.parameters.map { ($0.name, $0.value) },
             noteAttempt: { body in
-                try await context.writing { writer in
+                let sent: [String]? = try await context.writing { writer in
                     guard var operation = try context.operations.operation(inHand.operation.id, in: writer) else {
-                        throw OperationGone()
+                        return nil
                     }
                     operation.attempts += 1
                     let json = codec.json(body)
@@ -182,6 +182,8 @@ struct PushRun<Store: LocalStore>: Sendable {
                     try context.operations.save(operation, in: writer)
                     return operation.sent
                 }
+                guard let sent else { throw OperationGone() }
+                return sent
             })
     }
 

@@ -19,3 +19,12 @@ final class HeaderLog: Sendable {
     var values: [String] { list.withLock { $0 } }
     func add(_ text: String?) { list.withLock { $0.append(text ?? "none") } }
 }
+
+/// How many are inside at once, at most.
+final class MaximumCount: Sendable {
+    private let state = Mutex((now: 0, maximum: 0))
+
+    var maximum: Int { state.withLock { $0.maximum } }
+    func enter() { state.withLock { $0 = ($0.now + 1, max($0.maximum, $0.now + 1)) } }
+    func leave() { state.withLock { $0.now -= 1 } }
+}

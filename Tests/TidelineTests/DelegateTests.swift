@@ -1,0 +1,342 @@
+import Synchronization
+import Testing
+import TidelineSQLite
+import TidelineStore
+
+@testable import Tideline
+
+/// The rules P2 and P8, and C1 where the delegate takes part: what a delegate may do, and that nothing it does loses an
+/// operation.
+@Suite("Delegate", .timeLimit(.minutes(1)))
+struct DelegateTests {
+    struct OwnError: Error {}
+
+    /// A client with a pending update of `a` to `mine`; the server has `theirs` if that is a conflict.
+    private func makeClient(_ world: World, inConflict: Bool = false) async throws -> Client {
+        let client = try await world.makeSyncedClient()
+        if inConflict {
+            let other = try await world.makeOther()
+            try await other.items.update(["id": "a", "text": "theirs", "priority": 9])
+            try await other.context.push()
+        }
+        try await client.items.update(["id": "a", "text": "mine"])
+        return client
+    }
+
+    @Test("P2 every operation passes the delegate, in order, and the end is told")
+    func passes() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        let delegate = ScriptedDelegate { try await $0.execute() }
+        client.context.delegate = delegate
+        try await client.items.insert(["id": "b", "text": "new"])
+        try await client.items.update(["id": "a", "text": "two"])
+        try await client.context.push()
+        try await client.items.delete(id: "b")
+        try await client.context.push()
+        #expect(delegate.calls == ["insert b", "update a", "completed 0", "delete b", "completed 0"])
+        #expect(try world.state(client) == "local [a=two] queue [] server [a=two, b deleted]")
+    }
+
+    @Test(
+        "P2 a delegate sees the row, or what a deleted row was, with the version it was changed on",
+        arguments: [OperationKind.update, .delete])
+    func sees(_ kind: OperationKind) async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        let version = try client.row("a")?.version
+        if kind == .update {
+            try await client.items.update(["id": "a", "text": "mine"])
+        } else {
+            try await client.items.delete(id: "a")
+        }
+        client.context.delegate = ScriptedDelegate { operation in
+            #expect(operation.operation.kind == kind && operation.item.id == "a")
+            #expect(operation.item["text"] == (kind == .update ? "mine" : "one"))
+            #expect(operation.item.version == version && version != nil)
+            return try await operation.execute()
+        }
+        try await client.context.push()
+        #expect(try await client.queue().isEmpty)
+    }
+
+    @Test("P2 a changed item is what is sent, and what comes back is stored")
+    func changesItem() async throws {
+        let world = try World()
+        let client = try await makeClient(world)
+        client.context.delegate = ScriptedDelegate { operation in
+            operation.item["text"] = "changed"
+            operation.item["complete"] = true
+            return try await operation.execute()
+        }
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=changed] queue [] server [a=changed]")
+        #expect(try client.row("a")?["complete"] == true)
+    }
+
+    @Test("P2 a conflict is settled by executing again on the server's version", arguments: OperationKind.allCases)
+    func executesTwice(_ kind: OperationKind) async throws {
+        let world = try World()
+        let client = try await makeClient(world, inConflict: true)
+        if kind == .delete { try await client.items.delete(id: "a") }
+        if kind == .insert {
+            let other = try await world.makeOther()
+            try await other.items.insert(["id": "b", "text": "theirs"])
+            try await other.context.push()
+            try await client.items.forcePurge()
+            try await client.items.insert(["id": "b", "text": "mine"])
+        }
+        client.context.delegate = ScriptedDelegate { operation in
+            do {
+                return try await operation.execute()
+            } catch let failure as OperationFailure where failure.code == .conflict {
+                let server = try #require(failure.serverItem)
+                #expect(server["text"] == "theirs")
+                if kind == .insert { return server }
+                operation.item["version"] = server["version"]
+                return try await operation.execute()
+            }
+        }
+        try await client.context.push()
+        let end =
+            switch kind {
+            case .insert: "local [b=theirs] queue [] server [a=theirs, b=theirs]"
+            case .update: "local [a=mine] queue [] server [a=mine]"
+            case .delete: "local [] queue [] server [a deleted]"
+            }
+        #expect(try world.state(client) == end)
+        if kind == .update { #expect(try world.serverRow("a")?["priority"] == 9) }
+    }
+
+    @Test("P2 a delegate may force its row by leaving the version out")
+    func forces() async throws {
+        let world = try World()
+        let client = try await makeClient(world, inConflict: true)
+        client.context.delegate = ScriptedDelegate { operation in
+            operation.item["version"] = nil
+            return try await operation.execute()
+        }
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=mine] queue [] server [a=mine]")
+    }
+
+    @Test("P2 a row of the delegate's own is stored as the result, also one of a few columns")
+    func returnsOwnRow() async throws {
+        let world = try World()
+        let client = try await makeClient(world)
+        let version = try client.row("a")?.version
+        client.context.delegate = ScriptedDelegate { _ in ["id": "a", "text": "made up"] }
+        try await client.context.push()
+        #expect(client.transport.requests.isEmpty)
+        #expect(try world.state(client) == "local [a=made up] queue [] server [a=one]")
+        #expect(try client.row("a")?["priority"] == 1)
+        #expect(try client.row("a")?.version == version)
+    }
+
+    @Test("P2 an edit made meanwhile waits behind a delegate's own row, on the version before it")
+    func editBehindOwnRow() async throws {
+        let world = try World()
+        let client = try await makeClient(world)
+        let version = try client.row("a")?.version
+        client.context.delegate = ScriptedDelegate { _ in
+            try await client.items.update(["id": "a", "complete": true])
+            return ["id": "a", "text": "made up"]
+        }
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=made up] queue [update a] server [a=one]")
+        #expect(try await client.context.pendingOperations().map(\.baseVersion) == [version])
+        client.context.delegate = nil
+        let other = try await world.makeOther()
+        try await other.items.update(["id": "a", "text": "theirs"])
+        try await other.context.push()
+        #expect(try await pushErrors(client).map(\.code) == [.conflict])
+        #expect(try world.serverRow("a")?["text"] == "theirs")
+    }
+
+    @Test("P2 an edit made during an update without difference keeps the version it was made on")
+    func editBehindEmptyUpdate() async throws {
+        let world = try World()
+        let client = try await makeClient(world)
+        try await client.items.update(["id": "a", "text": "one"])
+        let version = try client.row("a")?.version
+        client.context.delegate = ScriptedDelegate { operation in
+            try await client.items.update(["id": "a", "text": "edited"])
+            return try await operation.execute()
+        }
+        try await client.context.push()
+        #expect(client.transport.requests.isEmpty)
+        #expect(try await client.context.pendingOperations().map(\.baseVersion) == [version])
+        client.context.delegate = nil
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=edited] queue [] server [a=edited]")
+    }
+
+    @Test("P2 an error of the delegate's own is this operation's failure, and the push goes on")
+    func throwsOwnError() async throws {
+        let world = try World()
+        let client = try await makeClient(world)
+        try await client.items.insert(["id": "b", "text": "new"])
+        client.context.delegate = ScriptedDelegate { operation in
+            if operation.operation.itemID == "a" { throw OwnError() }
+            return try await operation.execute()
+        }
+        let errors = try await pushErrors(client)
+        #expect(errors.map(\.code) == [.delegate] && errors.first?.message.contains("OwnError") == true)
+        #expect(try world.state(client) == "local [a=mine, b=new] queue [update a] server [a=one, b=new]")
+    }
+
+    @Test("P2 a refusal by another call of the core within the delegate does not end the push")
+    func throwsOtherSyncError() async throws {
+        let world = try World()
+        let client = try await makeClient(world)
+        try await client.items.insert(["id": "b", "text": "new"])
+        client.context.delegate = ScriptedDelegate { operation in
+            if operation.operation.itemID == "a" { try await client.items.update(["id": "nowhere", "text": "x"]) }
+            return try await operation.execute()
+        }
+        #expect(try await pushErrors(client).map(\.code) == [.delegate])
+        #expect(try world.state(client) == "local [a=mine, b=new] queue [update a] server [a=one, b=new]")
+    }
+
+    @Test(
+        "P2 passing over an error loses no operation", arguments: ["rejected", "conflict", "network", "never executed"])
+    func passesOver(what: String) async throws {
+        let world = try World()
+        let client = try await makeClient(world, inConflict: what == "conflict")
+        client.context.delegate = ScriptedDelegate { operation in
+            if what == "never executed" { return nil }
+            _ = try? await operation.execute()
+            return nil
+        }
+        if what == "rejected" { client.transport.inspect { _, _ in .answer(.answer(400)) } }
+        if what == "network" { client.transport.inspect { _, _ in .loseRequest } }
+        let code = await syncErrorCode { try await client.context.push() }
+        #expect(code == (what == "network" ? .network : .completedWithErrors))
+        #expect(try await client.queue() == ["update a"])
+        #expect(try client.texts() == ["mine"])
+    }
+
+    @Test("P2 a delete that the delegate answers without executing is done; the row stays deleted here")
+    func answersDelete() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.delete(id: "a")
+        client.context.delegate = ScriptedDelegate { _ in nil }
+        try await client.context.push()
+        #expect(try world.state(client) == "local [] queue [] server [a=one]")
+    }
+
+    @Test(
+        "P2 an item that does not fit the table is refused before it is sent, and the operation works on after",
+        arguments: [["text": 5], ["colour": "red"], ["effort": .double(.nan)]] as [Row])
+    func badItem(change: Row) async throws {
+        let world = try World()
+        let client = try await makeClient(world)
+        client.context.delegate = ScriptedDelegate { operation in
+            operation.item = operation.item.merging(change)
+            return try await operation.execute()
+        }
+        for _ in 1...2 {
+            let error = try #require(try await pushErrors(client).first)
+            #expect(error.code == .invalidItem && error.message.contains(change.columnNames[0]))
+        }
+        #expect(client.transport.requests.isEmpty)
+        client.context.delegate = nil
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=mine] queue [] server [a=mine]")
+    }
+
+    @Test("P2 what an executed item lost on the way is not left on the server when another is executed")
+    func executesAnotherItem() async throws {
+        let world = try World()
+        let client = try await makeClient(world)
+        client.transport.inspect { [transport = client.transport] _, _ in
+            transport.requests.count == 1
+                ? .change { _ in .answer(400) } : nil
+        }
+        client.context.delegate = ScriptedDelegate { operation in
+            operation.item["priority"] = 5
+            _ = try? await operation.execute()
+            operation.item["priority"] = 1
+            return try await operation.execute()
+        }
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=mine] queue [] server [a=mine]")
+        #expect(try world.serverRow("a")?["priority"] == 1)
+        #expect(try client.row("a")?["priority"] == 1)
+    }
+
+    // MARK: P8
+
+    @Test(
+        "P8 cancelPush ends the push after this operation, before or after its execution",
+        arguments: ["before", "after", "instead", "failed"])
+    func cancels(when: String) async throws {
+        let world = try World()
+        let client = try await makeClient(world)
+        try await client.items.insert(["id": "b", "text": "new"])
+        let delegate = ScriptedDelegate { operation in
+            if when != "after" { operation.cancelPush() }
+            if when == "instead" { return nil }
+            let row = try await operation.execute()
+            operation.cancelPush()
+            return row
+        }
+        client.context.delegate = delegate
+        if when == "failed" { client.transport.inspect { _, _ in .answer(.answer(400)) } }
+        #expect(await syncErrorCode { try await client.context.push() } == .cancelled)
+        let isSent = when == "before" || when == "after"
+        #expect(try await client.queue() == (isSent ? ["insert b"] : ["update a", "insert b"]))
+        #expect(delegate.calls == ["update a", "completed 0"])
+        client.context.delegate = nil
+        client.transport.inspect(nil)
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=mine, b=new] queue [] server [a=mine, b=new]")
+    }
+
+    // MARK: C1
+
+    @Test("C1 a push whose errors pushCompleted resolves all ends without an error", arguments: [true, false])
+    func resolvesAtTheEnd(all: Bool) async throws {
+        let world = try World()
+        let client = try await makeClient(world, inConflict: true)
+        try await client.items.insert(["id": "b", "text": "new"])
+        client.transport.inspect { request, _ in request.method == .post ? .answer(.answer(400)) : nil }
+        let delegate = ScriptedDelegate(
+            completed: { errors in
+                for error in errors where all || error.itemID == "a" {
+                    do {
+                        try await error.cancelOperationAndDiscardItem()
+                    } catch {
+                        Issue.record("\(error)")
+                    }
+                }
+            }, { try await $0.execute() })
+        client.context.delegate = delegate
+        #expect(try await pushErrors(client).map(\.itemID) == (all ? [] : ["b"]))
+        #expect(delegate.calls == ["update a", "insert b", "completed 2"])
+        #expect(
+            try world.state(client)
+                == (all
+                    ? "local [a=theirs] queue [] server [a=theirs]"
+                    : "local [a=theirs, b=new] queue [insert b] server [a=theirs]"))
+    }
+
+    @Test("P2 local changes made by the delegate on the row in hand are kept and go with the next push")
+    func editsRow() async throws {
+        let world = try World()
+        let client = try await makeClient(world)
+        client.context.delegate = ScriptedDelegate { operation in
+            try await client.items.update(["id": "a", "complete": true])
+            let row = try await operation.execute()
+            try await client.items.update(["id": "a", "text": "last"])
+            return row
+        }
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=last] queue [update a] server [a=mine]")
+        client.context.delegate = nil
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=last] queue [] server [a=last]")
+        #expect(try world.serverRow("a")?["complete"] == true)
+    }
+}

@@ -1,0 +1,291 @@
+import Foundation
+import HTTPTypes
+import Testing
+import TidelineSQLite
+import TidelineStore
+
+@testable import Tideline
+
+/// The rules P1, P5 and P9: what a push sends, and how its answers are stored.
+@Suite("Push", .timeLimit(.minutes(1)))
+struct PushTests {
+    /// Requests as a test reads them: `PATCH a If-Match {"text":"two"}`.
+    private func log(_ client: Client) -> HeaderLog {
+        let log = HeaderLog()
+        client.transport.inspect { request, body in
+            let match = request.headerFields[.ifMatch].map { " \($0)" } ?? ""
+            let target = (request.path ?? "").replacing("/tables/", with: "")
+            log.add("\(request.method) \(target)\(match)\(body.isEmpty ? "" : " " + body)")
+            return nil
+        }
+        return log
+    }
+
+    // MARK: P1
+
+    @Test("P1 a push sends the pending operations of all tables in their order, and nothing else")
+    func sendsChangedRows() async throws {
+        let world = try World { $0.schemas.append(TableSchema("Note", columns: [.string("text")])) }
+        let client = try await world.makeSyncedClient()
+        try await client.client.define(TableSchema("Note", columns: [.string("text")]))
+        try await client.client.table("Note").insert(["id": "n", "text": "note"])
+        try await client.items.delete(id: "a")
+        try await client.items.insert(["id": "b", "text": "new"])
+        let version = try world.serverRow("a")?.version ?? ""
+        let requests = log(client)
+        try await client.context.push()
+        #expect(
+            requests.values == [
+                #"POST Note {"id":"n","text":"note"}"#, "DELETE TodoItem/a \"\(version)\"",
+                #"POST TodoItem {"id":"b","text":"new"}"#,
+            ])
+        try await client.context.push()
+        #expect(requests.values.count == 3)
+    }
+
+    @Test("P1 a PATCH carries the columns that differ from the base copy, read at push time, with the store's version")
+    func patchesDifference() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        let version = try client.row("a")?.version ?? ""
+        try await client.items.update(["id": "a", "text": "two", "version": "app's", "updatedAt": .null])
+        try await client.items.update(["id": "a", "priority": 1, "complete": true])
+        try await client.items.update(["id": "a", "text": "three"])
+        let requests = log(client)
+        try await client.context.push()
+        #expect(requests.values == [#"PATCH TodoItem/a "\#(version)" {"text":"three","complete":true}"#])
+        #expect(try world.state(client) == "local [a=three] queue [] server [a=three]")
+        #expect(try client.row("a")?.version == world.serverRow("a")?.version)
+        #expect(try client.row("a")?.version != version)
+    }
+
+    @Test("P1 null is sent for a column that was cleared, in an update; an insert leaves empty columns out")
+    func sendsNull() async throws {
+        let client = try await World().makeSyncedClient()
+        try await client.items.update(["id": "a", "priority": .null])
+        try await client.items.insert(["id": "b", "text": "new", "priority": .null])
+        let requests = log(client)
+        try await client.context.push()
+        #expect(requests.values.first?.hasSuffix(#" {"priority":null}"#) == true)
+        #expect(requests.values.last == #"POST TodoItem {"id":"b","text":"new"}"#)
+    }
+
+    @Test("P1 an update that comes back to the base sends nothing and leaves the queue")
+    func emptyDifference() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "two"])
+        try await client.items.update(["id": "a", "text": "one"])
+        try await client.context.push()
+        #expect(client.transport.requests.isEmpty)
+        #expect(try world.state(client) == "local [a=one] queue [] server [a=one]")
+    }
+
+    @Test("P1 an edit back to the base reaches the server when an earlier body may have", arguments: [true, false])
+    func backToBase(arrived: Bool) async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "two"])
+        client.transport.inspect { _, _ in arrived ? .loseAnswer : .loseRequest }
+        #expect(await syncErrorCode { try await client.context.push() } == .network)
+        try await client.items.update(["id": "a", "text": "one"])
+        #expect(try world.state(client) == "local [a=one] queue [update a] server [a=\(arrived ? "two" : "one")]")
+        let requests = log(client)
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=one] queue [] server [a=one]")
+        #expect(requests.values.first?.hasSuffix(#"{"text":"one"}"#) == true)
+    }
+
+    @Test("P1 without a base copy the whole row is sent")
+    func wholeRow() async throws {
+        let world = try World()
+        let store = try await world.makeSyncedClient().store
+        // The app writes its rows itself: what was there before its change is not known.
+        let client = try await world.makeClient(store: store) { $0.handlesSyncTableOperations = false }
+        try client.store.write { try $0.upsert(["id": "a", "text": "two"], into: "TodoItem") }
+        try await client.items.update(["id": "a", "text": "two"])
+        let requests = log(client)
+        try await client.context.push()
+        let body = try #require(requests.values.first)
+        #expect(body.contains(#""text":"two""#) && body.contains("\"priority\":"))
+        for column in SystemColumns.names { #expect(!body.contains("\"\(column)\"")) }
+    }
+
+    @Test("P1 parameters of the settings are added to every request")
+    func parameters() async throws {
+        let client = try await World().makeSyncedClient()
+        try await client.items.insert(["id": "b", "text": "new"])
+        try await client.items.update(["id": "a", "text": "two"])
+        try await client.context.push(settings: PushSettings(parameters: [("tenant", "x y")]))
+        #expect(client.transport.requests.allSatisfy { $0.hasSuffix("?tenant=x%20y") })
+        #expect(client.transport.requests.count == 2)
+    }
+
+    @Test("P1 an operation whose row the store has lost fails alone and stays")
+    func lostRow() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "two"])
+        try await client.items.insert(["id": "b", "text": "new"])
+        try client.store.write { _ = try $0.delete(id: "a", from: "TodoItem") }
+        let errors = try await pushErrors(client)
+        #expect(errors.map(\.code) == [.invalidItem])
+        #expect(try world.state(client) == "local [b=new] queue [update a] server [a=one, b=new]")
+    }
+
+    // MARK: P5
+
+    @Test("P5 each answer is stored on its own: a push cut short keeps what was answered before")
+    func answersAreStoredSingly() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        for id in ["b", "c", "d"] { try await client.items.insert(["id": .string(id), "text": .string(id)]) }
+        client.transport.inspect { _, body in
+            if body.contains(#""d""#) {
+                #expect(throws: Never.self) {
+                    let state = try world.state(client)
+                    #expect(state == "local [a=one, b=b, c=c, d=d] queue [insert d] server [a=one, b=b, c=c]")
+                    #expect(try client.row("c")?.version != nil)
+                }
+            }
+            return body.contains(#""d""#) ? .loseRequest : nil
+        }
+        #expect(await syncErrorCode { try await client.context.push() } == .network)
+        #expect(try world.state(client) == "local [a=one, b=b, c=c, d=d] queue [insert d] server [a=one, b=b, c=c]")
+    }
+
+    @Test(
+        "P5 row, queue and errors change together, whichever store call of a push fails, and the next push finishes",
+        arguments: [true, false])
+    func cutAtEveryCall(staysDown: Bool) async throws {
+        for call in 1...200 {
+            let world = try World()
+            let (store, client) = try await world.makeFailingClient()
+            let items = client.table("TodoItem")
+            try await items.insert(["id": "b", "text": "b"])
+            try await items.insert(["id": "c", "text": "c"])
+            try await client.context.push()
+            // An insert, an update, a delete and a conflict.
+            let other = try await world.makeOther()
+            try await other.items.update(["id": "c", "text": "theirs"])
+            try await other.context.push()
+            try await items.update(["id": "a", "text": "two"])
+            try await items.delete(id: "b")
+            try await items.update(["id": "c", "text": "mine"])
+            try await items.insert(["id": "d", "text": "new"])
+            store.fail(at: call, staysDown: staysDown)
+            let code = await syncErrorCode { try await client.context.push() }
+            guard store.heal() else {
+                #expect(code == .completedWithErrors)
+                #expect(call > 12)
+                return
+            }
+            #expect(code == .store, "call \(call)")
+            try expectWhole(store.base, world, call)
+            #expect(client.context.inFlight.isEmpty, "call \(call)")
+            // The same client goes on, or another takes its place.
+            let heir = call.isMultiple(of: 2) ? client : try world.makeClient(over: store)
+            #expect(await syncErrorCode { try await heir.context.push() } == .completedWithErrors, "call \(call)")
+            #expect(
+                try world.state(store.base)
+                    == "local [a=two, c=mine, d=new] queue [update c] server [a=two, b deleted, c=theirs, d=new]",
+                "call \(call)")
+            #expect(try await heir.context.operationErrors().map(\.itemID) == ["c"])
+        }
+        Issue.record("a push of four operations takes fewer store calls")
+    }
+
+    /// A row without an operation is as the server has it; an error record has its operation.
+    private func expectWhole(_ store: SQLiteStore, _ world: World, _ call: Int) throws {
+        let (operations, errors) = try store.read { reader in
+            (
+                try reader.rows(matching: Query("MS_TableOperations")).rows,
+                try reader.rows(matching: Query("MS_TableOperationErrors")).rows
+            )
+        }
+        let pending = Set(operations.compactMap { $0["itemId"]?.string })
+        for id in ["a", "b", "c", "d"] where !pending.contains(id) {
+            let local = try store.read { try $0.row(in: "TodoItem", id: id) }
+            let server = try world.serverRow(id)
+            #expect(local?.version == (server?["deleted"]?.bool == true ? nil : server?.version), "call \(call), \(id)")
+        }
+        for error in errors {
+            let operation = operations.first { $0["id"] == error["operationId"] }
+            #expect(operation?["lastError"]?.string != nil, "call \(call)")
+        }
+    }
+
+    @Test("P5 an operation does not stay in flight when the store fails to take it", arguments: 1...3)
+    func notLeftInFlight(call: Int) async throws {
+        let world = try World()
+        let (store, client) = try await world.makeFailingClient()
+        let items = client.table("TodoItem")
+        try await items.update(["id": "a", "text": "two"])
+        store.fail(at: call)
+        #expect(await syncErrorCode { try await client.context.push() } == .store)
+        store.heal()
+        try await items.update(["id": "a", "text": "three"])
+        // A second operation would mean that the first is held to be on its way.
+        #expect(try world.state(store.base) == "local [a=three] queue [update a] server [a=one]")
+        #expect(try await items.forcePurge() == ForcePurgeResult(rows: 1, operations: 1))
+    }
+
+    // MARK: P9
+
+    @Test("P9 two pushes at once send each operation once")
+    func concurrentPushes() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        for number in 1...20 { try await client.items.insert(["id": .string("r\(number)"), "text": "x"]) }
+        let most = MaximumCount()
+        client.transport.inspect { _, _ in
+            most.enter()
+            await Task.yield()
+            most.leave()
+            return nil
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 1...4 { group.addTask { try await client.context.push() } }
+            try await group.waitForAll()
+        }
+        #expect(client.transport.requests.count == 20)
+        #expect(most.maximum == 1)
+        #expect(try await client.queue().isEmpty)
+    }
+
+    @Test("P9 a push that waits for its turn can be cancelled, and the others go on")
+    func cancelWaiting() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "two"])
+        client.transport.inspect { _, _ in
+            let waiting = Task { await syncErrorCode { try await client.context.push() } }
+            waiting.cancel()
+            #expect(await waiting.value == .cancelled)
+            return nil
+        }
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=two] queue [] server [a=two]")
+        client.transport.inspect(nil)
+        try await client.items.update(["id": "a", "text": "three"])
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=three] queue [] server [a=three]")
+    }
+
+    @Test("P9 an operation dropped by another process before its request leaves is not sent")
+    func droppedByOtherProcess() async throws {
+        let world = try World()
+        let file = TemporaryFile()
+        let client = try await world.makeClient(store: try SQLiteStore(path: file.path))
+        let second = try await world.makeClient(store: try SQLiteStore(path: file.path))
+        try await client.items.insert(["id": "b", "text": "new"])
+        client.context.delegate = ScriptedDelegate { operation in
+            // The operation is taken, but nothing has left: there is nothing to delete on the server.
+            try await second.items.delete(id: "b")
+            return try await operation.execute()
+        }
+        try await client.context.push()
+        #expect(client.transport.requests.isEmpty)
+        #expect(try world.state(client) == "local [] queue [] server []")
+    }
+}

@@ -1,0 +1,291 @@
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+import TidelineStore
+
+@testable import Tideline
+
+/// The rules P3, P4 and P8: what ends a push, what does not, and what stays.
+@Suite("Failures of a push", .timeLimit(.minutes(1)))
+struct PushFailureTests {
+    private func threeRows(_ world: World) async throws -> Client {
+        let client = try await world.makeClient()
+        for id in ["a", "b", "c"] { try await client.items.insert(["id": .string(id), "text": .string(id)]) }
+        return client
+    }
+
+    @Test(
+        "P3 what ends a push carries its own code, and everything stays",
+        arguments: [
+            (401, SyncError.Code.authentication), (408, .network), (429, .network), (503, .network),
+        ])
+    func aborts(status: Int, code: SyncError.Code) async throws {
+        let world = try World()
+        let client = try await threeRows(world)
+        client.transport.inspect { _, body in
+            body.contains(#""b""#) ? .answer(.answer(status, #"{"error":"wait"}"#)) : nil
+        }
+        do {
+            try await client.context.push()
+            Issue.record("the push succeeded")
+        } catch let error as SyncError {
+            #expect(error.code == code && error.status == status && error.operationErrors.isEmpty)
+            #expect(error.message.contains("wait"))
+        }
+        #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [insert b, insert c] server [a=a]")
+        #expect(try await client.context.operationErrors().isEmpty)
+        client.transport.inspect(nil)
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [] server [a=a, b=b, c=c]")
+    }
+
+    @Test(
+        "P3 no connection, a time-out, a TLS failure end the push; cancellation has its own code",
+        arguments: [TransportError.Code.connection, .timeout, .tls, .cancelled])
+    func transportFailures(_ code: TransportError.Code) async throws {
+        let world = try World()
+        let client = try await threeRows(world)
+        client.transport.inspect { _, body in
+            body.contains(#""b""#) ? .fail(TransportError(code, "down")) : nil
+        }
+        let expected: SyncError.Code = code == .cancelled ? .cancelled : .network
+        #expect(await syncErrorCode { try await client.context.push() } == expected)
+        #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [insert b, insert c] server [a=a]")
+    }
+
+    @Test(
+        "P3 other failures are collected, and the push goes on with the other rows",
+        arguments: [400, 403, 404, 413, 422, 500, 501, 502, 504, 302, 304])
+    func collects(status: Int) async throws {
+        let world = try World()
+        let client = try await threeRows(world)
+        client.transport.inspect { _, body in
+            body.contains(#""b""#) ? .answer(.answer(status, #"{"error":"no"}"#)) : nil
+        }
+        do {
+            try await client.context.push()
+            Issue.record("the push succeeded")
+        } catch let error as SyncError {
+            #expect(error.code == .completedWithErrors)
+            let failure = try #require(error.operationErrors.first)
+            #expect(error.operationErrors.count == 1)
+            #expect(failure.table == "TodoItem" && failure.itemID == "b" && failure.kind == .insert)
+            #expect(failure.status == status && failure.message == "no" && failure.item?["text"] == "b")
+            #expect(failure.code == ([500, 502, 504].contains(status) ? .serverFailed : .rejected))
+        }
+        #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [insert b] server [a=a, c=c]")
+    }
+
+    @Test("P3 a second operation of a row that failed waits for the next push")
+    func holdsBackRow() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "two"])
+        let once = Once()
+        client.transport.inspect { _, _ in
+            if once.first() { try? await client.items.update(["id": "a", "text": "three"]) }
+            return .answer(.answer(400))
+        }
+        #expect(try await pushErrors(client).count == 1)
+        #expect(client.transport.requests.count == 1)
+        #expect(try world.state(client) == "local [a=three] queue [update a] server [a=one]")
+    }
+
+    @Test("P3 an abort carries the errors of operations that failed before it")
+    func errorsBeforeAbort() async throws {
+        let world = try World()
+        let client = try await threeRows(world)
+        client.transport.inspect { _, body in
+            if body.contains(#""a""#) { return .answer(.answer(400)) }
+            return body.contains(#""c""#) ? .loseRequest : nil
+        }
+        do {
+            try await client.context.push()
+            Issue.record("the push succeeded")
+        } catch let error as SyncError {
+            #expect(error.code == .network && error.operationErrors.map(\.itemID) == ["a"])
+        }
+        #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [insert a, insert c] server [b=b]")
+    }
+
+    @Test("P3 three operations in a row that end in a server's failure abort; the fourth is not tried")
+    func threeServerFailures() async throws {
+        let world = try World()
+        let client = try await threeRows(world)
+        try await client.items.insert(["id": "d", "text": "d"])
+        client.transport.inspect { _, _ in .answer(.answer(500)) }
+        do {
+            try await client.context.push()
+            Issue.record("the push succeeded")
+        } catch let error as SyncError {
+            #expect(error.code == .serverFailing && error.operationErrors.map(\.itemID) == ["a", "b", "c"])
+        }
+        #expect(client.transport.requests.count == 12)
+        #expect(try await client.context.pendingOperations().map(\.attempts) == [1, 1, 1, 0])
+        client.transport.inspect(nil)
+        try await client.context.push()
+        #expect(try await client.context.operationErrors().isEmpty)
+        #expect(try world.serverTexts() == ["a", "b", "c", "d"])
+    }
+
+    @Test(
+        "P3 transient answers are tried again with growing pauses and Retry-After, and then succeed",
+        arguments: [408, 429, 500, 502, 503, 504])
+    func retries(status: Int) async throws {
+        let world = try World()
+        let pauses = Mutex<[Duration]>([])
+        let client = try await world.makeClient {
+            $0.environment.sleep = { pause in pauses.withLock { $0.append(pause) } }
+            $0.environment.random = { 1 }
+        }
+        try await client.items.insert(["id": "a", "text": "a"])
+        let count = Mutex(0)
+        client.transport.inspect { _, _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number > 3 { return nil }
+            return .answer(.answer(status, headers: number == 2 ? [.retryAfter: "7"] : [:]))
+        }
+        try await client.context.push()
+        #expect(pauses.withLock { $0 } == [.milliseconds(500), .seconds(7), .seconds(2)])
+        #expect(try world.state(client) == "local [a=a] queue [] server [a=a]")
+        #expect(client.transport.requests.count == 4)
+    }
+
+    @Test("P3 a push that is cancelled while it pauses ends as cancelled and keeps the operation")
+    func cancelledPause() async throws {
+        let world = try World()
+        let client = try await world.makeClient { $0.environment.sleep = { _ in throw CancellationError() } }
+        try await client.items.insert(["id": "a", "text": "a"])
+        client.transport.inspect { _, _ in .answer(.answer(503)) }
+        #expect(await syncErrorCode { try await client.context.push() } == .cancelled)
+        #expect(try await client.queue() == ["insert a"])
+    }
+
+    @Test("P3 a 401 is answered once with a refreshed sign-in, also after other tries")
+    func refreshes() async throws {
+        let world = try World()
+        let tokens = HeaderLog()
+        let client = try await world.makeClient {
+            $0.authorization = { refresh in
+                HTTPField(name: .authorization, value: refresh ? "new" : "old")
+            }
+        }
+        try await client.items.insert(["id": "a", "text": "a"])
+        let statuses = Mutex([503, 401])
+        client.transport.inspect { request, _ in
+            tokens.add(request.headerFields[.authorization])
+            let status = statuses.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            return status.map { .answer(.answer($0)) }
+        }
+        try await client.context.push()
+        #expect(tokens.values == ["old", "old", "new"])
+        client.transport.inspect { _, _ in .answer(.answer(401)) }
+        client.transport.clear()
+        try await client.items.update(["id": "a", "text": "b"])
+        #expect(await syncErrorCode { try await client.context.push() } == .authentication)
+        #expect(client.transport.requests.count == 2)
+    }
+
+    @Test(
+        "P3 a conflict whose answer has no readable row is still one, and the row is asked for once",
+        arguments: ["", "null", "[]", "<html>", #"{"id":"a"}"#])
+    func unreadableConflict(body: String) async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        let other = try await world.makeOther()
+        try await other.items.update(["id": "a", "text": "theirs"])
+        try await other.context.push()
+        try await client.items.update(["id": "a", "text": "mine"])
+        client.transport.inspect { request, _ in
+            request.method == .patch ? .answer(.answer(412, body)) : nil
+        }
+        let error = try #require(try await pushErrors(client).first)
+        #expect(error.code == .conflict && error.status == 412 && error.serverItem?["text"] == "theirs")
+        #expect(client.transport.requests.count == 2)
+    }
+
+    @Test("P4 without a handler every conflict is an error and the operation stays, push after push")
+    func conflictStays() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        let other = try await world.makeOther()
+        try await other.items.update(["id": "a", "text": "theirs"])
+        try await other.context.push()
+        try await client.items.update(["id": "a", "text": "mine"])
+        for _ in 1...3 {
+            let errors = try await pushErrors(client)
+            #expect(errors.map(\.code) == [.conflict])
+            #expect(try world.state(client) == "local [a=mine] queue [update a] server [a=theirs]")
+            #expect(try await client.context.operationErrors().count == 1)
+        }
+    }
+
+    @Test("P3 a delete of a row that the server has no longer is a success", arguments: [404, 410])
+    func deleteOfGone(status: Int) async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.delete(id: "a")
+        client.transport.inspect { _, _ in .answer(.answer(status)) }
+        try await client.context.push()
+        #expect(try world.state(client) == "local [] queue [] server [a=one]")
+    }
+
+    @Test("P3 a restore that the server rejects in its second half is a rejection, not a conflict")
+    func rejectedRestore() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.delete(id: "a")
+        client.transport.inspect { _, _ in .loseAnswer }
+        #expect(await syncErrorCode { try await client.context.push() } == .network)
+        try await client.items.insert(["id": "a", "text": "back"])
+        let patches = Mutex(0)
+        client.transport.inspect { request, _ in
+            guard request.method == .patch else { return nil }
+            let number = patches.withLock { count in
+                count += 1
+                return count
+            }
+            return number == 2 ? .answer(.answer(400, #"{"error":"no"}"#)) : nil
+        }
+        let error = try #require(try await pushErrors(client).first)
+        #expect(error.code == .rejected && error.message == "no")
+        client.transport.inspect(nil)
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=back] queue [] server [a=back]")
+    }
+
+    // MARK: P8
+
+    @Test("P8 a task that is cancelled in the middle ends as cancelled; the next push finishes", arguments: 1...3)
+    func taskCancelled(at number: Int) async throws {
+        let world = try World()
+        let client = try await threeRows(world)
+        let push = Mutex<Task<SyncError.Code?, Never>?>(nil)
+        let count = Mutex(0)
+        client.transport.inspect { _, _ in
+            let current = count.withLock { count in
+                count += 1
+                return count
+            }
+            if current == number { push.withLock { $0?.cancel() } }
+            return nil
+        }
+        let task = Task { () -> SyncError.Code? in
+            // The task must be known before its first request.
+            while push.withLock({ $0 == nil }) { await Task.yield() }
+            return await syncErrorCode { try await client.context.push() }
+        }
+        push.withLock { $0 = task }
+        #expect(await task.value == .cancelled)
+        #expect(client.transport.requests.count == number)
+        #expect(try await client.queue().count == 3 - number)
+        client.transport.inspect(nil)
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [] server [a=a, b=b, c=c]")
+        #expect(client.transport.requests.count == 3)
+    }
+}

@@ -1,0 +1,30 @@
+import Synchronization
+import Tideline
+import TidelineStore
+
+/// A delegate whose part a test plays; it records what it was asked.
+final class ScriptedDelegate: SyncContextDelegate {
+    typealias Part = @Sendable (PushOperation) async throws -> Row?
+
+    private let part: Part
+    private let completion: @Sendable ([TableOperationError]) async -> Void
+    private let seen = Mutex<[String]>([])
+
+    init(completed: @escaping @Sendable ([TableOperationError]) async -> Void = { _ in }, _ part: @escaping Part) {
+        self.part = part
+        completion = completed
+    }
+
+    /// What was asked, in order: `update a`, `completed 1`.
+    var calls: [String] { seen.withLock { $0 } }
+
+    func perform(_ operation: PushOperation) async throws -> Row? {
+        seen.withLock { $0.append("\(operation.operation.kind) \(operation.operation.itemID)") }
+        return try await part(operation)
+    }
+
+    func pushCompleted(_ errors: [TableOperationError]) async {
+        seen.withLock { $0.append("completed \(errors.count)") }
+        await completion(errors)
+    }
+}
