@@ -104,7 +104,7 @@ let package = Package(
         ),
         .testTarget(
             name: "StoreContract",
-            dependencies: ["TidelineStore", "TidelineSQLite", "TidelineTestSupport", "StoreProbe"],
+            dependencies: ["TidelineStore", "TidelineSQLite", "TidelineTestSupport"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -114,7 +114,7 @@ let package = Package(
         ),
         .testTarget(
             name: "TidelineSQLiteTests",
-            dependencies: ["TidelineStore", "TidelineSQLite", "TidelineTestSupport", "CSQLite"],
+            dependencies: ["TidelineStore", "TidelineSQLite", "TidelineTestSupport", "CSQLite", "StoreProbe"],
             swiftSettings: settings
         ),
         .testTarget(
