@@ -276,4 +276,21 @@ struct LostAnswerTests {
         try await client.context.push()
         #expect(try world.state(client) == "local [] queue [] server [a deleted]")
     }
+
+    @Test("P6 a write that met a conflict is not held to be one's own when another client writes the same")
+    func refusedBodyIsForgotten() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        let other = try await world.makeOther()
+        try await other.items.update(["id": "a", "text": "theirs"])
+        try await other.context.push()
+        try await client.items.update(["id": "a", "complete": true])
+        #expect(try await pushErrors(client).map(\.code) == [.conflict])
+        try await other.items.update(["id": "a", "complete": true])
+        try await other.context.push()
+        try await client.items.update(["id": "a", "complete": false])
+        let error = try #require(try await pushErrors(client).first)
+        #expect(error.code == .conflict && error.serverItem?["complete"] == true)
+        #expect(try world.serverRow("a")?["complete"] == true)
+    }
 }

@@ -272,6 +272,30 @@ struct PushTests {
         #expect(try world.state(client) == "local [a=three] queue [] server [a=three]")
     }
 
+    @Test("P9 two processes that push one queue at once make no duplicate, no conflict, and lose nothing")
+    func twoProcesses() async throws {
+        let world = try World()
+        let file = TemporaryFile()
+        let first = try await world.makeSyncedClient(store: try SQLiteStore(path: file.path))
+        let second = try await world.makeClient(store: try SQLiteStore(path: file.path))
+        for number in 1...9 { try await first.items.insert(["id": .string("r\(number)"), "text": "new"]) }
+        try await first.items.update(["id": "a", "text": "two"])
+        for client in [first, second] {
+            let once = Once()
+            client.transport.inspect { _, _ in
+                if once.first() { try? await client.items.update(["id": "r1", "text": "edited"]) }
+                await Task.yield()
+                return nil
+            }
+        }
+        async let one: Void = first.context.push()
+        async let other: Void = second.context.push()
+        _ = try await (one, other)
+        try await second.context.push()
+        let rows = (1...9).map { "r\($0)=\($0 == 1 ? "edited" : "new")" }.joined(separator: ", ")
+        #expect(try world.state(first) == "local [a=two, \(rows)] queue [] server [a=two, \(rows)]")
+    }
+
     @Test("P9 an operation dropped by another process before its request leaves is not sent")
     func droppedByOtherProcess() async throws {
         let world = try World()

@@ -77,6 +77,20 @@ struct PushFailureTests {
         #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [insert b] server [a=a, c=c]")
     }
 
+    @Test("P3 an answer too large to take fails its operation alone, and the next push settles it")
+    func tooLarge() async throws {
+        let world = try World()
+        let client = try await threeRows(world)
+        client.transport.inspect { _, body in
+            body.contains(#""b""#) ? .delay { throw TransportError(.tooLarge, "over 100 MB") } : nil
+        }
+        #expect(try await pushErrors(client).map(\.code) == [.invalidAnswer])
+        #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [insert b] server [a=a, b=b, c=c]")
+        client.transport.inspect(nil)
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [] server [a=a, b=b, c=c]")
+    }
+
     @Test("P3 a second operation of a row that failed waits for the next push")
     func holdsBackRow() async throws {
         let world = try World()

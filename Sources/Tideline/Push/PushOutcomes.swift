@@ -126,6 +126,9 @@ struct PushOutcomes: Sendable {
             return nil
         }
         current.lastError = failure.message
+        // The server's row shows none of what was sent. Were it kept, the same values written by another client would
+        // later be taken for an own write.
+        if failure.code == .conflict, failure.serverItem != nil { current.sent = [] }
         try operations.save(current, in: writer)
         let item = try current.deletedItem.map(codec.row) ?? writer.row(in: schema.name, id: current.itemID)
         let record = OperationErrorRecord(

@@ -194,6 +194,9 @@ struct PushRun<Store: LocalStore>: Sendable {
             return try await body()
         } catch let error as SyncError where error.code == .invalidArgument {
             throw OperationFailure(.invalidItem, "the row cannot be sent: \(error)")
+        } catch let error as SyncError where (error.cause as? TransportError)?.code == .tooLarge {
+            // The server is there; this answer alone cannot be taken, however often it is asked for.
+            throw OperationFailure(.invalidAnswer, "the answer cannot be read: \(error)")
         } catch let error as WireError {
             throw OperationFailure(.invalidItem, "the row cannot be sent: \(error)")
         }
