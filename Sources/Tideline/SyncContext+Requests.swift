@@ -30,13 +30,16 @@ extension SyncContext {
         }
     }
 
-    /// The page after an answer, nil when the server names none.
-    func nextPage(after response: HTTPResponse, table: String) throws -> String? {
+    /// Whether an answer says that there is a next page.
+    ///
+    /// A pull asks for its pages itself and never follows a link, so where it leads does not matter: behind a proxy
+    /// that ends TLS, servers name themselves by another scheme.
+    func namesNextPage(_ response: HTTPResponse) -> Bool {
         let base = connection.base
         do {
-            return try dialect.nextPage(after: response, base: (base.scheme, base.authority, base.path))
+            return try dialect.nextPage(after: response, base: (base.scheme, base.authority, base.path)) != nil
         } catch {
-            throw SyncError(.invalidAnswer, error.message, table: table, cause: error)
+            return true
         }
     }
 }

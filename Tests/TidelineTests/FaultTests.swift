@@ -223,7 +223,7 @@ struct FaultTests {
     // MARK: Links
 
     @Test(
-        "a link that leads elsewhere is an error, and nothing is sent there",
+        "a link that leads elsewhere is not followed, and the pull misses nothing",
         arguments: [
             "http://evil.test/tables/TodoItem?$skip=1; rel=next", "<https://server.test/tables/TodoItem>; rel=next",
             "<http://server.test:81/tables/TodoItem>; rel=\"next\"", "<//evil.test/x>; rel=next",
@@ -246,12 +246,10 @@ struct FaultTests {
             }
         }
         for queryID in ["q", nil] {
-            let error = await #expect(throws: SyncError.self) {
-                try await client.items.pull(queryID: queryID, settings: PullSettings(pageSize: 2))
-            }
-            #expect(error?.code == .invalidAnswer && error?.table == "TodoItem")
+            try await client.items.purge()
+            try await client.items.pull(queryID: queryID, settings: PullSettings(pageSize: 2))
+            #expect(try client.store.versions().count == 3)
         }
         #expect(hosts.withLock { $0 } == ["server.test"])
-        #expect(try client.store.versions().isEmpty)
     }
 }

@@ -119,9 +119,9 @@ struct PullRun<Store: LocalStore>: Sendable {
             includeDeleted: true, parameters: settings.parameters.map { ($0.name, $0.value) }, isSyncTable: true,
             isIncremental: queryID != nil)
         let answer = try await context.readAnswer(page, schema: schema, options: options)
-        let next = try context.nextPage(after: answer.response, table: schema.name)
         return try PulledPage(
-            body: answer.body, codec: reader.codec, parser: reader.parser, hasNextLink: next != nil,
+            body: answer.body, codec: reader.codec, parser: reader.parser,
+            hasNextLink: context.namesNextPage(answer.response),
             serverDate: ServerClock.time(of: answer.response))
     }
 
