@@ -309,6 +309,39 @@ struct PullTests {
         #expect(try client.row("r002")?["text"] == "new")
     }
 
+    @Test("F7 rows that come again within a pull are stored once", arguments: [1, 2, 3, 100], [true, false])
+    func storedOnce(pageSize: Int, isPending: Bool) async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try world.plant(World.rows(at: [0, 0, 0, 0, 0, 1, 2, 10_000, 10_000, 10_000, 10_000, 50_000]))
+        client.transport.inspect { _, _ in
+            if isPending { _ = try? await client.items.insert(["text": "made during the pull"]) }
+            return nil
+        }
+        let result = try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: pageSize))
+        #expect(result.rowsStored == 12)
+    }
+
+    @Test(
+        "C4 F7 a row edited here while its page is on the way keeps the edit, deleted there or not",
+        arguments: [true, false])
+    func editedMeanwhile(isDeleted: Bool) async throws {
+        for queryID in ["q", nil] {
+            let world = try World()
+            let client = try await world.makeClient()
+            try world.plant(World.rows(at: [0, 10_000, 20_000]))
+            try world.plant([World.row("r001", at: 10_000, deleted: isDeleted)])
+            client.transport.inspect { _, _ in
+                _ = try? await client.items.insert(["id": "R001", "text": "mine"])
+                return nil
+            }
+            try await client.items.pull(queryID: queryID)
+            #expect(try client.row("r001")?["text"] == "mine")
+            #expect(try client.store.versions().count == 3)
+            #expect(try await client.queue() == ["insert R001"])
+        }
+    }
+
     @Test("F11 deleted: null is not deleted, and timestamps are instants whatever their offset or digits")
     func spellings() async throws {
         let transport = ScriptedTransport { exchange in
