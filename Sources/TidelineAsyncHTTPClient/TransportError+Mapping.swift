@@ -1,4 +1,5 @@
 internal import AsyncHTTPClient
+internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTPCompression
@@ -23,6 +24,8 @@ extension TransportError {
             self.init(error, authority: authority)
         case let error as NIOConnectionError:
             self.init(.connection, error.message, cause: error)
+        case let error as IOError:
+            self.init(.connection, "the connection to \(authority) failed: \(error.reason)", cause: error)
         case HTTPParserError.invalidEOFState:
             self.init(.connection, "\(authority) closed the connection before the answer was whole", cause: error)
         case is HTTPParserError, is NIOHTTPDecompression.ExtraDecompressionError:
@@ -96,12 +99,17 @@ extension HTTPClientError {
 extension NIOConnectionError {
     /// What kept the connection from being made, with host and port.
     fileprivate var message: String {
-        if let lookup = dnsAError ?? dnsAAAAError, connectionErrors.isEmpty {
-            return "the host \(host) was not found: \(lookup)"
+        if dnsAError != nil || dnsAAAAError != nil, connectionErrors.isEmpty {
+            return "the host \(host) was not found"
         }
         let reasons = connectionErrors.map { failure in
-            (failure.error as? IOError).map { String(describing: $0) } ?? String(describing: failure.error)
+            (failure.error as? IOError)?.reason ?? String(describing: failure.error)
         }
         return "no connection to \(host):\(port): \(reasons.joined(separator: "; "))"
     }
+}
+
+extension IOError {
+    /// What the operating system says, such as `Connection refused`, without the name of the call that failed.
+    fileprivate var reason: String { String(cString: strerror(errnoCode)) }
 }
