@@ -6,6 +6,8 @@ public struct SQLiteReader: StoreReader {
 
     public func schema(of table: String) throws -> TableSchema { try session.table(table).schema }
 
+    public func shape(of table: String) throws -> RowShape { try session.table(table).shape }
+
     public func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
         try session.withRow(in: table, id: id, body)
     }
@@ -23,6 +25,8 @@ public struct SQLiteWriter: StoreWriter {
     let session: Session
 
     public func schema(of table: String) throws -> TableSchema { try session.table(table).schema }
+
+    public func shape(of table: String) throws -> RowShape { try session.table(table).shape }
 
     public func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
         try session.withRow(in: table, id: id, body)

@@ -65,6 +65,11 @@ public protocol StoreReader {
     /// - Throws: ``StoreError/Code/noSuchTable``.
     func schema(of table: String) throws -> TableSchema
 
+    /// The shape of a table's rows. The default makes it from the definition; a store that keeps it spares each call
+    /// that.
+    /// - Throws: ``StoreError/Code/noSuchTable``.
+    func shape(of table: String) throws -> RowShape
+
     /// Calls `body` with the row of that id, borrowed; nil, without calling it, when there is none.
     ///
     /// Ids compare as the table's ``TableSchema/idMatching`` says. An id of the wrong type or length finds nothing.
@@ -84,6 +89,8 @@ public protocol StoreReader {
 }
 
 extension StoreReader {
+    public func shape(of table: String) throws -> RowShape { try schema(of: table).makeShape() }
+
     /// The row of that id, nil when there is none.
     public func row(in table: String, id: RowID) throws -> Row? {
         try withRow(in: table, id: id) { $0.owned() }
@@ -128,11 +135,8 @@ public protocol StoreWriter: StoreReader {
 extension StoreWriter {
     /// Inserts or merges rows; see ``upsert(_:into:)-(PackedRows,_)``.
     public func upsert(_ rows: [Row], into table: String) throws {
-        guard !rows.isEmpty else {
-            _ = try schema(of: table)
-            return
-        }
-        var packed = PackedRows(shape: try schema(of: table).makeShape())
+        var packed = PackedRows(shape: try shape(of: table))
+        guard !rows.isEmpty else { return }
         for row in rows { try packed.append(row) }
         try upsert(packed, into: table)
     }
