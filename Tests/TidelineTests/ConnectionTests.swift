@@ -135,7 +135,10 @@ struct ConnectionTests {
     @Test("a 401 to the refreshed sign-in, too, is an authentication error; nothing more is tried")
     func refreshesOnce() async throws {
         let signIn = SignIn()
-        let transport = ScriptedTransport { _ in .answer(401, #"{"error":"who are you"}"#) }
+        let transport = ScriptedTransport { exchange in
+            guard exchange.number < 9 else { throw TransportError(.connection, "asked too often") }
+            return .answer(401, #"{"error":"who are you"}"#)
+        }
         let items = try await makeClient(transport) { $0.authorization = signIn.authorization }
         let error = await #expect(throws: SyncError.self) { try await items.pull() }
         #expect(error?.code == .authentication && error?.status == 401)
@@ -153,7 +156,10 @@ struct ConnectionTests {
 
     @Test("without a sign-in a 401 is an authentication error at once, and nobody signed in sends no header")
     func signedOut() async throws {
-        let transport = ScriptedTransport { _ in .answer(401) }
+        let transport = ScriptedTransport { exchange in
+            guard exchange.number < 9 else { throw TransportError(.connection, "asked too often") }
+            return .answer(401)
+        }
         for authorization in [nil, { _ in nil }] as [(@Sendable (Bool) async throws -> HTTPField?)?] {
             let items = try await makeClient(transport) { $0.authorization = authorization }
             #expect(await syncErrorCode { try await items.pull() } == .authentication)

@@ -123,6 +123,13 @@ struct PullCursorTests {
         #expect(throws: SyncError.self) { try cursor.receive(Self.page(2, 0, far)) }
     }
 
+    @Test("F5 a stamp cut to its millisecond is not older than a bound within that millisecond")
+    func cutStamp() throws {
+        var cursor = Self.incremental(token: 5 * Self.millisecond + 700, serverDate: 50 * Self.millisecond)
+        let page = Self.page(1, 5 * Self.millisecond, 5 * Self.millisecond, total: 1)
+        #expect(try cursor.receive(page) == .finish)
+    }
+
     @Test("F5 a missing updatedAt is an error that names the row")
     func undated() {
         var cursor = Self.incremental()
