@@ -171,6 +171,23 @@ struct DelegateTests {
         #expect(try world.state(client) == "local [a=edited] queue [] server [a=edited]")
     }
 
+    @Test("P2 the same where the delegate leaves nothing to send and there is no base copy")
+    func editBehindNothing() async throws {
+        let world = try World()
+        let store = try await world.makeSyncedClient().store
+        let client = try await world.makeClient(store: store) { $0.handlesSyncTableOperations = false }
+        let version = try client.row("a")?.version
+        try await client.items.update(["id": "a", "text": "mine"])
+        client.context.delegate = ScriptedDelegate { operation in
+            try await client.items.update(["id": "a", "text": "edited"])
+            operation.item = ["id": "a", "version": operation.item["version"] ?? .null]
+            return try await operation.execute()
+        }
+        try await client.context.push()
+        #expect(client.transport.requests.isEmpty)
+        #expect(try await client.context.pendingOperations().map(\.baseVersion) == [version])
+    }
+
     @Test("P2 an error of the delegate's own is this operation's failure, and the push goes on")
     func throwsOwnError() async throws {
         let world = try World()

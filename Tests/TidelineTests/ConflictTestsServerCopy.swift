@@ -1,0 +1,120 @@
+import Testing
+import TidelineSQLite
+import TidelineStore
+
+@testable import Tideline
+
+/// The rules C3 and C4: the server's row, kept beside a row with a pending operation.
+@Suite("Server's copy", .timeLimit(.minutes(1)))
+struct ServerCopyTests {
+    @Test("C3 the row as the server had it is kept from the first change until the queue has no more of it")
+    func baseCopy() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        func base() throws -> [String?] {
+            try client.store.read { reader in
+                try reader.rows(matching: Query("MS_TableOperations").order(by: "id")).rows.map { row in
+                    try row["base"]?.json.map { try RowCodec(schema: World.schema).row($0)["text"]?.string } ?? nil
+                }
+            }
+        }
+        try await client.items.update(["id": "a", "text": "two"])
+        #expect(try base() == ["one"])
+        try await client.items.update(["id": "a", "text": "three"])
+        #expect(try base() == ["one"])
+        let once = Once()
+        client.transport.inspect { _, _ in
+            if once.first() { try? await client.items.update(["id": "a", "text": "four"]) }
+            return nil
+        }
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=four] queue [update a] server [a=three]")
+        #expect(try base() == ["three"])
+        try await client.items.delete(id: "a")
+        #expect(try base() == ["three"])
+        try await client.context.push()
+        #expect(try base().isEmpty)
+    }
+
+    @Test(
+        "C4 a row pulled under a pending operation stays as edited, and discarding shows what was pulled",
+        arguments: [false, true])
+    func pulledUnderOperation(isDeleted: Bool) async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.insert(["id": "b", "text": "b"])
+        try await client.context.push()
+        let other = try await world.makeOther()
+        try await client.items.update(["id": "a", "text": "mine"])
+        client.transport.inspect { request, _ in request.method == .patch ? .answer(.answer(400)) : nil }
+        #expect(try await pushErrors(client).count == 1)
+        if isDeleted {
+            try await other.items.delete(id: "a")
+        } else {
+            try await other.items.update(["id": "a", "text": "theirs"])
+        }
+        try await other.items.update(["id": "b", "text": "b2"])
+        try await other.context.push()
+        #expect(await syncErrorCode { try await client.items.pull(queryID: "q") } == .completedWithErrors)
+        #expect(try client.texts() == ["b", "mine"])
+        var settings = PullSettings()
+        settings.whenPushFails = .pullOthers
+        #expect(
+            await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
+                == .completedWithErrors)
+        #expect(try client.texts() == ["b2", "mine"])
+        #expect(try await client.queue() == ["update a"])
+        let error = try #require(try await client.context.operationErrors().first)
+        try await error.cancelOperationAndDiscardItem()
+        #expect(try client.texts() == (isDeleted ? ["b2"] : ["b2", "theirs"]))
+        try await client.items.pull(queryID: "q")
+        #expect(try client.texts() == world.serverTexts().sorted())
+    }
+
+    @Test(
+        "C4 a later row that a pull brings while an answer is on its way is not put back by that answer",
+        arguments: [OperationKind.insert, .update, .delete], [false, true])
+    func pulledDuringFlight(_ kind: OperationKind, isEdited: Bool) async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.pull(queryID: "q")
+        let id = kind == .insert ? "b" : "a"
+        switch kind {
+        case .insert: try await client.items.insert(["id": "b", "text": "two"])
+        case .update: try await client.items.update(["id": "a", "text": "two"])
+        case .delete: try await client.items.delete(id: "a")
+        }
+        let once = Once()
+        client.transport.inspect { _, _ in
+            guard once.first() else { return nil }
+            return .delay {
+                let other = try await world.makeOther()
+                if kind == .delete {
+                    _ = try await other.client.remoteTable("TodoItem").undelete(id: "a")
+                } else {
+                    try await other.items.update(["id": .string(id), "priority": 9])
+                    try await other.context.push()
+                }
+                if isEdited, kind != .delete { try await client.items.update(["id": .string(id), "text": "three"]) }
+                try await pullPage(client)
+            }
+        }
+        for _ in 1...2 { try await client.context.push() }
+        #expect(try await client.queue().isEmpty)
+        try await client.items.pull(queryID: "q")
+        let text: Value = kind == .delete ? "one" : isEdited ? "three" : "two"
+        for row in [try client.row(id), try world.serverRow(id)] {
+            #expect(row?["text"] == text)
+            #expect(row?["priority"] == (kind == .delete ? 1 : 9))
+        }
+        #expect(try client.row(id)?.version == world.serverRow(id)?.version)
+    }
+
+    /// Applies the server's rows as a pull that began before does, without a push.
+    private func pullPage(_ client: Client) async throws {
+        let run = PullRun(
+            context: client.context, query: Query("TodoItem"), queryID: "q", settings: PullSettings(),
+            schema: World.schema)
+        _ = try await run.run()
+    }
+}
