@@ -101,7 +101,6 @@ struct ServerCopyTests {
         }
         for _ in 1...2 { try await client.context.push() }
         #expect(try await client.queue().isEmpty)
-        try await client.items.pull(queryID: "q")
         let text: Value = kind == .delete ? "one" : isEdited ? "three" : "two"
         for row in [try client.row(id), try world.serverRow(id)] {
             #expect(row?["text"] == text)
