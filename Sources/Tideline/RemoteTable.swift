@@ -24,8 +24,7 @@ public struct RemoteTable<Store: LocalStore>: Sendable {
             let answer = try await context.readAnswer(
                 query, schema: schema, options: ReadOptions(includeDeleted: includeDeleted))
             let page = try PulledPage(
-                body: answer.body, codec: RowCodec(schema: schema), parser: PageParser(schema: schema),
-                hasNextLink: false, serverDate: nil)
+                body: answer.body, codec: RowCodec(schema: schema), parser: PageParser(schema: schema))
             return QueryResult(
                 rows: (0..<page.rows.count).map(page.row), totalCount: page.summary.totalCount.map { Int($0) })
         }

@@ -15,6 +15,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     let operations: OperationStore
     let errorStore: ErrorStore
     let tokens: TokenStore
+    let settled = SettledRows()
     private let runner: StoreRunner<Store>
     private let pushLock = AsyncLock()
     private let shared = Mutex(Shared())
@@ -122,7 +123,11 @@ public final class SyncContext<Store: LocalStore>: Sendable {
             let schema = try await reading { try $0.schema(of: query.table) }
             let pushErrors = try await pushBeforePull(of: query.table, settings: settings)
             let run = PullRun(context: self, query: query, queryID: queryID, settings: settings, schema: schema)
-            let result = try await lock(of: query.table).withLock { try await run.run() }
+            let result = try await lock(of: query.table).withLock {
+                settled.beginPull(of: query.table)
+                defer { settled.endPull(of: query.table) }
+                return try await run.run()
+            }
             if let pushErrors { throw pushErrors }
             return result
         }
@@ -262,6 +267,7 @@ extension SyncContext: OperationResolver {
             let resolution = try RowInput.checked(resolution, for: schema)
             try ConflictResolution(operations: operations, schema: schema, inFlight: inFlight)
                 .apply(resolution, to: error, in: writer)
+            settled.note(table: error.table, itemKey: schema.itemKey(error.itemID))
         }
     }
 }

@@ -4,7 +4,7 @@ import TidelineStore
 @testable import Tideline
 
 /// The collapse table in the whole flow: from the app's call over the queue to the server's row.
-@Suite("Collapse, whole flow", .timeLimit(.minutes(1)))
+@Suite("Collapse, whole flow", .timeLimit(.minutes(15)))
 struct CollapseFlowTests {
     /// How the first operation on the row came to be.
     enum Pending: String, Sendable {

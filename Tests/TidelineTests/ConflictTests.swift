@@ -5,7 +5,7 @@ import TidelineStore
 @testable import Tideline
 
 /// The rules C1 and C2: what a conflict shows, and what its resolutions do.
-@Suite("Conflicts", .timeLimit(.minutes(1)))
+@Suite("Conflicts", .timeLimit(.minutes(15)))
 struct ConflictTests {
     /// How the client's change and the server's row came to differ.
     enum Conflict: String, CaseIterable, Sendable {

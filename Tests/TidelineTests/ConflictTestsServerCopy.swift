@@ -5,7 +5,7 @@ import TidelineStore
 @testable import Tideline
 
 /// The rules C3 and C4: the server's row, kept beside a row with a pending operation.
-@Suite("Server's copy", .timeLimit(.minutes(1)))
+@Suite("Server's copy", .timeLimit(.minutes(15)))
 struct ServerCopyTests {
     @Test("C3 the row as the server had it is kept from the first change until the queue has no more of it")
     func baseCopy() async throws {

@@ -7,7 +7,7 @@ import TidelineStore
 
 /// The rules P2 and P8, and C1 where the delegate takes part: what a delegate may do, and that nothing it does loses an
 /// operation.
-@Suite("Delegate", .timeLimit(.minutes(1)))
+@Suite("Delegate", .timeLimit(.minutes(15)))
 struct DelegateTests {
     struct OwnError: Error {}
 

@@ -4,7 +4,7 @@ import TidelineStore
 @testable import Tideline
 
 /// The rules L1 to L8: what the app's changes do, before any push.
-@Suite("Local operations", .timeLimit(.minutes(1)))
+@Suite("Local operations", .timeLimit(.minutes(15)))
 struct LocalOperationTests {
     @Test("L1 local changes send nothing")
     func sendsNothing() async throws {

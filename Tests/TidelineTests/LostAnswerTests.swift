@@ -5,7 +5,7 @@ import TidelineStore
 @testable import Tideline
 
 /// The rule P6: the server has acted, its answer was lost. No duplicate, no false conflict, no edit lost.
-@Suite("Lost answers", .timeLimit(.minutes(1)))
+@Suite("Lost answers", .timeLimit(.minutes(15)))
 struct LostAnswerTests {
     private func loseAnswers(_ client: Client, during kind: OperationKind? = nil) async {
         client.transport.inspect { _, _ in .loseAnswer }

@@ -7,7 +7,7 @@ import TidelineStore
 @testable import Tideline
 
 /// The rules P1, P5 and P9: what a push sends, and how its answers are stored.
-@Suite("Push", .timeLimit(.minutes(1)))
+@Suite("Push", .timeLimit(.minutes(15)))
 struct PushTests {
     /// Requests as a test reads them: `PATCH a If-Match {"text":"two"}`.
     private func log(_ client: Client) -> HeaderLog {

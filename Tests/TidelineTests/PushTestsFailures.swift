@@ -7,7 +7,7 @@ import TidelineStore
 @testable import Tideline
 
 /// The rules P3, P4 and P8: what ends a push, what does not, and what stays.
-@Suite("Failures of a push", .timeLimit(.minutes(1)))
+@Suite("Failures of a push", .timeLimit(.minutes(15)))
 struct PushFailureTests {
     private func threeRows(_ world: World) async throws -> Client {
         let client = try await world.makeClient()

@@ -5,7 +5,7 @@ import TidelineStore
 @testable import Tideline
 
 /// The rules Q1, Q2 and Q4: the queue while a push is under way, and over restarts.
-@Suite("Queue", .timeLimit(.minutes(1)))
+@Suite("Queue", .timeLimit(.minutes(15)))
 struct QueueTests {
     // MARK: Numbers and listing
 

@@ -21,15 +21,17 @@ struct PageApplication: Sendable {
     /// - Parameters:
     ///   - known: Versions of rows that the page before brought, by id.
     ///   - isFresh: Whether the table had no rows when the pull began, so that none need be looked up.
+    ///   - settled: The rows whose operations ended during the pull.
     init(
-        _ page: PulledPage, known: [String: String], isFresh: Bool, operations: OperationStore,
+        _ page: PulledPage, known: [String: String], isFresh: Bool, settled: SettledRows, operations: OperationStore,
         in reader: some StoreReader
     ) throws {
         self.page = page
         let schema = page.codec.schema
         let pending = try Self.pendingOperations(of: schema, operations, in: reader)
         let versionColumn = page.rows.shape.index(of: "version")
-        if isFresh, pending.isEmpty, page.deleted.isEmpty {
+        let outdated = settled.keys(of: schema.name, after: page.askedAt)
+        if isFresh, pending.isEmpty, outdated.isEmpty, page.deleted.isEmpty {
             let leading = Self.leadingKnown(page, known, versionColumn)
             stored = leading == 0 ? nil : Array(leading..<page.rows.count)
             return
@@ -46,6 +48,8 @@ struct PageApplication: Sendable {
                     if known?.version != version || version == nil {
                         rebased.append((operation, index))
                     }
+                } else if !outdated.isEmpty, outdated.contains(schema.itemKey(view.id)) {
+                    // Its operation ended after the page was asked for: the row is newer than what the page shows.
                 } else if isDeleted {
                     if try reader.row(in: schema.name, id: view.key) != nil { removed.append(view.key) }
                 } else if try !Self.isKnown(view, version, known, isFresh: isFresh, schema, reader) {

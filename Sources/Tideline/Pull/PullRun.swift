@@ -118,11 +118,12 @@ struct PullRun<Store: LocalStore>: Sendable {
         let options = ReadOptions(
             includeDeleted: true, parameters: settings.parameters.map { ($0.name, $0.value) }, isSyncTable: true,
             isIncremental: queryID != nil)
+        let askedAt = context.settled.now
         let answer = try await context.readAnswer(page, schema: schema, options: options)
         return try PulledPage(
             body: answer.body, codec: reader.codec, parser: reader.parser,
             hasNextLink: context.namesNextPage(answer.response),
-            serverDate: ServerClock.time(of: answer.response))
+            serverDate: ServerClock.time(of: answer.response), askedAt: askedAt)
     }
 
     /// Stores a page and its token in one transaction; none when there is nothing to write.
@@ -132,13 +133,16 @@ struct PullRun<Store: LocalStore>: Sendable {
         _ page: PulledPage, mayRepeat: Bool, _ token: PullToken?, _ progress: inout Progress,
         _ result: inout PullResult
     ) async throws {
-        let (operations, known, stored) = (context.operations, progress.known, progress.stored)
+        let (context, known, stored) = (context, progress.known, progress.stored)
         let isFresh = progress.isFresh && !mayRepeat
         progress.known = page.boundary
         var changesNothing = false
         if token == nil || token == stored {
             changesNothing = try await context.reading { reader in
-                try PageApplication(page, known: known, isFresh: isFresh, operations: operations, in: reader).isEmpty
+                try PageApplication(
+                    page, known: known, isFresh: isFresh, settled: context.settled, operations: context.operations,
+                    in: reader
+                ).isEmpty
             }
         }
         if !changesNothing {
@@ -158,7 +162,8 @@ struct PullRun<Store: LocalStore>: Sendable {
         return try await context.writing { writer in
             if let token { try save(token, over: stored, in: writer) }
             let application = try PageApplication(
-                page, known: known, isFresh: isFresh, operations: context.operations, in: writer)
+                page, known: known, isFresh: isFresh, settled: context.settled, operations: context.operations,
+                in: writer)
             try application.write(operations: context.operations, in: writer)
             return (application.storedCount, application.removed.count)
         }

@@ -12,9 +12,14 @@ final class PulledPage: Sendable {
     /// The server's clock when it answered.
     let serverDate: Timestamp?
     let codec: RowCodec
+    /// The moment at which the page was asked for, by ``SettledRows``.
+    let askedAt: UInt64
 
     /// - Throws: ``SyncError`` with code invalidAnswer, naming what the parser names.
-    init(body: [UInt8], codec: RowCodec, parser: PageParser, hasNextLink: Bool, serverDate: Timestamp?) throws {
+    init(
+        body: [UInt8], codec: RowCodec, parser: PageParser, hasNextLink: Bool = false, serverDate: Timestamp? = nil,
+        askedAt: UInt64 = 0
+    ) throws {
         var rows = PackedRows(shape: parser.shape, byteCapacity: body.count)
         let info: PageInfo
         do {
@@ -32,6 +37,7 @@ final class PulledPage: Sendable {
         deleted = info.deleted
         self.serverDate = serverDate
         self.codec = codec
+        self.askedAt = askedAt
     }
 
     private static func unusable(_ error: WireError, table: String) -> SyncError {

@@ -109,6 +109,7 @@ struct PushRun<Store: LocalStore>: Sendable {
         return try await unmarkingOnFailure(inHand.operation.id) {
             try await context.writing { writer in
                 defer { context.unmarkInFlight(inHand.operation.id) }
+                context.settled.note(table: inHand.operation.table, itemKey: inHand.operation.itemKey)
                 return try body(outcomes, writer)
             }
         }

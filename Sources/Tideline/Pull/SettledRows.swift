@@ -1,0 +1,39 @@
+internal import Synchronization
+
+/// The rows whose operations ended while a pull of their table was under way.
+///
+/// A page that was asked for before shows such a row as it was: laid over the row, it would bring back what the push
+/// has just replaced. The server sends the row's new state with a later page, so the old one is passed over.
+final class SettledRows: Sendable {
+    private struct State {
+        var moment: UInt64 = 0
+        /// When each row's operation ended, by the row's key; only for tables that are being pulled.
+        var tables: [String: [String: UInt64]] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// The present, to be compared with the end of operations.
+    var now: UInt64 { state.withLock { $0.moment } }
+
+    /// A pull of the table begins; one at a time.
+    func beginPull(of table: String) { state.withLock { $0.tables[table] = [:] } }
+
+    /// The pull has ended, and what was noted for it can go.
+    func endPull(of table: String) { state.withLock { $0.tables[table] = nil } }
+
+    /// An operation of the row has ended, and the row is as the server's answer or a resolution left it.
+    func note(table: String, itemKey: String) {
+        state.withLock { state in
+            state.moment += 1
+            state.tables[table]?[itemKey] = state.moment
+        }
+    }
+
+    /// The keys of the rows whose operations ended after a moment.
+    func keys(of table: String, after moment: UInt64) -> Set<String> {
+        state.withLock { state in
+            Set((state.tables[table] ?? [:]).filter { $0.value > moment }.keys)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import HTTPTypes
+import Synchronization
+import Testing
+import TidelineSQLite
+import TidelineStore
+
+@testable import Tideline
+
+/// A page that was on its way while a push changed its rows.
+@Suite("Stale pages")
+struct StalePageTests {
+    /// Passes requests on, and acts once between the server's answer to a read and its arrival.
+    private final class DelayingTransport: Transport {
+        private let inner: FaultyTransport<SQLiteStore>
+        private let action = Mutex<(@Sendable () async throws -> Void)?>(nil)
+
+        init(_ inner: FaultyTransport<SQLiteStore>) { self.inner = inner }
+
+        func onNextPage(_ body: @escaping @Sendable () async throws -> Void) { action.withLock { $0 = body } }
+
+        func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
+            let answer = try await inner.send(request, body: body, timeout: timeout)
+            guard request.method == .get, request.path?.contains("$orderby") == true else { return answer }
+            let action = self.action.withLock { action in
+                defer { action = nil }
+                return action
+            }
+            try await action?()
+            return answer
+        }
+    }
+
+    private struct Setting {
+        var items: SyncTable<SQLiteStore>
+        var context: SyncContext<SQLiteStore>
+        var transport: DelayingTransport
+    }
+
+    /// A client and its server with the rows `a` and `b`, in step.
+    private func makeSetting(_ world: World) async throws -> Setting {
+        let transport = DelayingTransport(FaultyTransport(service: world.service))
+        let client = try SyncClient(url: "http://server.test", store: SQLiteStore.inMemory(), transport: transport)
+        try await client.define(World.schema)
+        let items = client.table("TodoItem")
+        try await items.insert(["id": "a", "text": "one", "priority": 1])
+        try await items.insert(["id": "b", "text": "other"])
+        try await items.pull(queryID: "q")
+        return Setting(items: items, context: client.context, transport: transport)
+    }
+
+    @Test("F7 a page asked for before a push does not bring back what the push replaced", arguments: ["q", "new", nil])
+    func pushedMeanwhile(queryID: String?) async throws {
+        let setting = try await makeSetting(World())
+        setting.transport.onNextPage {
+            try await setting.items.update(["id": "a", "text": "two"])
+            try await setting.items.delete(id: "b")
+            try await setting.context.push()
+        }
+        try await setting.items.pull(queryID: queryID)
+        #expect(try await setting.items.row(id: "a")?["text"] == "two")
+        #expect(try await setting.items.row(id: "b") == nil)
+        // Were the old version back, this would meet a conflict with itself.
+        try await setting.items.update(["id": "a", "priority": 2])
+        try await setting.context.push()
+        #expect(try await setting.context.pendingOperationsCount == 0)
+    }
+
+    @Test("F7 what was pushed before a page was asked for is replaced by what the page brings")
+    func pushedBefore() async throws {
+        let world = try World()
+        let setting = try await makeSetting(world)
+        let other = try await world.makeClient()
+        try await other.items.pull(queryID: "q")
+        setting.transport.onNextPage {
+            // This page is old news; the next one, asked for after the push, has the other client's change.
+            try await setting.items.update(["id": "a", "text": "two"])
+            try await setting.context.push()
+            try await other.items.pull(queryID: "q")
+            try await other.items.update(["id": "a", "text": "three"])
+            try await other.context.push()
+        }
+        try await setting.items.pull(queryID: "new")
+        try await setting.items.pull(queryID: "new")
+        #expect(try await setting.items.row(id: "a")?["text"] == "three")
+    }
+}
