@@ -267,7 +267,8 @@ extension SyncContext: OperationResolver {
             let resolution = try RowInput.checked(resolution, for: schema)
             try ConflictResolution(operations: operations, schema: schema, inFlight: inFlight)
                 .apply(resolution, to: error, in: writer)
-            settled.note(table: error.table, itemKey: schema.itemKey(error.itemID))
+            settled.note(
+                table: error.table, itemKey: schema.itemKey(error.itemID), version: error.serverItem?.version)
         }
     }
 }

@@ -16,7 +16,7 @@ struct ConflictResolution: Sendable {
             try discard(operation, error: error, in: writer)
         case .update(let item):
             try operations.remove(operation, in: writer)
-            try replace(operation.itemID, by: stamped(item, operation, error), in: writer)
+            try settle(operation.itemID, at: stamped(item, operation, error), pulled: operation.pulled, in: writer)
         case .keep(let item):
             rebase(&operation, onto: item, error: error)
             // What the server has, it cannot insert again; what it has no longer, it cannot update.
@@ -122,6 +122,19 @@ struct ConflictResolution: Sendable {
         }
         try operations.save(operation, in: writer)
         try operations.removeError(of: operation.id, in: writer)
+    }
+
+    /// Stores the item, or what a pull has brought since the row that the item was made from: as if the pull had come
+    /// after, for it will not bring that again.
+    private func settle(_ id: String, at item: Row, pulled: String?, in writer: some StoreWriter) throws {
+        guard let pulled = try pulled.map(codec.row), pulled.version != item.version,
+            item.updatedAt <= pulled.updatedAt
+        else { return try replace(id, by: item, in: writer) }
+        if pulled["deleted"]?.bool == true {
+            try writer.delete(id: id, from: schema.name)
+        } else {
+            try replace(id, by: pulled, in: writer)
+        }
     }
 
     private func replace(_ id: String, by item: Row, in writer: some StoreWriter) throws {

@@ -52,6 +52,9 @@ public final class TableOperationError: Error, Sendable {
     public func cancelOperationAndDiscardItem() async throws { try await resolve(.discard) }
 
     /// Drops the operation and stores `item` as the row: the server's row, or a merge that needs no push.
+    ///
+    /// Where a pull has brought a newer row of the server's than `item` was made from (by its `version`, or else that of
+    /// ``serverItem``), the row shows that one, as it would had the pull come after.
     public func cancelOperationAndUpdateItem(_ item: Row) async throws { try await resolve(.update(item)) }
 
     /// Stores `item` as the row and keeps the operation, which carries the version of `item` or else of

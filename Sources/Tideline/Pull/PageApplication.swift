@@ -8,6 +8,8 @@ struct PageApplication: Sendable {
     private(set) var removed: [RowID] = []
     /// Operations beside which the server's row at a position is kept.
     private(set) var rebased: [(operation: TableOperation, index: Int)] = []
+    /// The least `updatedAt` of rows that were passed over though they may be news: a token must not go beyond it.
+    private(set) var passedOver: Timestamp?
     private let page: PulledPage
 
     /// The number of rows to store.
@@ -30,7 +32,7 @@ struct PageApplication: Sendable {
         let schema = page.codec.schema
         let pending = try Self.pendingOperations(of: schema, operations, in: reader)
         let versionColumn = page.rows.shape.index(of: "version")
-        let outdated = settled.keys(of: schema.name, after: page.askedAt)
+        let outdated = settled.ends(of: schema.name, after: page.askedAt)
         if isFresh, pending.isEmpty, outdated.isEmpty, page.deleted.isEmpty {
             let leading = Self.leadingKnown(page, known, versionColumn)
             stored = leading == 0 ? nil : Array(leading..<page.rows.count)
@@ -48,8 +50,14 @@ struct PageApplication: Sendable {
                     if known?.version != version || version == nil {
                         rebased.append((operation, index))
                     }
-                } else if !outdated.isEmpty, outdated.contains(schema.itemKey(view.id)) {
-                    // Its operation ended after the page was asked for: the row is newer than what the page shows.
+                } else if !outdated.isEmpty, let end = outdated[schema.itemKey(view.id)],
+                    try !Self.isNewer(view, schema, reader)
+                {
+                    // Its operation ended after the page was asked for. A row that is no longer here was deleted: in the
+                    // version that the page shows, or it is there again in another.
+                    if !isDeleted, version != end.version, try reader.row(in: schema.name, id: view.key) == nil {
+                        passedOver = view["updatedAt"]?.timestamp.map { min($0, passedOver ?? $0) } ?? passedOver
+                    }
                 } else if isDeleted {
                     if try reader.row(in: schema.name, id: view.key) != nil { removed.append(view.key) }
                 } else if try !Self.isKnown(view, version, known, isFresh: isFresh, schema, reader) {
@@ -78,6 +86,15 @@ struct PageApplication: Sendable {
         if known[view.id] == version { return true }
         guard !isFresh else { return false }
         return try reader.withRow(in: schema.name, id: view.key) { $0["version"]?.string } == version
+    }
+
+    /// Whether the server changed the row after the state that is stored.
+    private static func isNewer(
+        _ view: borrowing RowView, _ schema: TableSchema, _ reader: some StoreReader
+    ) throws -> Bool {
+        guard let updatedAt = view["updatedAt"]?.timestamp, let stored = try reader.row(in: schema.name, id: view.key)
+        else { return false }
+        return updatedAt > stored["updatedAt"]?.timestamp ?? .min
     }
 
     /// The oldest operation of each row with pending operations, by the row's key.

@@ -19,6 +19,19 @@ struct PullRun<Store: LocalStore>: Sendable {
         var isFresh: Bool
         /// The server's clock when it answered first: a row committed after that may not have been seen.
         var serverDate: Timestamp?
+        /// The greatest the token may be: rows from there on were passed over and are to come with the next pull.
+        var ceiling: Timestamp?
+
+        mutating func keep(below passedOver: Timestamp?) {
+            if let passedOver { ceiling = min(passedOver, ceiling ?? passedOver) }
+        }
+
+        /// The token, not beyond the ceiling.
+        func limited(_ token: PullToken) -> PullToken {
+            var token = token
+            if let ceiling, let updatedAt = token.updatedAt { token.updatedAt = min(updatedAt, ceiling) }
+            return token
+        }
     }
 
     /// What turns answers into pages.
@@ -138,35 +151,43 @@ struct PullRun<Store: LocalStore>: Sendable {
         progress.known = page.boundary
         var changesNothing = false
         if token == nil || token == stored {
-            changesNothing = try await context.reading { reader in
+            let application = try await context.reading { reader in
                 try PageApplication(
                     page, known: known, isFresh: isFresh, settled: context.settled, operations: context.operations,
-                    in: reader
-                ).isEmpty
+                    in: reader)
             }
+            changesNothing = application.isEmpty
+            progress.keep(below: application.passedOver)
         }
         if !changesNothing {
-            let counts = try await writePage(page, known: known, isFresh: isFresh, token, stored: stored)
-            progress.stored = token ?? stored
-            result.rowsStored += counts.stored
-            result.rowsRemoved += counts.removed
+            let application = try await writePage(page, known: known, isFresh: isFresh, token, &progress)
+            result.rowsStored += application.storedCount
+            result.rowsRemoved += application.removed.count
             result.writes += 1
         }
         settings.onProgress?(PullProgress(rowsPulled: result.rowsPulled, pages: result.requests))
     }
 
     private func writePage(
-        _ page: PulledPage, known: [String: String], isFresh: Bool, _ token: PullToken?, stored: PullToken?
-    ) async throws -> (stored: Int, removed: Int) {
-        let context = context
-        return try await context.writing { writer in
-            if let token { try save(token, over: stored, in: writer) }
+        _ page: PulledPage, known: [String: String], isFresh: Bool, _ token: PullToken?, _ progress: inout Progress
+    ) async throws -> PageApplication {
+        let (context, before) = (context, progress)
+        let application: PageApplication
+        (application, progress) = try await context.writing { writer in
+            var progress = before
             let application = try PageApplication(
                 page, known: known, isFresh: isFresh, settled: context.settled, operations: context.operations,
                 in: writer)
+            progress.keep(below: application.passedOver)
+            if let token {
+                let token = progress.limited(token)
+                try save(token, over: progress.stored, in: writer)
+                progress.stored = token
+            }
             try application.write(operations: context.operations, in: writer)
-            return (application.storedCount, application.removed.count)
+            return (application, progress)
         }
+        return application
     }
 
     private func save(_ token: PullToken, over stored: PullToken?, in writer: Store.Writer) throws {

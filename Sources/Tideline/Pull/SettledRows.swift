@@ -3,12 +3,19 @@ internal import Synchronization
 /// The rows whose operations ended while a pull of their table was under way.
 ///
 /// A page that was asked for before shows such a row as it was: laid over the row, it would bring back what the push
-/// has just replaced. The server sends the row's new state with a later page, so the old one is passed over.
+/// has just replaced, so it is passed over unless it is newer than that.
 final class SettledRows: Sendable {
     private struct State {
         var moment: UInt64 = 0
         /// When each row's operation ended, by the row's key; only for tables that are being pulled.
-        var tables: [String: [String: UInt64]] = [:]
+        var tables: [String: [String: End]] = [:]
+    }
+
+    /// The end of a row's operation.
+    struct End: Sendable {
+        var moment: UInt64
+        /// The version of the server's row that the operation was based on.
+        var version: String?
     }
 
     private let state = Mutex(State())
@@ -23,17 +30,17 @@ final class SettledRows: Sendable {
     func endPull(of table: String) { state.withLock { $0.tables[table] = nil } }
 
     /// An operation of the row has ended, and the row is as the server's answer or a resolution left it.
-    func note(table: String, itemKey: String) {
+    func note(table: String, itemKey: String, version: String?) {
         state.withLock { state in
             state.moment += 1
-            state.tables[table]?[itemKey] = state.moment
+            state.tables[table]?[itemKey] = End(moment: state.moment, version: version)
         }
     }
 
-    /// The keys of the rows whose operations ended after a moment.
-    func keys(of table: String, after moment: UInt64) -> Set<String> {
+    /// The rows whose operations ended after a moment, by their keys.
+    func ends(of table: String, after moment: UInt64) -> [String: End] {
         state.withLock { state in
-            Set((state.tables[table] ?? [:]).filter { $0.value > moment }.keys)
+            (state.tables[table] ?? [:]).filter { $0.value.moment > moment }
         }
     }
 }

@@ -109,7 +109,9 @@ struct PushRun<Store: LocalStore>: Sendable {
         return try await unmarkingOnFailure(inHand.operation.id) {
             try await context.writing { writer in
                 defer { context.unmarkInFlight(inHand.operation.id) }
-                context.settled.note(table: inHand.operation.table, itemKey: inHand.operation.itemKey)
+                context.settled.note(
+                    table: inHand.operation.table, itemKey: inHand.operation.itemKey,
+                    version: inHand.operation.baseVersion)
                 return try body(outcomes, writer)
             }
         }

@@ -1,0 +1,110 @@
+import Testing
+import TidelineSQLite
+import TidelineStore
+
+@testable import Tideline
+
+/// A newer row that a pull has brought is never lost behind the token, whatever ends the operation beside it.
+@Suite("Newer copies", .timeLimit(.minutes(5)))
+struct NewerCopyTests {
+    /// A client whose edit of row `a` the server refused, in step with the server but for that.
+    private func makeRefused(_ world: World) async throws -> (client: Client, error: TableOperationError) {
+        let client = try await world.makeSyncedClient()
+        try await client.items.pull(queryID: "q")
+        try await client.items.update(["id": "a", "text": "mine"])
+        client.transport.inspect { request, _ in request.method == .patch ? .answer(.answer(403)) : nil }
+        return (client, try #require(try await pushErrors(client).first))
+    }
+
+    /// Another client changes row `a`, and much later inserts `z`, so that a token comes to lie far above `a`.
+    private func changeByOther(_ world: World) async throws {
+        let other = try await world.makeOther()
+        try await other.items.update(["id": "a", "text": "newer"])
+        try await other.context.push()
+        world.clock.advance(by: .seconds(3600))
+        try await other.items.insert(["id": "z", "text": "z"])
+        try await other.context.push()
+        world.clock.advance(by: .seconds(3600))
+    }
+
+    enum Way: String, CaseIterable, Sendable { case discard, update }
+
+    private func settle(_ error: TableOperationError, _ way: Way) async throws {
+        switch way {
+        case .discard: try await error.cancelOperationAndDiscardItem()
+        case .update: try await error.cancelOperationAndUpdateItem(["id": "a", "text": "settled"])
+        }
+    }
+
+    @Test("C4 an operation settled after a pull shows what the pull brought", arguments: Way.allCases)
+    func settledAfterPull(_ way: Way) async throws {
+        let world = try World()
+        let (client, error) = try await makeRefused(world)
+        try await changeByOther(world)
+        let settings = PullSettings(whenPushFails: .pullOthers)
+        #expect(
+            await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
+                == .completedWithErrors)
+        try await settle(error, way)
+        try await client.items.pull(queryID: "q")
+        #expect(try client.texts() == ["newer", "z"])
+    }
+
+    @Test("C4 an item made from the row that was pulled is stored as it is")
+    func settledWithNewest() async throws {
+        let world = try World()
+        let (client, error) = try await makeRefused(world)
+        try await changeByOther(world)
+        let settings = PullSettings(whenPushFails: .pullOthers)
+        _ = await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
+        var item = try #require(try await client.client.remoteTable("TodoItem").lookup(id: "a"))
+        item["text"] = "settled"
+        try await error.cancelOperationAndUpdateItem(item)
+        #expect(try client.texts() == ["settled", "z"])
+    }
+
+    @Test(
+        "F5 an operation settled while its row's newer state is on its way does not hide that", arguments: Way.allCases)
+    func settledDuringPull(_ way: Way) async throws {
+        let world = try World()
+        let (client, error) = try await makeRefused(world)
+        try await changeByOther(world)
+        let once = Once()
+        client.transport.inspect { request, _ in
+            if request.method == .patch { return .answer(.answer(403)) }
+            if once.first() { try? await self.settle(error, way) }
+            return nil
+        }
+        let settings = PullSettings(whenPushFails: .pullOthers)
+        _ = await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
+        #expect(try await client.queue().isEmpty)
+        try await client.items.pull(queryID: "q")
+        #expect(try client.texts() == ["newer", "z"])
+    }
+
+    @Test("F5 a row that was deleted here and brought back there while a page was on its way comes with the next pull")
+    func restoredDuringPull() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.pull(queryID: "q")
+        let once = Once()
+        let hook: FaultyTransport<SQLiteStore>.Inspector = { request, _ in
+            guard request.method == .get, once.first() else { return nil }
+            do {
+                try await client.items.delete(id: "a")
+                try await client.context.push()
+                let other = try await world.makeOther()
+                _ = try await other.client.remoteTable("TodoItem").undelete(id: "a")
+                world.clock.advance(by: .seconds(3600))
+                try await other.items.insert(["id": "z", "text": "z"])
+                try await other.context.push()
+                world.clock.advance(by: .seconds(3600))
+            } catch { Issue.record(error) }
+            return nil
+        }
+        client.transport.inspect(hook)
+        try await client.items.pull(queryID: "q")
+        try await client.items.pull(queryID: "q")
+        #expect(try client.texts() == ["one", "z"])
+    }
+}
