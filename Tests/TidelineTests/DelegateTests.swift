@@ -268,8 +268,7 @@ struct DelegateTests {
         let world = try World()
         let client = try await makeClient(world)
         client.transport.inspect { [transport = client.transport] _, _ in
-            transport.requests.count == 1
-                ? .change { _ in .answer(400) } : nil
+            transport.requests.count == 1 ? .loseAnswer : nil
         }
         client.context.delegate = ScriptedDelegate { operation in
             operation.item["priority"] = 5

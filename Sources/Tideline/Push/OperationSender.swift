@@ -8,9 +8,19 @@ struct OperationSender: Sendable {
     let codec: RowCodec
     let operation: TableOperation
     let parameters: [(String, String)]
-    /// Stores that a request with this body is about to leave; returns all bodies whose fate is not known, as JSON.
-    /// Throws ``OperationGone`` when there is nothing to send any more.
-    let noteAttempt: @Sendable (Row) async throws -> [String]
+    /// Stores that a request with this body is about to leave. Throws ``OperationGone`` when there is nothing to send
+    /// any more.
+    let noteAttempt: @Sendable (Row) async throws -> Attempt
+    /// Forgets a body that was sent: it is known that it was not carried out.
+    let forgetAttempt: @Sendable (String) async throws -> Void
+
+    /// A request about to leave.
+    struct Attempt: Sendable {
+        /// All bodies whose fate is not known, as JSON.
+        var sent: [String]
+        /// The body of this request, if it was never sent before.
+        var added: String?
+    }
 
     private var table: String { operation.table }
     private var id: String { operation.itemID }
@@ -33,7 +43,8 @@ struct OperationSender: Sendable {
 
     private func insert(_ item: Row, mayRestore: Bool) async throws -> Row? {
         let body = codec.insertBody(of: item, id: id)
-        let sent = try await noteAttempt(body)
+        let attempt = try await noteAttempt(body)
+        let sent = attempt.sent
         let answer = try await connection.send(
             dialect.insert(body, into: table, parameters: parameters, features: .offline))
         switch try meaning(of: answer) {
@@ -49,7 +60,7 @@ struct OperationSender: Sendable {
             else { throw conflict(answer, server: server) }
             return try await build(on: server, item: item, body: body, sent: sent, round: 2)
         default:
-            throw rejection(answer)
+            throw try await rejection(answer, to: attempt)
         }
     }
 
@@ -58,7 +69,8 @@ struct OperationSender: Sendable {
     private func update(_ item: Row, base: Row?, isWhole: Bool, round: Int) async throws -> Row? {
         let body = try codec.updateBody(of: item, base: base, isWhole: isWhole, earlier: operation.sent, id: id)
         if body.isEmpty { return operation.restores ? try await restore(item, body: body) : base }
-        let sent = try await noteAttempt(body)
+        let attempt = try await noteAttempt(body)
+        let sent = attempt.sent
         let answer = try await connection.send(
             dialect.update(
                 body, in: table, version: item.version, parameters: parameters, features: .offline))
@@ -76,7 +88,7 @@ struct OperationSender: Sendable {
             }
             return try await build(on: server, item: item, body: body, sent: sent, round: round + 1)
         default:
-            throw rejection(answer)
+            throw try await rejection(answer, to: attempt)
         }
     }
 
@@ -120,7 +132,7 @@ struct OperationSender: Sendable {
     // MARK: Delete
 
     private func delete(version: String?, round: Int) async throws -> Row? {
-        let sent = try await noteAttempt(Row())
+        let sent = try await noteAttempt(Row()).sent
         let answer = try await connection.send(
             dialect.delete(id, from: table, version: version, parameters: parameters, features: .offline))
         switch try meaning(of: answer) {
@@ -162,6 +174,15 @@ struct OperationSender: Sendable {
     private func rejection(_ answer: TransportResponse) -> OperationFailure {
         let status = answer.response.status.code
         return OperationFailure(.rejected, dialect.errorMessage(answer.body), status: status)
+    }
+
+    /// The rejection of a request with a body. A refusal (4xx) to its only try tells that it was not carried out, and
+    /// nothing that the server has later can come from it.
+    private func rejection(_ answer: TransportResponse, to attempt: Attempt) async throws -> OperationFailure {
+        if let body = attempt.added, answer.attempts == 1, (400..<500).contains(answer.response.status.code) {
+            try await forgetAttempt(body)
+        }
+        return rejection(answer)
     }
 
     private func conflict(_ answer: TransportResponse, server: Row?) -> OperationFailure {

@@ -175,18 +175,27 @@ struct PushRun<Store: LocalStore>: Sendable {
             connection: context.connection, dialect: context.dialect, codec: codec, operation: inHand.operation,
             parameters: settings.parameters.map { ($0.name, $0.value) },
             noteAttempt: { body in
-                let sent: [String]? = try await context.writing { writer in
+                let attempt: OperationSender.Attempt? = try await context.writing { writer in
                     guard var operation = try context.operations.operation(inHand.operation.id, in: writer) else {
                         return nil
                     }
                     operation.attempts += 1
                     let json = codec.json(body)
-                    if !body.isEmpty, !operation.sent.contains(json) { operation.sent.append(json) }
+                    let isNew = try !body.isEmpty && operation.note(sent: json) { Set(try codec.row($0).columnNames) }
                     try context.operations.save(operation, in: writer)
-                    return operation.sent
+                    return OperationSender.Attempt(sent: operation.sent, added: isNew ? json : nil)
                 }
-                guard let sent else { throw OperationGone() }
-                return sent
+                guard let attempt else { throw OperationGone() }
+                return attempt
+            },
+            forgetAttempt: { body in
+                try await context.writing { writer in
+                    guard var operation = try context.operations.operation(inHand.operation.id, in: writer) else {
+                        return
+                    }
+                    operation.sent.removeAll { $0 == body }
+                    try context.operations.save(operation, in: writer)
+                }
             })
     }
 

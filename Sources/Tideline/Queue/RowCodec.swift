@@ -56,10 +56,41 @@ struct RowCodec: Sendable {
     }
 
     private static func isSameJSON(_ a: String, _ b: String) -> Bool {
-        guard let x = try? JSONSerialization.jsonObject(with: Data(a.utf8)) as? NSObject,
-            let y = try? JSONSerialization.jsonObject(with: Data(b.utf8)) as? NSObject
+        let decoder = JSONDecoder()
+        guard let x = try? decoder.decode(JSONContent.self, from: Data(a.utf8)),
+            let y = try? decoder.decode(JSONContent.self, from: Data(b.utf8))
         else { return false }
         return x == y
+    }
+}
+
+/// The content of a JSON text, to be compared. Foundation's objects would not do: there `true` may equal 1.
+private enum JSONContent: Decodable, Equatable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case number(Double)
+    case string(String)
+    case array([JSONContent])
+    case object([String: JSONContent])
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Int64.self) {
+            self = .integer(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .number(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? container.decode([JSONContent].self) {
+            self = .array(value)
+        } else {
+            self = .object(try container.decode([String: JSONContent].self))
+        }
     }
 }
 

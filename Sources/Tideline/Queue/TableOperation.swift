@@ -26,7 +26,8 @@ public struct TableOperation: Sendable, Identifiable {
     public let itemID: String
     /// What it does.
     public internal(set) var kind: OperationKind
-    /// How often it was sent, counted before the request leaves.
+    /// How often a request left for it, counted before it leaves: once in each push, and again where the operation
+    /// builds on an earlier try of its own. Repetitions of a request after a transient answer do not count.
     public internal(set) var attempts: Int64 = 0
     /// What went wrong last, if something did.
     public internal(set) var lastError: String?
@@ -42,7 +43,7 @@ public struct TableOperation: Sendable, Identifiable {
     /// The row as a pull brought it since, as JSON. It does not replace the base, or the next push would take the changes
     /// of others for the app's own and undo them.
     var pulled: String?
-    /// The bodies that were sent and whose fate is not known, as JSON.
+    /// The bodies that were sent and whose fate is not known, as JSON, the oldest first; see ``note(sent:columns:)``.
     var sent: [String] = []
     /// Whether this update brings back a row that was deleted.
     var restores = false
@@ -55,6 +56,28 @@ public struct TableOperation: Sendable, Identifiable {
         self.itemID = itemID
         self.itemKey = itemKey
         self.kind = kind
+    }
+
+    /// How many bodies are kept, beside those that alone name a column.
+    static let maximumSent = 8
+
+    /// Keeps a body that is about to be sent. Beyond ``maximumSent`` the oldest goes whose columns others name too: what
+    /// a body may have written must be cleared by a later one, as long as that is not known not to have happened.
+    ///
+    /// - Parameter columns: The columns that a body names.
+    /// - Returns: Whether it was not kept already.
+    mutating func note(sent body: String, columns: (String) throws -> Set<String>) rethrows -> Bool {
+        guard !sent.contains(body) else { return false }
+        sent.append(body)
+        guard sent.count > Self.maximumSent else { return true }
+        let named = try sent.map(columns)
+        let spare = named.dropLast().indices.first { index in
+            var others = Set<String>()
+            for other in named.indices where other != index { others.formUnion(named[other]) }
+            return named[index].isSubset(of: others)
+        }
+        if let spare { sent.remove(at: spare) }
+        return true
     }
 
     var state: PendingState { PendingState(kind: kind, isAttempted: attempts > 0, isInFlight: false) }

@@ -19,7 +19,8 @@ struct ServerConnection: Sendable {
         var hasRefreshed = false
         var refreshes = false
         while true {
-            let answer = try await sendOnce(request, refreshesSignIn: refreshes)
+            var answer = try await sendOnce(request, refreshesSignIn: refreshes)
+            answer.attempts = attempt
             let status = answer.response.status.code
             refreshes = status == 401 && !hasRefreshed && options.authorization != nil
             if refreshes {

@@ -22,6 +22,8 @@ public struct TransportResponse: Sendable {
     public var response: HTTPResponse
     /// The body, decompressed; empty when there is none.
     public var body: [UInt8]
+    /// How often the request was sent until this answer came, counted by the connection.
+    var attempts = 1
 
     /// An answer.
     public init(response: HTTPResponse, body: [UInt8]) {

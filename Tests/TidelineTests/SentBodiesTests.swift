@@ -1,0 +1,104 @@
+import Synchronization
+import Testing
+import TidelineSQLite
+import TidelineStore
+
+@testable import Tideline
+
+/// What is kept of the bodies that were sent: those whose fate is not known, and no more than recognition needs.
+@Suite("Sent bodies", .timeLimit(.minutes(5)))
+struct SentBodiesTests {
+    private func sent(_ client: Client) async throws -> [String] {
+        try await client.context.pendingOperations().flatMap(\.sent)
+    }
+
+    private func lose(_ client: Client, _ fault: FaultyTransport<SQLiteStore>.Fault) async {
+        client.transport.inspect { _, _ in fault }
+        #expect(await syncErrorCode { try await client.context.push() } == .network)
+        client.transport.inspect(nil)
+    }
+
+    @Test("P6 the kept bodies are bounded, and the newest is still recognised")
+    func bounded() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        for number in 1...20 {
+            try await client.items.update(["id": "a", "text": .string("edit \(number)")])
+            await lose(client, number == 20 ? .loseAnswer : .loseRequest)
+        }
+        #expect(try await sent(client).count == TableOperation.maximumSent)
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=edit 20] queue [] server [a=edit 20]")
+    }
+
+    @Test("P6 a body that alone names a column is kept: what it may have written is still cleared")
+    func keepsColumns() async throws {
+        let world = try World()
+        let client = try await world.makeClient()
+        try await client.items.insert(["id": "b", "text": "b", "priority": 7])
+        await lose(client, .loseAnswer)
+        try await client.items.update(["id": "b", "priority": .null])
+        for number in 1...12 {
+            try await client.items.update(["id": "b", "effort": .double(Double(number))])
+            await lose(client, .loseRequest)
+        }
+        try await client.items.update(["id": "b", "effort": .null])
+        try await client.context.push()
+        let server = try #require(try world.serverRow("b"))
+        #expect(server["priority"]?.isNull ?? true)
+        #expect(server["effort"]?.isNull ?? true)
+    }
+
+    @Test("P1 a body that was refused is forgotten: the next one names only what differs", arguments: [400, 403, 422])
+    func refused(status: Int) async throws {
+        let client = try await World().makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "bad"])
+        client.transport.inspect { _, _ in .answer(.answer(status)) }
+        #expect(try await pushErrors(client).map(\.status) == [status])
+        #expect(try await sent(client).isEmpty)
+        try await client.items.update(["id": "a", "text": "one", "priority": 2])
+        let bodies = Mutex<[String]>([])
+        client.transport.inspect { _, body in
+            bodies.withLock { $0.append(body) }
+            return nil
+        }
+        try await client.context.push()
+        #expect(bodies.withLock { $0 }.count == 1)
+        #expect(bodies.withLock { $0 }.allSatisfy { $0.contains("priority") && !$0.contains("text") })
+    }
+
+    @Test("P6 a body that was refused after a try whose fate is not known stays", arguments: [true, false])
+    func refusedAfterLoss(inOnePush: Bool) async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "two"])
+        let first = Once()
+        if inOnePush {
+            // The server acts and answers 503; the transport's next try is refused.
+            client.transport.inspect { _, _ in
+                first.first() ? .change { _ in .answer(503) as TransportResponse } : .answer(.answer(403))
+            }
+        } else {
+            await lose(client, .loseAnswer)
+            client.transport.inspect { _, _ in .answer(.answer(403)) }
+        }
+        #expect(try await pushErrors(client).map(\.status) == [403])
+        #expect(try await sent(client).count == 1)
+        client.transport.inspect(nil)
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=two] queue [] server [a=two]")
+    }
+
+    @Test(
+        "P6 JSON is compared by its content, and true is not 1",
+        arguments: [
+            ("[true]", "[1]", false), ("[false]", "[0]", false), (#"{"a":true}"#, #"{"a":1}"#, false),
+            ("[1]", "[1.0]", true), ("[1]", "[\"1\"]", false), ("[null]", "[]", false), ("[null]", "[null ]", true),
+            (#"{"a":1,"b":[2]}"#, #"{ "b":[2], "a":1 }"#, true), ("[1,2]", "[2,1]", false),
+            ("[9007199254740993]", "[9007199254740992]", false), ("[true]", "[ true ]", true),
+        ])
+    func json(server: String, sent: String, isSame: Bool) {
+        let codec = RowCodec(schema: World.schema)
+        #expect(codec.shows(["tags": .json(server)], ["tags": .json(sent)]) == isSame)
+    }
+}
