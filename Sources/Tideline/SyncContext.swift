@@ -91,26 +91,33 @@ public final class SyncContext<Store: LocalStore>: Sendable {
 
     /// Sends every pending operation of all tables, in the order in which they were made.
     ///
-    /// One push runs at a time; a second call waits for its turn and then finds less to do.
+    /// One push runs at a time; a second call waits for its turn and then finds less to do. From within
+    /// ``SyncContextDelegate/perform(_:)``, where it would wait for itself, it is refused; from
+    /// ``SyncContextDelegate/pushCompleted(_:)`` it is welcome.
     /// - Throws: ``SyncError``. Aborted with code network, authentication, serverFailing, store or cancelled, it carries
     ///   the errors of operations that failed before; with code completedWithErrors every operation was tried. What was
-    ///   not carried out stays in the queue.
+    ///   not carried out stays in the queue. With code invalidArgument it was called from within a push.
     public func push(settings: PushSettings = PushSettings()) async throws {
+        guard !DelegateScope.isWithin(self) else {
+            throw SyncError(.invalidArgument, "a delegate cannot push while it performs an operation of a push")
+        }
         try await mapped {
             try await pushLock.withLock {
                 let delegate = delegate
                 let outcome = await PushRun(context: self, delegate: delegate, settings: settings).run()
-                await delegate?.pushCompleted(outcome.errors)
-                let unhandled = outcome.errors.filter { !$0.isHandled }
-                if var abort = outcome.abort {
-                    abort.operationErrors = unhandled
-                    throw abort
-                }
-                guard unhandled.isEmpty else {
-                    throw SyncError(
-                        .completedWithErrors, "\(unhandled.count) of the operations failed and stay in the queue",
-                        operationErrors: unhandled)
-                }
+                return (outcome, delegate)
+            }
+            // No longer within the push: the delegate may push again, once it has settled the errors.
+            await delegate?.pushCompleted(outcome.errors)
+            let unhandled = outcome.errors.filter { !$0.isHandled }
+            if var abort = outcome.abort {
+                abort.operationErrors = unhandled
+                throw abort
+            }
+            guard unhandled.isEmpty else {
+                throw SyncError(
+                    .completedWithErrors, "\(unhandled.count) of the operations failed and stay in the queue",
+                    operationErrors: unhandled)
             }
         }
     }

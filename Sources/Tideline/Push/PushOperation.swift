@@ -65,12 +65,18 @@ public protocol SyncContextDelegate: Sendable {
     /// The default executes it. To settle conflicts here, catch the ``OperationFailure`` with code
     /// ``OperationFailure/Code/conflict``, change the item (its `version` to that of the server's item) and execute
     /// again. The operation is still in the queue meanwhile, and edits of the row go into one behind it.
+    ///
+    /// It runs within the push: a push, or a pull that would push first, called from here is refused with
+    /// ``SyncError/Code/invalidArgument``, also in a task started from here, until this returns.
     /// - Returns: The server's row, which the local table takes over; nil for a delete. Nil after an execution that
     ///   failed is that failure, so that an error passed over loses nothing.
     /// - Throws: What ``PushOperation/execute()`` throws; any other error is kept as this operation's failure.
     func perform(_ operation: PushOperation) async throws -> Row?
 
     /// Told the errors at the end of a push. Those it resolves do not make the push fail.
+    ///
+    /// The push is over by then, though its call has not returned: from here one may push and pull. Another push may
+    /// have begun already; an error whose operation that has in hand cannot be resolved until it ends.
     func pushCompleted(_ errors: [TableOperationError]) async
 }
 

@@ -137,7 +137,7 @@ struct PushRun<Store: LocalStore>: Sendable {
             try await sending { try await sender.send(item) }
         }
         do {
-            let row = try await delegate.perform(operation)
+            let row = try await DelegateScope.run(in: context) { try await delegate.perform(operation) }
             try check(row, of: operation)
             return (row, operation.isCancelled)
         } catch {

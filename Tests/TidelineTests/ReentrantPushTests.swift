@@ -1,0 +1,72 @@
+import Testing
+import TidelineSQLite
+import TidelineStore
+
+@testable import Tideline
+
+/// Calls of the context from within its own push: none waits for itself.
+@Suite("Reentrant pushes", .timeLimit(.minutes(1)))
+struct ReentrantPushTests {
+    @Test("P2 a delegate that pushes while it performs an operation is refused and does not wait for ever")
+    func withinPerform() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        let codes = HeaderLog()
+        let delegate = ScriptedDelegate { operation in
+            codes.add(await syncErrorCode { try await client.context.push() }?.rawValue)
+            codes.add(await syncErrorCode { try await client.items.pull() }?.rawValue)
+            return try await operation.execute()
+        }
+        client.context.delegate = delegate
+        try await client.items.update(["id": "a", "text": "two"])
+        try await client.context.push()
+        #expect(codes.values == ["invalidArgument", "invalidArgument"])
+        #expect(try world.state(client) == "local [a=two] queue [] server [a=two]")
+    }
+
+    @Test("P2 a delegate may settle errors, push and pull when it is told that the push is complete")
+    func withinCompletion() async throws {
+        let world = try World()
+        let client = try await world.makeSyncedClient()
+        let other = try await world.makeOther()
+        try await other.items.update(["id": "a", "text": "theirs"])
+        try await other.context.push()
+        let codes = HeaderLog()
+        let complete: @Sendable ([TableOperationError]) async -> Void = { errors in
+            guard let error = errors.first else { return }
+            codes.add(
+                await syncErrorCode {
+                    try await error.keepOperationAndUpdateItem(["id": "a", "text": "mine"])
+                    try await client.context.push()
+                    try await client.items.pull()
+                }?.rawValue)
+        }
+        client.context.delegate = ScriptedDelegate(completed: complete) { try await $0.execute() }
+        try await client.items.update(["id": "a", "text": "two"])
+        try await client.context.push()
+        #expect(codes.values == ["none"])
+        #expect(try world.state(client) == "local [a=mine] queue [] server [a=mine]")
+    }
+
+    @Test("P9 a task that a delegate started may push once the delegate has done its part")
+    func afterwards() async throws {
+        let client = try await World().makeSyncedClient()
+        let (ended, end) = AsyncStream.makeStream(of: Void.self)
+        let (tasks, task) = AsyncStream.makeStream(of: Task<SyncError.Code?, Never>.self)
+        client.context.delegate = ScriptedDelegate { operation in
+            task.yield(
+                Task {
+                    for await _ in ended { break }
+                    return await syncErrorCode { try await client.context.push() }
+                })
+            return try await operation.execute()
+        }
+        try await client.items.update(["id": "a", "text": "two"])
+        try await client.context.push()
+        end.yield()
+        for await later in tasks {
+            #expect(await later.value == nil)
+            break
+        }
+    }
+}
