@@ -102,8 +102,8 @@ public final class SyncContext<Store: LocalStore>: Sendable {
             throw SyncError(.invalidArgument, "a delegate cannot push while it performs an operation of a push")
         }
         try await mapped {
-            try await pushLock.withLock {
-                let delegate = delegate
+            let (outcome, delegate) = try await pushLock.withLock {
+                let delegate = self.delegate
                 let outcome = await PushRun(context: self, delegate: delegate, settings: settings).run()
                 return (outcome, delegate)
             }
@@ -128,30 +128,39 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         try PullArguments.check(query, queryID: queryID, settings: settings)
         return try await mapped {
             let schema = try await reading { try $0.schema(of: query.table) }
+            try PullArguments.checkColumns(of: query, schema: schema)
             let pushErrors = try await pushBeforePull(of: query.table, settings: settings)
             let run = PullRun(context: self, query: query, queryID: queryID, settings: settings, schema: schema)
-            let result = try await lock(of: query.table).withLock {
-                settled.beginPull(of: query.table)
-                defer { settled.endPull(of: query.table) }
-                return try await run.run()
+            do {
+                let result = try await lock(of: query.table).withLock {
+                    settled.beginPull(of: query.table)
+                    defer { settled.endPull(of: query.table) }
+                    return try await run.run()
+                }
+                if pushErrors.isEmpty { return result }
+            } catch {
+                var failure = syncError(error)
+                failure.operationErrors += pushErrors
+                throw failure
             }
-            if let pushErrors { throw pushErrors }
-            return result
+            throw SyncError(
+                .completedWithErrors, "the other rows were pulled, but \(pushErrors.count) of the operations failed",
+                table: query.table, operationErrors: pushErrors)
         }
     }
 
     /// - Returns: The errors of single operations that are to be thrown after the pull.
-    private func pushBeforePull(of table: String, settings: PullSettings) async throws -> SyncError? {
+    private func pushBeforePull(of table: String, settings: PullSettings) async throws -> [TableOperationError] {
         let operations = operations
-        guard try await reading({ try operations.count(table: table, in: $0) }) > 0 else { return nil }
+        guard try await reading({ try operations.count(table: table, in: $0) }) > 0 else { return [] }
         do {
             try await push(settings: settings.push)
         } catch let error as SyncError
             where error.code == .completedWithErrors && settings.whenPushFails == .pullOthers
         {
-            return error
+            return error.operationErrors
         }
-        return nil
+        return []
     }
 
     /// Drops the token of an incremental pull, so that the next one brings all rows again.

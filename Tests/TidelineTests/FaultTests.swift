@@ -201,6 +201,7 @@ struct FaultTests {
     @Test("a column of the filter that the server lacks is the server's to refuse")
     func unknownColumn() async throws {
         let client = try await World().makeClient()
+        try await client.client.define(TableSchema("TodoItem", columns: World.schema.columns + [.int("nothing")]))
         let query = Query("TodoItem").filter(.column("nothing") == 1)
         let error = await #expect(throws: SyncError.self) { try await client.items.pull(query) }
         #expect(error?.code == .rejected && error?.status == 400)

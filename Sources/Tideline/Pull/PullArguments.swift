@@ -20,4 +20,24 @@ enum PullArguments {
             throw refuse("an incremental pull goes by updatedAt: the query must not have an order, skip or limit")
         }
     }
+
+    /// Refuses a filter or order by a column that the table does not define, the server's own aside: a server may answer
+    /// a column it does not know with an empty list, which would pass for an answer.
+    static func checkColumns(of query: Query, schema: TableSchema) throws {
+        for term in query.order { try check(term.column, schema) }
+        if let predicate = query.predicate { try checkColumns(of: predicate, schema) }
+    }
+
+    private static func checkColumns(of predicate: Predicate, _ schema: TableSchema) throws {
+        if case .column(let name) = predicate { try check(name, schema) }
+        for child in predicate.children { try checkColumns(of: child, schema) }
+    }
+
+    private static func check(_ column: String, _ schema: TableSchema) throws {
+        guard column != "id", schema.column(column) == nil, !SystemColumns.names.contains(column) else { return }
+        let reason = column.hasPrefix("__") ? "names that begin with __ are reserved" : "the table does not define it"
+        throw SyncError(
+            .invalidArgument, "the query cannot use the column \(column.debugDescription): \(reason)",
+            table: schema.name, column: column)
+    }
 }

@@ -20,8 +20,8 @@ public struct PullSettings: Sendable {
     public enum PushFailure: Sendable, Hashable {
         /// The pull fails with the push's error, and nothing is pulled.
         case fail
-        /// Errors of single operations do not keep the other rows from being pulled, and are thrown after that. A push
-        /// that was aborted still fails the pull.
+        /// Errors of single operations do not keep the other rows from being pulled, and are thrown after that, also
+        /// with the pull's own error should it fail. A push that was aborted still fails the pull.
         case pullOthers
     }
 

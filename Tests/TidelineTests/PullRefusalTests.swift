@@ -1,0 +1,47 @@
+import Testing
+import TidelineSQLite
+import TidelineStore
+
+@testable import Tideline
+
+/// What a pull refuses before it asks, and what it tells when more than one thing fails.
+@Suite("Pull refusals", .timeLimit(.minutes(5)))
+struct PullRefusalTests {
+    @Test(
+        "F2 a column that the table does not have is refused before anything is sent",
+        arguments: ["nope", "__version", "TEXT", ""], [nil, "q"])
+    func unknownColumn(column: String, queryID: String?) async throws {
+        let client = try await World().makeClient()
+        try await client.items.insert(["id": "a", "text": "one"])
+        let text = Predicate.column("text")
+        let query = Query("TodoItem").filter(text == "one" && !(text == "two" || .column(column) == .value(1)))
+        let error = await #expect(throws: SyncError.self) { try await client.items.pull(query, queryID: queryID) }
+        #expect(error?.code == .invalidArgument && error?.column == column && error?.table == "TodoItem")
+        #expect(client.transport.requests.isEmpty)
+        if queryID == nil {
+            let ordered = await #expect(throws: SyncError.self) {
+                try await client.items.pull(Query("TodoItem").order(by: column))
+            }
+            #expect(ordered?.code == .invalidArgument && ordered?.column == column)
+        }
+    }
+
+    @Test("F2 the server's own columns may be asked for", arguments: ["createdAt", "updatedAt"])
+    func systemColumn(column: String) async throws {
+        let client = try await World().makeSyncedClient()
+        try await client.items.pull(Query("TodoItem").filter(.column(column) > .value(Timestamp.min)))
+        #expect(try client.texts() == ["one"])
+    }
+
+    @Test("F1 with pullOthers a pull that fails after its push carries the push's errors too")
+    func bothFail() async throws {
+        let client = try await World().makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "two"])
+        client.transport.inspect { request, _ in .answer(.answer(request.method == .get ? 503 : 403)) }
+        let error = await #expect(throws: SyncError.self) {
+            try await client.items.pull(queryID: "q", settings: PullSettings(whenPushFails: .pullOthers))
+        }
+        #expect(error?.code == .network)
+        #expect(error?.operationErrors.map(\.itemID) == ["a"])
+    }
+}
