@@ -107,4 +107,15 @@ struct NewerCopyTests {
         try await client.items.pull(queryID: "q")
         #expect(try client.texts() == ["one", "z"])
     }
+
+    @Test("C1 a row that may not be looked up does not count as gone: discarding keeps it", arguments: [403, 400, 200])
+    func lookUpRefused(status: Int) async throws {
+        let client = try await World().makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "mine"])
+        client.transport.inspect { request, _ in .answer(.answer(request.method == .patch ? 412 : status, "no row")) }
+        let error = try #require(try await pushErrors(client).first)
+        #expect(!error.isRowGone)
+        try await error.cancelOperationAndDiscardItem()
+        #expect(try client.texts() == ["one"])
+    }
 }

@@ -217,10 +217,16 @@ struct OperationSender: Sendable {
 
     private func lookUp() async throws -> Row? {
         let answer = try await connection.send(dialect.lookup(id, in: table, includeDeleted: true, features: .offline))
-        switch try meaning(of: answer) {
-        case .done: return try? codec.row(body: answer.body)
-        default: return nil
+        let meaning = try meaning(of: answer)
+        // Only these say that there is no row; taken for one that is gone, a row would be removed here.
+        if [404, 410].contains(answer.response.status.code) { return nil }
+        guard meaning == .done else { throw rejection(answer) }
+        guard let row = try? codec.row(body: answer.body) else {
+            throw OperationFailure(
+                .invalidAnswer, "the row was asked for, but the answer cannot be read",
+                status: answer.response.status.code)
         }
+        return row
     }
 
     private func isOwn(_ server: Row, _ sent: [String]) throws -> Bool {
