@@ -18,6 +18,11 @@ struct TodoCommandTests {
         return String(output.out.split(separator: " ")[1])
     }
 
+    private func run(_ arguments: [String]) throws -> ToolProcess.Output {
+        let store = ["--store", "sqlite:\(tool.path("client.db"))"]
+        return try ToolProcess.run(["todo"] + arguments + store, executable: tool.executable)
+    }
+
     private func items(store: String = "client.db") throws -> [TodoItem] {
         let output = try tool.todo("list", "--json", store: store)
         #expect(output.status == 0, "\(output.err)")
@@ -52,6 +57,39 @@ struct TodoCommandTests {
         }
         #expect(try items().count == 1)
         #expect(try tool.todo("resolve").err.contains("nothing to resolve"))
+    }
+
+    @Test("An empty id, as of a script's unset variable, never stands for the only item")
+    func emptyID() throws {
+        defer { tool.remove() }
+        _ = try add("one")
+        for arguments in [["done", ""], ["edit", "", "two"], ["rm", ""], ["resolve", "", "--server"]] {
+            let output = try run(arguments)
+            #expect(output.status == 1)
+            #expect(output.err.contains("the id is empty"))
+        }
+        #expect(try items().map(\.text) == ["one"])
+    }
+
+    @Test("A text of nothing but blanks is refused", arguments: ["", "  ", "\t\n"])
+    func blankText(text: String) throws {
+        defer { tool.remove() }
+        let id = try add("one")
+        for arguments in [["add", text], ["edit", id, text]] {
+            let output = try run(arguments)
+            #expect(output.status == 64)
+            #expect(output.err.contains("the text is empty"))
+        }
+        #expect(try items().map(\.text) == ["one"])
+    }
+
+    @Test("Control characters in a text neither break a line nor reach the terminal")
+    func controlCharacters() throws {
+        defer { tool.remove() }
+        _ = try add("a\u{1B}[2Jb\nc")
+        let list = try tool.todo("list").out
+        #expect(list.hasSuffix(#"[ ] a\u{1B}[2Jb\nc"# + "\n"))
+        #expect(try items().map(\.text) == ["a\u{1B}[2Jb\nc"])
     }
 
     @Test(

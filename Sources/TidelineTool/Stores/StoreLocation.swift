@@ -18,8 +18,7 @@ struct StoreLocation: Sendable {
     init(parsing text: String) throws {
         guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else {
             throw ValidationError(
-                "\(text.debugDescription) names no engine: write ENGINE:PATH, such as sqlite:\(text.drop { $0 == ":" })."
-            )
+                "\(text.debugDescription) names no engine: write ENGINE:PATH, such as sqlite:todo.db.")
         }
         let name = String(text[..<colon])
         guard let engine = StoreEngine.named(name) else {

@@ -33,6 +33,8 @@ struct EditCommand: TodoSubcommand {
     @Argument(help: "The new text; several words make one text.")
     var text: [String]
 
+    func validate() throws { try TodoItem.requireText(text) }
+
     func perform(_ session: TodoSession<some LocalStore>) async throws {
         var item = try await session.item(id)
         item[TodoItem.text] = text.joined(separator: " ")

@@ -1,3 +1,4 @@
+internal import ArgumentParser
 internal import Tideline
 internal import TidelineStore
 
@@ -19,6 +20,14 @@ struct TodoItem: Codable, Sendable {
 
     /// `[x] Buy milk`
     static func line(_ row: Row) -> String {
-        "[\(row[complete] == true ? "x" : " ")] \(row[text] ?? "(no text)")"
+        "[\(row[complete] == true ? "x" : " ")] \(row[text].map(printable) ?? "(no text)")"
+    }
+
+    /// Whether there is nothing to read in `text`.
+    static func isBlank(_ text: String) -> Bool { text.allSatisfy(\.isWhitespace) }
+
+    /// Refuses the words of a command line that make no text.
+    static func requireText(_ words: [String]) throws {
+        guard !words.allSatisfy(isBlank) else { throw ValidationError("the text is empty.") }
     }
 }

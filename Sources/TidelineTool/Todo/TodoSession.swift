@@ -18,14 +18,13 @@ struct TodoSession<Store: LocalStore>: Sendable {
 
     /// The item whose id is `text`, or begins with it.
     func item(_ text: String) async throws -> Row {
+        try requireID(text)
         if let exact = try await items.row(id: text) { return exact }
         let query = Query(TodoItem.schema.name)
             .filter(.column("id").lowercased.hasPrefix(.value(text.asciiLowercased))).limit(2)
         let found = try await items.rows(matching: query).rows
         guard let item = found.first else { throw ToolError("there is no item \(text.debugDescription)") }
-        guard found.count == 1 else {
-            throw ToolError("more than one id begins with \(text.debugDescription); write more of it")
-        }
+        guard found.count == 1 else { throw Self.ambiguous(text, found.map(\.id)) }
         return item
     }
 
@@ -40,13 +39,27 @@ struct TodoSession<Store: LocalStore>: Sendable {
                     : "\(failures.count) items are to be resolved; name one: "
                         + failures.map { shortID($0.itemID) }.joined(separator: ", "))
         }
+        try requireID(text)
         let prefix = text.asciiLowercased
-        guard let failure = failures.first(where: { $0.itemID.asciiLowercased.hasPrefix(prefix) }) else {
+        let found = failures.filter { $0.itemID.asciiLowercased.hasPrefix(prefix) }
+        if let exact = found.first(where: { $0.itemID.asciiLowercased == prefix }) { return exact }
+        guard let failure = found.first else {
             throw ToolError("the item \(text.debugDescription) has nothing to resolve")
         }
+        guard found.count == 1 else { throw Self.ambiguous(text, found.map(\.itemID)) }
         return failure
+    }
+
+    /// Every id begins with nothing: what a script's empty variable stands for must not change the only item.
+    private func requireID(_ text: String) throws {
+        guard !text.isEmpty else { throw ToolError("the id is empty; tideline todo list shows the ids") }
+    }
+
+    private static func ambiguous(_ text: String, _ ids: [String]) -> ToolError {
+        let ids = ids.prefix(2).map(printable).joined(separator: " and ")
+        return ToolError("more than one id begins with \(text.debugDescription), such as \(ids); write more of it")
     }
 }
 
 /// As much of an id as tells items apart at a glance.
-func shortID(_ id: String) -> String { String(id.prefix(8)) }
+func shortID(_ id: String) -> String { printable(String(id.prefix(8))) }
