@@ -33,7 +33,7 @@ extension TransportError {
         case let error as NIOHTTPDecompression.DecompressionError:
             self.init(error, authority: authority)
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
-            self.init(.tls, "no secure connection to \(authority): \(error)", cause: error)
+            self.init(.tls, "no secure connection to \(authority): \(tlsReason(error))", cause: error)
         default:
             self.init(platformError: error, authority: authority)
         }
@@ -107,6 +107,18 @@ extension NIOConnectionError {
         }
         return "no connection to \(host):\(port): \(reasons.joined(separator: "; "))"
     }
+}
+
+/// What BoringSSL says went wrong, in words: its errors are text only, each with the number of the error and
+/// the line of BoringSSL's source around it.
+private func tlsReason(_ error: any Error) -> String {
+    let text = String(describing: error)
+    let reasons = text.components(separatedBy: "OPENSSL_internal:").dropFirst().map { part in
+        part.prefix { $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) }
+            .lowercased().replacingOccurrences(of: "_", with: " ")
+    }
+    if reasons.contains("wrong version number") { return "it does not answer in TLS" }
+    return reasons.isEmpty ? text : reasons.joined(separator: "; ")
 }
 
 extension IOError {
