@@ -32,7 +32,6 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
     ],
     targets: [
         // The contract of a local store; it depends on nothing.
@@ -83,7 +82,6 @@ let package = Package(
                 "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSQLite", "TidelineStore",
                 argumentParser, httpTypes, logging, nioCore, nioPosix,
                 .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings
