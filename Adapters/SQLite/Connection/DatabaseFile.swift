@@ -20,7 +20,9 @@ enum DatabaseFile {
         defer { try? file.close() }
         // Bytes 16 and 17 of the header hold the size of a page, big-endian, 65,536 as 1. Other files than databases
         // are SQLite's to refuse.
-        guard let header = try? file.read(upToCount: 18), header.count == 18 else { return false }
+        guard let header = try? file.read(upToCount: 18), header.count == 18,
+            header.starts(with: "SQLite format 3\0".utf8)
+        else { return false }
         let pageSize = Int(header[16]) << 8 | Int(header[17])
         return size % (pageSize == 1 ? 65_536 : max(512, pageSize)) != 0
     }
