@@ -114,7 +114,7 @@ struct NewerCopyTests {
         try await client.items.update(["id": "a", "text": "mine"])
         client.transport.inspect { request, _ in .answer(.answer(request.method == .patch ? 412 : status, "no row")) }
         let error = try #require(try await pushErrors(client).first)
-        #expect(!error.isRowGone)
+        #expect(error.code == .conflict && error.status == 412 && !error.isRowGone)
         try await error.cancelOperationAndDiscardItem()
         #expect(try client.texts() == ["one"])
     }

@@ -72,7 +72,7 @@ public final class TableOperationError: Error, Sendable {
     /// Whether this is a conflict with a delete: the server has no row any more.
     public var isRowGone: Bool {
         guard code == .conflict else { return false }
-        guard let serverItem else { return true }
+        guard let serverItem else { return status == 404 || status == 410 }
         return serverItem["deleted"]?.bool ?? false
     }
 

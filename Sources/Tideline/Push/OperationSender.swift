@@ -52,7 +52,7 @@ struct OperationSender: Sendable {
             return try await row(in: answer)
         case .conflict:
             // The body may be the client's own row sent back: only a look-up tells.
-            let server = try await lookUp()
+            let server = try await lookUp(after: answer)
             if server?["deleted"]?.bool == true, mayRestore { return try await restore(item, body: body) }
             guard let server, server["deleted"]?.bool != true,
                 // An insert without any content has no body to compare.
@@ -191,8 +191,10 @@ struct OperationSender: Sendable {
                 server["deleted"]?.bool == true
                     ? "the row was deleted on the server" : "the row was changed on the server"
             } else { "the row is not on the server" }
+        let status = answer.response.status.code
+        // Without a row in the answer, or by a look-up after it, the row is gone: that is what 404 says.
         return OperationFailure(
-            .conflict, message, status: answer.response.status.code, serverItem: server)
+            .conflict, message, status: server == nil && status != 410 ? 404 : status, serverItem: server)
     }
 
     /// The row that an answer to an insert or update carries; asked for where it carries none that can be read.
@@ -212,7 +214,19 @@ struct OperationSender: Sendable {
     /// The server's row in a conflict's answer; asked for where the body has none.
     private func conflictingRow(in answer: TransportResponse) async throws -> Row? {
         if let row = try? codec.row(body: answer.body), row.version != nil { return row }
-        return try await lookUp()
+        return try await lookUp(after: answer)
+    }
+
+    /// The server's row, asked for after a conflict. Where it cannot be had this is a conflict all the same, with a
+    /// row that nobody has seen.
+    private func lookUp(after conflict: TransportResponse) async throws -> Row? {
+        do {
+            return try await lookUp()
+        } catch let failure as OperationFailure where failure.code != .serverFailed {
+            throw OperationFailure(
+                .conflict, "the row was changed on the server, where it cannot be read: \(failure.message)",
+                status: conflict.response.status.code)
+        }
     }
 
     private func lookUp() async throws -> Row? {
