@@ -51,7 +51,9 @@ extension Connection {
         }
         guard version <= FileFormat.version else {
             throw StoreError(
-                .newerFormat, "the store has format \(version); this version knows \(FileFormat.version)", path: path)
+                .newerFormat,
+                "the store has format \(version), this program knows up to \(FileFormat.version): update the program",
+                path: path)
         }
         return false
     }

@@ -111,7 +111,8 @@ struct ServerAddress: Sendable, Hashable {
             let shown = text.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
             throw SyncError(
                 .invalidArgument,
-                "\(shown.debugDescription) is no address of a server; it should look like https://example.org/app")
+                "\(shown.debugDescription) is no address of a server; it should look like https://example.org/app, "
+                    + "without a user, query or fragment")
         }
         self.scheme = scheme
         authority = parts.port.map { "\(host):\($0)" } ?? host

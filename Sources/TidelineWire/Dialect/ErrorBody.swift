@@ -6,7 +6,8 @@ enum ErrorBody {
     private static let maximumLength = 2_000
 
     /// The message in `{"error": "…"}`, `{"description": "…"}`, `{"message": "…"}`, an object with one of these inside,
-    /// a bare JSON string, or the text itself where it is no JSON. At most 2,000 characters.
+    /// a bare JSON string, or the text itself where it is no JSON; of a web page its title, as proxies send one.
+    /// At most 2,000 characters.
     static func message(of body: [UInt8]) -> String {
         // Wrapped, so that the reader of rows reads a bare string, too.
         let wrapped = Array(#"{"body":"#.utf8) + body + [UInt8(ascii: "}")]
@@ -44,6 +45,19 @@ enum ErrorBody {
         guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
             let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
         else { return "" }
-        return String(scalars[first...last])
+        let trimmed = String(scalars[first...last])
+        return trimmed.hasPrefix("<") ? title(of: trimmed) : trimmed
+    }
+
+    /// The title of a web page, empty when it has none.
+    private static func title(of page: String) -> String {
+        let folded = page.asciiLowercased.unicodeScalars
+        let scalars = page.unicodeScalars
+        guard let tag = folded.firstRange(of: "<title>".unicodeScalars),
+            let end = folded[tag.upperBound...].firstRange(of: "</title>".unicodeScalars)
+        else { return "" }
+        let start = folded.distance(from: folded.startIndex, to: tag.upperBound)
+        let length = folded.distance(from: tag.upperBound, to: end.lowerBound)
+        return String(String.UnicodeScalarView(scalars.dropFirst(start).prefix(length)))
     }
 }

@@ -221,7 +221,9 @@ struct ErrorMessageTests {
         (#"{"error":"no"}"#, "no"), (#"{"description":"no"}"#, "no"), (#"{"message":"no"}"#, "no"),
         (#"{"Message":"no"}"#, "no"), (#"{"code":400,"error":"no"}"#, "no"), (#""no""#, "no"),
         (#"{"error":{"message":"deep"}}"#, "deep"), (#"{"error":null,"message":"no"}"#, "no"), ("no", "no"),
-        ("<html>Bad gateway</html>\n", "<html>Bad gateway</html>"), ("", ""), ("  ", ""), ("{", "{"), ("[1]", "[1]"),
+        ("<html><head><TITLE>502 Bad Gateway</TITLE></head></html>\n", "502 Bad Gateway"),
+        ("<html>no title</html>", ""),
+        ("<title>cut", ""), ("", ""), ("  ", ""), ("{", "{"), ("[1]", "[1]"),
         (#"{"other":1}"#, #"{"other":1}"#), (#"{"error":""}"#, ""),
         (#"{"id":5,"error":"x"}"#, #"{"id":5,"error":"x"}"#),
     ])
