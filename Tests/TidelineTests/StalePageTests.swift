@@ -83,4 +83,30 @@ struct StalePageTests {
         try await setting.items.pull(queryID: "new")
         #expect(try await setting.items.row(id: "a")?["text"] == "three")
     }
+
+    @Test("C4 a page older than the base copy is not kept beside it")
+    func olderThanBase() async throws {
+        let setting = try await makeSetting(World())
+        setting.transport.onNextPage {
+            try await setting.items.update(["id": "a", "text": "two"])
+            try await setting.context.push()
+            // This change is based on the row that the push made, and the page is on its way with the one before.
+            try await setting.items.update(["id": "a", "text": "three"])
+        }
+        let pulled = Mutex<[String?]>([])
+        let context = setting.context
+        var settings = PullSettings()
+        settings.onProgress = { _ in
+            let operations = context.operations
+            let pending = try? context.store.read {
+                try operations.operations(matching: Query(operations.tables.operations), in: $0)
+            }
+            pulled.withLock { $0.append(pending?.first?.pulled) }
+        }
+        try await setting.items.pull(queryID: "q", settings: settings)
+        #expect(pulled.withLock { $0.first } == .some(nil))
+        #expect(try await setting.items.row(id: "a")?["text"] == "three")
+        try await context.push()
+        #expect(try await context.pendingOperationsCount == 0)
+    }
 }

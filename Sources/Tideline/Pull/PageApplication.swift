@@ -29,12 +29,9 @@ struct PageApplication: Sendable {
         in reader: some StoreReader
     ) throws {
         self.page = page
-        let schema = page.codec.schema
-        let pending = try Self.pendingOperations(of: schema, operations, in: reader)
-        let versionColumn = page.rows.shape.index(of: "version")
-        let outdated = settled.ends(of: schema.name, after: page.askedAt)
-        if isFresh, pending.isEmpty, outdated.isEmpty, page.deleted.isEmpty {
-            let leading = Self.leadingKnown(page, known, versionColumn)
+        let comparison = try PageComparison(
+            page, known: known, isFresh: isFresh, settled: settled, operations: operations, in: reader)
+        if page.deleted.isEmpty, let leading = comparison.leadingKnown {
             stored = leading == 0 ? nil : Array(leading..<page.rows.count)
             return
         }
@@ -43,67 +40,18 @@ struct PageApplication: Sendable {
         for index in 0..<page.rows.count {
             let isDeleted = nextDeleted.first == index
             if isDeleted { nextDeleted.removeFirst() }
-            try page.rows.withRow(at: index) { view in
-                let version = versionColumn.flatMap { view.string(at: $0) }
-                if !pending.isEmpty, let operation = pending[schema.itemKey(view.id)] {
-                    let known = try (operation.pulled ?? operation.base).map(page.codec.row)
-                    if known?.version != version || version == nil {
-                        rebased.append((operation, index))
-                    }
-                } else if !outdated.isEmpty, let end = outdated[schema.itemKey(view.id)],
-                    try !Self.isNewer(view, schema, reader)
-                {
-                    // Its operation ended after the page was asked for. A row that is no longer here was deleted: in the
-                    // version that the page shows, or it is there again in another.
-                    if !isDeleted, version != end.version, try reader.row(in: schema.name, id: view.key) == nil {
-                        passedOver = view["updatedAt"]?.timestamp.map { min($0, passedOver ?? $0) } ?? passedOver
-                    }
-                } else if isDeleted {
-                    if try reader.row(in: schema.name, id: view.key) != nil { removed.append(view.key) }
-                } else if try !Self.isKnown(view, version, known, isFresh: isFresh, schema, reader) {
-                    kept.append(index)
-                }
+            let effect = try page.rows.withRow(at: index) {
+                try comparison.effect(of: $0, isDeleted: isDeleted, in: reader)
+            }
+            switch effect {
+            case .none: break
+            case .store: kept.append(index)
+            case .remove(let key): removed.append(key)
+            case .keepBeside(let operation): rebased.append((operation, index))
+            case .passOver(let updatedAt): passedOver = min(updatedAt, passedOver ?? updatedAt)
             }
         }
         stored = kept.count == page.rows.count ? nil : kept
-    }
-
-    /// How many rows at the beginning the page before brought: in the server's order they come first.
-    private static func leadingKnown(_ page: PulledPage, _ known: [String: String], _ versionColumn: Int?) -> Int {
-        guard !known.isEmpty, let versionColumn else { return 0 }
-        return (0..<page.rows.count).first { index in
-            page.rows.withRow(at: index) { view in
-                view.string(at: versionColumn).map { known[view.id] != $0 } ?? true
-            }
-        } ?? page.rows.count
-    }
-
-    private static func isKnown(
-        _ view: borrowing RowView, _ version: String?, _ known: [String: String], isFresh: Bool, _ schema: TableSchema,
-        _ reader: some StoreReader
-    ) throws -> Bool {
-        guard let version else { return false }
-        if known[view.id] == version { return true }
-        guard !isFresh else { return false }
-        return try reader.withRow(in: schema.name, id: view.key) { $0["version"]?.string } == version
-    }
-
-    /// Whether the server changed the row after the state that is stored.
-    private static func isNewer(
-        _ view: borrowing RowView, _ schema: TableSchema, _ reader: some StoreReader
-    ) throws -> Bool {
-        guard let updatedAt = view["updatedAt"]?.timestamp, let stored = try reader.row(in: schema.name, id: view.key)
-        else { return false }
-        return updatedAt > stored["updatedAt"]?.timestamp ?? .min
-    }
-
-    /// The oldest operation of each row with pending operations, by the row's key.
-    private static func pendingOperations(
-        of schema: TableSchema, _ operations: OperationStore, in reader: some StoreReader
-    ) throws -> [String: TableOperation] {
-        let query = Query(operations.tables.operations).filter(.column("table") == .value(schema.name)).order(by: "id")
-        let pending = try operations.operations(matching: query, in: reader).map { ($0.itemKey, $0) }
-        return Dictionary(pending) { oldest, _ in oldest }
     }
 
     /// Writes the changes.

@@ -27,7 +27,8 @@ public struct RetryPolicy: Sendable, Hashable {
     func delay(afterAttempt attempt: Int, retryAfter: Duration?, random: Double) -> Duration? {
         guard attempt < maximumAttempts else { return nil }
         if let retryAfter { return min(max(retryAfter, .zero), maximumDelay) }
-        let doubled = initialDelay * (1 << min(attempt - 1, 20))
+        // Held to the longest first, so that no number of attempts overflows.
+        let doubled = min(initialDelay, maximumDelay) * (1 << min(attempt - 1, 20))
         return min(doubled, maximumDelay) * (0.5 + random / 2)
     }
 }
