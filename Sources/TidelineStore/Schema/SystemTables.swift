@@ -28,9 +28,9 @@ public struct SystemTables: Sendable, Hashable, Codable {
     ///
     /// Beyond the original's: `itemKey`, the id as the table compares it, by which an operation is found;
     /// `baseVersion`, the version the change was made on; `base`, the row of that version, held by the oldest operation
-    /// of the row; `pulled`, the row as a pull brought it since; `attempts`, how often it was sent, counted before the request leaves; `sent`, the
-    /// bodies whose fate is not known; `restores`, whether an update brings a deleted row back; `revision`, which
-    /// grows with every change of the operation; `lastError`, a text.
+    /// of the row; `pulled`, the row as a pull brought it since; `attempts`, how often the operation was tried, counted
+    /// before the request leaves; `sent`, the bodies whose fate is not known; `restores`, whether an update brings a
+    /// deleted row back; `revision`, which grows with every change of the operation; `lastError`, a text.
     public var operationsSchema: TableSchema {
         TableSchema(
             operations,
@@ -38,8 +38,7 @@ public struct SystemTables: Sendable, Hashable, Codable {
                 .string("table", optional: false), .string("itemId", optional: false),
                 .string("itemKey", optional: false), .int("tableKind", optional: false), .json("properties"),
                 .string("baseVersion"), .json("base"), .json("pulled"), .int("attempts"), .json("sent"),
-                .bool("restores"),
-                .int("revision"), .string("lastError"),
+                .bool("restores"), .int("revision"), .string("lastError"),
             ], systemColumns: [], idType: .int, indexes: [["table", "itemKey"]], isSystem: true)
     }
 
