@@ -2,8 +2,9 @@ public import TidelineStore
 
 /// How a ``SQLiteStore`` opens its file.
 public struct SQLiteOptions: Sendable {
-    /// What a commit survives: ``StoreCapabilities/Durability/full`` syncs at every commit, ``StoreCapabilities/Durability/normal``
-    /// when the write-ahead log is moved into the database. A store in memory survives nothing, whatever is asked.
+    /// What a commit survives: ``StoreCapabilities/Durability/full`` syncs at every commit,
+    /// ``StoreCapabilities/Durability/normal`` when the write-ahead log is moved into the database. A store in memory
+    /// survives nothing, whatever is asked.
     public var durability: StoreCapabilities.Durability
     /// Opens for reading only; the file must exist. Every write throws ``StoreError/Code/readOnly``.
     public var isReadOnly: Bool

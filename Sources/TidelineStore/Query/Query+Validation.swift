@@ -2,8 +2,8 @@ extension Query {
     /// Checks the query against the definition of its table, as every store does before it answers.
     ///
     /// - Throws: ``StoreError``: ``StoreError/Code/unsupportedQuery`` for a negative skip or limit, a predicate that
-    ///   is not a condition, and operands that a node of it does not take; ``StoreError/Code/invalidValue``, naming the column, for a column that the
-    ///   table does not define.
+    ///   is not a condition, and operands that a node of it does not take; ``StoreError/Code/invalidValue``, naming
+    ///   the column, for a column that the table does not define.
     public func validate(against schema: TableSchema) throws(StoreError) {
         try Evaluator(schema: schema).validate(self)
     }
