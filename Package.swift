@@ -61,7 +61,7 @@ let package = Package(
         .target(
             name: "TidelineAsyncHTTPClient",
             dependencies: [
-                "Tideline", "TidelineStore", httpTypes, nioCore, nioPosix,
+                "Tideline", httpTypes, nioCore, nioPosix,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),

@@ -1,5 +1,6 @@
 import Testing
 import TidelineStore
+import TidelineTestSupport
 
 @Suite struct DefinitionTests {
     @Test(arguments: StoreUnderTest.all)

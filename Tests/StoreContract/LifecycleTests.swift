@@ -3,6 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 import TidelineStore
+import TidelineTestSupport
 
 @Suite struct LifecycleTests {
     @Test(arguments: StoreUnderTest.persistent)

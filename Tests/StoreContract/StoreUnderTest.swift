@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TidelineSQLite
 import TidelineStore
+import TidelineTestSupport
 
 /// A store that the contract is held against. To add one: a case in ``all``.
 struct StoreUnderTest: Sendable, CustomTestStringConvertible {
@@ -27,14 +28,6 @@ struct StoreUnderTest: Sendable, CustomTestStringConvertible {
             return result
         }
     }
-}
-
-/// Calls `body` with the path of a new folder, which is removed afterwards.
-func withTemporaryFolder<T>(_ body: (String) throws -> T) throws -> T {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tideline-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    return try body(folder)
 }
 
 /// Expects a ``StoreError`` of that code, and returns it.

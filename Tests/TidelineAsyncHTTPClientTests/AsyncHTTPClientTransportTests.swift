@@ -4,7 +4,6 @@ import NIOCore
 import NIOPosix
 import Testing
 import Tideline
-
 import TidelineAsyncHTTPClient
 
 private func request(

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TidelineStore
+import TidelineTestSupport
 
 @testable import TidelineSQLite
 

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TidelineSQLite
 import TidelineStore
+import TidelineTestSupport
 
 #if canImport(Darwin)
     import Darwin
@@ -46,14 +47,6 @@ struct Probe {
 }
 
 private func sendSignal(_ process: Int32, _ signal: Int32) { _ = kill(process, signal) }
-
-/// Calls `body` with the path of a new folder, which is removed afterwards.
-func withTemporaryFolder<T>(_ body: (String) throws -> T) throws -> T {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tideline-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    return try body(folder)
-}
 
 /// Expects a ``StoreError`` of that code, and returns it.
 @discardableResult

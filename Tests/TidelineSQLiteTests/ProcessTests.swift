@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TidelineSQLite
 import TidelineStore
+import TidelineTestSupport
 
 /// Several processes on one file. `TIDELINE_TEST_KILLS` sets how many times a writer is killed.
 @Suite(.serialized) struct ProcessTests {

@@ -18,6 +18,7 @@ struct Deadline {
                 return try attempt()
             } catch {
                 guard error.code == .busy, .now < end else { throw error }
+                // Another process holds the lock and cannot tell when it lets go: SQLite itself polls so, too.
                 sqlite3_sleep(2)
             }
         }
