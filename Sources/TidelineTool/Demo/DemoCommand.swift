@@ -7,44 +7,51 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo",
         abstract: "Show and check an offline to-do list: a kill, a sync, a conflict.",
         discussion: """
-            Starts a server and two clients as processes of their own, in a folder that is removed afterwards. Exit \
-            status 1 if anything does not hold.
+            Starts a server and two clients as processes of their own, in a folder that is removed afterwards; once for \
+            each engine. Exit status 1 if anything does not hold.
             """
     )
 
     @Option(
         name: .customLong("store"),
         help: ArgumentHelp(
-            "The engine of all stores: \(StoreEngine.all.map(\.name).joined(separator: ", ")).", valueName: "engine"))
-    var engine = "sqlite"
+            "The engine of all stores: \(StoreEngine.all.map(\.name).joined(separator: ", ")).",
+            discussion: "May be repeated. Without it, the story is told over each of them.", valueName: "engine"),
+        transform: StoreEngine.named)
+    var engines: [StoreEngine] = []
 
     @Option(help: ArgumentHelp("Play in this folder, which must be empty or new, and keep it.", valueName: "folder"))
     var keep: String?
 
-    func validate() throws {
-        let names = StoreEngine.all.map(\.name)
-        guard names.contains(engine) else {
-            throw ValidationError(
-                "there is no store engine \(engine.debugDescription)." + suggestion(for: engine, among: names)
-                    + " The engines are: \(names.joined(separator: ", ")).")
-        }
-    }
-
     func run() async throws {
         let folder = try makeFolder()
-        let stage = DemoStage(folder: folder, engine: engine)
-        defer {
-            stage.stopServer()
-            // What cannot be removed is only a temporary folder.
-            if keep == nil { try? FileManager.default.removeItem(at: folder) }
-        }
+        // What cannot be removed is only a temporary folder.
+        defer { if keep == nil { try? FileManager.default.removeItem(at: folder) } }
         let start = ContinuousClock.now
-        StandardOutput.line("An offline to-do list over \(engine), with a server and two clients.")
-        try await DemoStory(stage: stage).tell()
+        let engines = engines.isEmpty ? StoreEngine.all : engines
+        var checks = 0
+        for (number, engine) in engines.enumerated() {
+            StandardOutput.line(
+                (number == 0 ? "" : "\n\n")
+                    + "An offline to-do list over \(engine.name), with a server and two clients.")
+            checks += try await play(engine, in: folder)
+        }
         let seconds = Double((ContinuousClock.now - start) / .milliseconds(1)) / 1000
         StandardOutput.line(
-            "\nAll \(stage.checks) checks hold (\(String(format: "%.1f", seconds)) s)."
+            "\nAll \(checks) checks hold over \(engines.map(\.name).formatted(.list(type: .and))) "
+                + "(\(String(format: "%.1f", seconds)) s)."
                 + (keep == nil ? "" : " The stores are in \(folder.path)."))
+    }
+
+    /// Tells the story over one engine, in a folder of its name.
+    /// - Returns: How many promises were checked.
+    private func play(_ engine: StoreEngine, in folder: URL) async throws -> Int {
+        let folder = folder.appendingPathComponent(engine.name)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let stage = DemoStage(folder: folder, engine: engine)
+        defer { stage.stopServer() }
+        try await DemoStory(stage: stage).tell()
+        return stage.checks
     }
 
     private func makeFolder() throws -> URL {

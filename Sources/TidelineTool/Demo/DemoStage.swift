@@ -7,12 +7,12 @@ internal import TidelineStore
 /// Where the demo plays: a folder, a running server, and the commands of its clients.
 final class DemoStage {
     let folder: URL
-    let engine: String
+    let engine: StoreEngine
     private(set) var url = ""
     private(set) var checks = 0
     private var server: ToolProcess?
 
-    init(folder: URL, engine: String) {
+    init(folder: URL, engine: StoreEngine) {
         self.folder = folder
         self.engine = engine
     }
@@ -64,53 +64,7 @@ final class DemoStage {
 
     // MARK: Clients
 
-    func location(_ name: String) -> String {
-        // A comma in a path is written twice.
-        let path = folder.appendingPathComponent("\(name).db").path.replacingOccurrences(of: ",", with: ",,")
-        return "\(engine):\(path)"
-    }
+    func location(_ name: String) -> String { engine.location(named: name, in: folder) }
 
-    func client(_ name: String) -> DemoClient { DemoClient(stage: self, store: location(name)) }
-}
-
-/// One client of the demo: its commands are processes of their own.
-struct DemoClient {
-    let stage: DemoStage
-    let store: String
-
-    /// Runs `tideline todo …` on this client's store and returns what it left; a failure unless `status` is as expected.
-    @discardableResult
-    func run(_ command: String, _ arguments: String..., status: Int32 = 0) throws -> ToolProcess.Output {
-        stage.say("$ tideline todo \(([command] + arguments).joined(separator: " "))")
-        return try quietly(command, arguments, status: status)
-    }
-
-    func start(_ command: String, _ arguments: String...) throws -> ToolProcess {
-        stage.say("$ tideline todo \(([command] + arguments).joined(separator: " "))")
-        return try ToolProcess(["todo", command, "--store", store] + arguments)
-    }
-
-    func items() throws -> [TodoItem] { try decode(quietly("list", ["--json"]).out) }
-
-    func report() throws -> StatusCommand.Report { try decode(quietly("status", ["--json"]).out) }
-
-    /// Syncs and returns the counts.
-    func sync() throws -> SyncCommand.Report {
-        stage.say("$ tideline todo sync")
-        return try decode(quietly("sync", ["--json", "--url", stage.url]).out)
-    }
-
-    private func quietly(_ command: String, _ arguments: [String], status: Int32 = 0) throws -> ToolProcess.Output {
-        let output = try ToolProcess.run(["todo", command, "--store", store] + arguments)
-        guard output.status == status else {
-            throw ToolError(
-                "tideline todo \(command) ended with status \(output.status), not \(status): \(output.out)\(output.err)"
-            )
-        }
-        return output
-    }
-
-    private func decode<T: Decodable>(_ json: String) throws -> T {
-        try JSONDecoder().decode(T.self, from: Data(json.utf8))
-    }
+    func client(_ name: String) -> DemoClient { DemoClient(stage: self, location: location(name)) }
 }

@@ -7,6 +7,7 @@ struct DemoStory {
     let first: DemoClient
     let second: DemoClient
 
+    private static let texts = ["Buy milk", "Water the plants", "Call Anna"]
     /// An address where nobody listens.
     private static let nowhere = "http://127.0.0.1:1"
 
@@ -31,7 +32,7 @@ struct DemoStory {
     private func workOffline() throws {
         stage.title("1. A client works offline: its server's address points nowhere")
         try stage.startServer()
-        for text in ["Buy milk", "Water the plants", "Call Anna"] { try first.run("add", text) }
+        for text in Self.texts { try first.run("add", text) }
         let failure = try first.run("sync", "--url", Self.nowhere, status: 1)
         stage.quote(failure.err)
         try stage.check(
@@ -51,22 +52,30 @@ struct DemoStory {
 
     private func survive() async throws {
         stage.title("2. The client is killed right after an add was acknowledged")
-        let adding = try first.start("add", "--stdin")
-        try adding.write(line: "Post the letter")
-        let acknowledgement = adding.readLine() ?? ""
+        let (acknowledgement, status) = try first.addAndDie("Post the letter")
         stage.quote(acknowledgement)
-        let status = adding.killNow()
         try stage.check(
             "the add was acknowledged",
             acknowledgement.hasPrefix("added ") && acknowledgement.hasSuffix("Post the letter"),
             found: acknowledgement)
         try stage.check("the process was killed (SIGKILL)", status == 128 + SIGKILL, found: "status \(status)")
-        let items = try first.items()
-        try stage.check(
-            "started again, the item is there", items.contains { $0.text == "Post the letter" }, found: "\(items)")
+        try stage.engine.keepsRows ? findAgain() : beginAnew()
         try checkFirst(items: 4, pending: 4)
         let rows = try await stage.serverRows()
         try stage.check("the server has none of it", rows.isEmpty, found: "\(rows.count) rows")
+    }
+
+    private func findAgain() throws {
+        let items = try first.items()
+        try stage.check(
+            "started again, the item is there", items.contains { $0.text == "Post the letter" }, found: "\(items)")
+    }
+
+    /// What a store in memory declares: its rows end with the process.
+    private func beginAnew() throws {
+        let items = try first.items()
+        try stage.check("started again, the store is empty: it lives in memory", items.isEmpty, found: "\(items)")
+        for text in Self.texts + ["Post the letter"] { try first.run("add", text) }
     }
 
     // MARK: 3

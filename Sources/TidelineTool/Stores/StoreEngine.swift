@@ -1,3 +1,5 @@
+internal import ArgumentParser
+internal import Foundation
 internal import TidelineSQLite
 internal import TidelineStore
 
@@ -8,8 +10,10 @@ struct StoreEngine: Sendable {
 
     /// What stands before the colon in `--store`.
     var name: String
-    /// What stands after it, for help.
-    var usage: String
+    /// What stands after it, for help; nil where nothing may stand there.
+    var usage: String?
+    /// Whether the rows are there again when the store is opened again.
+    var keepsRows: Bool
     /// The settings it knows.
     var settings: [String]
     /// Checks the settings, before anything is opened.
@@ -18,13 +22,32 @@ struct StoreEngine: Sendable {
     /// The engines there are, in the order help lists them.
     static let all: [StoreEngine] = [.sqlite]
 
-    static func named(_ name: String) -> StoreEngine? { all.first { $0.name == name } }
+    /// The engine of that name.
+    /// - Throws: `ValidationError` with the names there are.
+    static func named(_ name: String) throws -> StoreEngine {
+        guard let engine = all.first(where: { $0.name == name }) else {
+            let names = all.map(\.name)
+            throw ValidationError(
+                "there is no store engine \(name.debugDescription)." + suggestion(for: name, among: names)
+                    + " The engines are: \(names.joined(separator: ", ")).")
+        }
+        return engine
+    }
+
+    /// The location, as `--store` takes it, of a store in `folder`.
+    func location(named name: String, in folder: URL) -> String {
+        guard usage != nil else { return "\(self.name):" }
+        // A comma in a path is written twice.
+        let path = folder.appendingPathComponent("\(name).\(self.name)").path
+        return "\(self.name):\(path.replacingOccurrences(of: ",", with: ",,"))"
+    }
 }
 
 extension StoreEngine {
     static let sqlite = StoreEngine(
         name: "sqlite",
         usage: "PATH, or :memory: for a store that ends with the process",
+        keepsRows: true,
         settings: ["durability", "read-only", "busy-timeout"]
     ) { path, settings in
         var options = SQLiteOptions()

@@ -20,18 +20,17 @@ struct StoreLocation: Sendable {
             throw ValidationError(
                 "\(text.debugDescription) names no engine: write ENGINE:PATH, such as sqlite:todo.db.")
         }
-        let name = String(text[..<colon])
-        guard let engine = StoreEngine.named(name) else {
-            let names = StoreEngine.all.map(\.name)
-            throw ValidationError(
-                "there is no store engine \(name.debugDescription)." + suggestion(for: name, among: names)
-                    + " The engines are: \(names.joined(separator: ", ")).")
-        }
+        let engine = try StoreEngine.named(String(text[..<colon]))
         var parts = Self.parts(text[text.index(after: colon)...])
         path = parts.removeFirst()
-        guard !path.isEmpty else { throw ValidationError("\(text.debugDescription) names no path after the colon.") }
+        guard path.isEmpty == (engine.usage == nil) else {
+            throw ValidationError(
+                path.isEmpty
+                    ? "\(text.debugDescription) names no path after the colon."
+                    : "\(engine.name) has no path: write \(engine.name): and nothing behind it but settings.")
+        }
         self.text = text
-        self.engine = name
+        self.engine = engine.name
         opener = try engine.makeOpener(path, StoreSettings(parts, of: engine))
     }
 
@@ -43,7 +42,8 @@ struct StoreLocation: Sendable {
     static let help = ArgumentHelp(
         "The local store, as ENGINE:PATH[,NAME=VALUE…].",
         discussion: StoreEngine.all.map { engine in
-            "\(engine.name):\(engine.usage). Settings: \(engine.settings.joined(separator: ", "))."
+            "\(engine.name):\(engine.usage ?? "")."
+                + (engine.settings.isEmpty ? "" : " Settings: \(engine.settings.joined(separator: ", ")).")
         }.joined(separator: "\n"),
         valueName: "engine:path"
     )

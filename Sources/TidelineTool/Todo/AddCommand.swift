@@ -20,6 +20,8 @@ struct AddCommand: TodoSubcommand {
     @Argument(help: "What to do; several words make one text.")
     var text: [String] = []
 
+    var readsStandardInput: Bool { stdin }
+
     func validate() throws {
         guard stdin != !text.isEmpty else { throw ValidationError("write a text, or --stdin, one of the two.") }
         if !stdin { try TodoItem.requireText(text) }

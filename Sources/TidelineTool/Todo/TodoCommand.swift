@@ -11,7 +11,7 @@ struct TodoCommand: AsyncParsableCommand {
             """,
         subcommands: [
             AddCommand.self, ListCommand.self, DoneCommand.self, EditCommand.self, RemoveCommand.self,
-            SyncCommand.self, StatusCommand.self, ResolveCommand.self,
+            SyncCommand.self, StatusCommand.self, ResolveCommand.self, ShellCommand.self,
         ]
     )
 }

@@ -32,6 +32,8 @@ protocol TodoSubcommand: AsyncParsableCommand {
     var url: String? { get }
     /// How the client behaves.
     var syncOptions: SyncOptions { get }
+    /// Whether the command reads standard input itself.
+    var readsStandardInput: Bool { get }
 
     func perform(_ session: TodoSession<some LocalStore>) async throws
 }
@@ -39,12 +41,14 @@ protocol TodoSubcommand: AsyncParsableCommand {
 extension TodoSubcommand {
     var url: String? { nil }
     var syncOptions: SyncOptions { SyncOptions() }
+    var readsStandardInput: Bool { false }
 
     func run() async throws {
-        try await withStore(options.location()) { try await start($0) }
+        try await withStore(options.location()) { try await run(on: $0) }
     }
 
-    private func start(_ store: some LocalStore) async throws {
+    /// Does the work on a store that is open.
+    func run(on store: some LocalStore) async throws {
         let session = try await TodoSession(
             store: store, url: url ?? SyncCommand.defaultURL, options: syncOptions)
         try await perform(session)

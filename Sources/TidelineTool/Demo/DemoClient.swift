@@ -1,0 +1,88 @@
+internal import Foundation
+
+/// One client of the demo. Its commands are processes of their own; over a store that ends with its process, lines of
+/// one shell.
+final class DemoClient {
+    private let stage: DemoStage
+    private let location: String
+    private var shell: ToolProcess?
+
+    init(stage: DemoStage, location: String) {
+        self.stage = stage
+        self.location = location
+    }
+
+    deinit { shell?.stop() }
+
+    /// Runs `tideline todo …` on this client's store and returns what it left; a failure unless `status` is as expected.
+    @discardableResult
+    func run(_ command: String, _ arguments: String..., status: Int32 = 0) throws -> ToolProcess.Output {
+        tell(command, arguments)
+        return try quietly(command, arguments, status: status)
+    }
+
+    /// Adds an item and is killed once that was acknowledged.
+    /// - Returns: The acknowledgement, and the status with which the process ended.
+    func addAndDie(_ text: String) throws -> (acknowledgement: String, status: Int32) {
+        guard stage.engine.keepsRows else {
+            let acknowledgement = try run("add", text).out
+            let status = try openShell().killNow()
+            shell = nil
+            return (acknowledgement.trimmingCharacters(in: .newlines), status)
+        }
+        tell("add", ["--stdin"])
+        let adding = try ToolProcess(["todo", "add", "--store", location, "--stdin"])
+        try adding.write(line: text)
+        let acknowledgement = adding.readLine() ?? ""
+        return (acknowledgement, adding.killNow())
+    }
+
+    func items() throws -> [TodoItem] { try decode(quietly("list", ["--json"]).out) }
+
+    func report() throws -> StatusCommand.Report { try decode(quietly("status", ["--json"]).out) }
+
+    /// Syncs and returns the counts.
+    func sync() throws -> SyncCommand.Report {
+        tell("sync", [])
+        return try decode(quietly("sync", ["--json", "--url", stage.url]).out)
+    }
+
+    // MARK: Running
+
+    private func tell(_ command: String, _ arguments: [String]) {
+        stage.say("$ tideline todo \(([command] + arguments).joined(separator: " "))")
+    }
+
+    private func quietly(_ command: String, _ arguments: [String], status: Int32 = 0) throws -> ToolProcess.Output {
+        let output =
+            stage.engine.keepsRows
+            ? try ToolProcess.run(["todo", command, "--store", location] + arguments)
+            : try typed([command] + arguments)
+        guard output.status == status else {
+            throw ToolError(
+                "tideline todo \(command) ended with status \(output.status), not \(status): \(output.out)\(output.err)"
+            )
+        }
+        return output
+    }
+
+    /// Has the shell run a command.
+    private func typed(_ words: [String]) throws -> ToolProcess.Output {
+        let shell = try openShell()
+        try shell.write(line: words.map { "'\($0)'" }.joined(separator: " "))
+        guard let line = shell.readLine() else { throw ToolError("the shell does not answer") }
+        let reply: ShellReply = try decode(line)
+        return ToolProcess.Output(status: reply.status, out: reply.out, err: reply.err)
+    }
+
+    private func openShell() throws -> ToolProcess {
+        if let shell { return shell }
+        let opened = try ToolProcess(["todo", "shell", "--json", "--store", location])
+        shell = opened
+        return opened
+    }
+
+    private func decode<T: Decodable>(_ json: String) throws -> T {
+        try JSONDecoder().decode(T.self, from: Data(json.utf8))
+    }
+}

@@ -1,0 +1,30 @@
+/// A line as a shell takes it apart: words between blanks; quotes, single or double, and backslashes keep what belongs
+/// together.
+enum CommandWords {
+    /// The words of a line.
+    /// - Throws: ``ToolError`` when a quote is not closed or the line ends in a backslash.
+    static func split(_ line: String) throws -> [String] {
+        var words: [String] = []
+        var word: String?
+        var quote: Character?
+        var rest = line[...]
+        while let character = rest.popFirst() {
+            if character == "\\", quote != "'" {
+                guard let escaped = rest.popFirst() else { throw ToolError("the line ends in a backslash") }
+                word = (word ?? "") + String(escaped)
+            } else if character == quote {
+                quote = nil
+            } else if quote == nil, character == "'" || character == "\"" {
+                quote = character
+                word = word ?? ""
+            } else if quote == nil, character.isWhitespace {
+                if let finished = word { words.append(finished) }
+                word = nil
+            } else {
+                word = (word ?? "") + String(character)
+            }
+        }
+        if let quote { throw ToolError("the quote \(quote) is not closed") }
+        return words + (word.map { [$0] } ?? [])
+    }
+}
