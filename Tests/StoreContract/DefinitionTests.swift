@@ -1,10 +1,11 @@
 import Testing
 import TidelineStore
+import TidelineTestStores
 import TidelineTestSupport
 
 @Suite struct DefinitionTests {
-    @Test(arguments: StoreUnderTest.all)
-    func aTableThatWasNeverDefinedIsNoSuchTable(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func aTableThatWasNeverDefinedIsNoSuchTable(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
             for name in ["Other", "todoitem", "", "\"; drop table \"TodoItem\"; --"] {
                 expectError(.noSuchTable) { _ = try store.read { try $0.schema(of: name) } }
@@ -18,8 +19,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func hostileNamesAreRefusedOrQuoted(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func hostileNamesAreRefusedOrQuoted(_ subject: StoreKind) throws {
         let names = [
             "'", "\"", "a\"b", "x'; DROP TABLE y; --", "select", "table", "größe", "日本 語", "😀", "a.b", "[x]", "`y`",
             "%_\\", "null",
@@ -43,8 +44,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all, ["", "a\0b", "__x", "a\nb", String(repeating: "a", count: 129)])
-    func invalidNamesAreRefused(_ subject: StoreUnderTest, _ name: String) throws {
+    @Test(arguments: StoreKind.all, ["", "a\0b", "__x", "a\nb", String(repeating: "a", count: 129)])
+    func invalidNamesAreRefused(_ subject: StoreKind, _ name: String) throws {
         try subject.withStore { store throws in
             expectError(.schemaMismatch) { try store.define([TableSchema(name, columns: [])]) }
             expectError(.schemaMismatch) { try store.define([TableSchema("t", columns: [.int(name)])]) }
@@ -52,8 +53,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func definingIsAllOrNothing(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func definingIsAllOrNothing(_ subject: StoreKind) throws {
         try subject.withStore(TableSchema("a", columns: [.int("x")])) { store throws in
             let tables = [TableSchema("b", columns: []), TableSchema("a", columns: [.string("x")])]
             let error = expectError(.schemaMismatch) { try store.define(tables) }
@@ -63,8 +64,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func theSameDefinitionAgainIsNothing(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func theSameDefinitionAgainIsNothing(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
             try store.write { try $0.upsert(["id": "1", "text": "a"], into: "TodoItem") }
             try store.define([.items, .items])
@@ -73,8 +74,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func aNewColumnReadsNullInOldRows(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func aNewColumnReadsNullInOldRows(_ subject: StoreKind) throws {
         try subject.withStore(TableSchema("t", columns: [.int("a")])) { store throws in
             try store.write { try $0.upsert(["id": "1", "a": 1], into: "t") }
             let wider = TableSchema(
@@ -89,8 +90,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func aNewIndexIsFilledFromTheRowsThereAre(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func aNewIndexIsFilledFromTheRowsThereAre(_ subject: StoreKind) throws {
         try subject.withStore(TableSchema("t", columns: [.int("a")])) { store throws in
             try store.write { try $0.upsert((0..<50).map { ["id": .string("\($0)"), "a": .int($0 % 5)] }, into: "t") }
             try store.define([TableSchema("t", columns: [.int("a")], indexes: [["a"]])])
@@ -101,8 +102,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func aDroppedColumnIsOutOfSightAndStaysStored(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func aDroppedColumnIsOutOfSightAndStaysStored(_ subject: StoreKind) throws {
         let both = TableSchema("t", columns: [.int("a"), .string("b", optional: false)], indexes: [["b"]])
         try subject.withStore(both) { store throws in
             try store.write { try $0.upsert(["id": "1", "a": 1, "b": "kept"], into: "t") }
@@ -121,8 +122,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all, ColumnType.allCases)
-    func aChangedTypeIsRefusedAndNamed(_ subject: StoreUnderTest, _ type: ColumnType) throws {
+    @Test(arguments: StoreKind.all, ColumnType.allCases)
+    func aChangedTypeIsRefusedAndNamed(_ subject: StoreKind, _ type: ColumnType) throws {
         try subject.withStore(TableSchema("t", columns: [ColumnSchema("a", type)])) { store throws in
             for other in ColumnType.allCases where other != type {
                 let error = expectError(.schemaMismatch) {
@@ -134,16 +135,16 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func theKindOfIDsCannotChange(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func theKindOfIDsCannotChange(_ subject: StoreKind) throws {
         try subject.withStore(TableSchema("t", columns: [])) { store throws in
             expectError(.schemaMismatch) { try store.define([TableSchema("t", columns: [], idType: .int)]) }
             expectError(.schemaMismatch) { try store.define([TableSchema("t", columns: [], idMatching: .exact)]) }
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func systemTablesAreHiddenFromTheApp(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func systemTablesAreHiddenFromTheApp(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
             try store.define(SystemTables().schemas)
             #expect(try store.appTables() == [.items])
@@ -152,11 +153,10 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.persistent)
-    func anotherStoreOnTheSameFilesSeesNewDefinitions(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.sharing)
+    func anotherStoreOnTheSameFilesSeesNewDefinitions(_ subject: StoreKind) throws {
         try withTemporaryFolder { folder in
             let first = try subject.open(folder)
-            guard first.capabilities.sharesFilesWithProcesses else { return }
             let second = try subject.open(folder)
             try first.define([TableSchema("t", columns: [.int("a")])])
             try second.write { try $0.upsert(["id": "1", "a": 1], into: "t") }

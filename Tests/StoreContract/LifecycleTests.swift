@@ -3,11 +3,12 @@ import Foundation
 import Synchronization
 import Testing
 import TidelineStore
+import TidelineTestStores
 import TidelineTestSupport
 
 @Suite struct LifecycleTests {
-    @Test(arguments: StoreUnderTest.persistent)
-    func closeAndReopenKeepsTablesAndRows(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.persistent)
+    func closeAndReopenKeepsTablesAndRows(_ subject: StoreKind) throws {
         try withTemporaryFolder { folder in
             let first = try subject.open(folder)
             try first.define([.items])
@@ -20,8 +21,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func twoStoresAreEmptyAndDistinct(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func twoStoresAreEmptyAndDistinct(_ subject: StoreKind) throws {
         try subject.withStore(.items) { first in
             try subject.withStore(.items) { second in
                 try first.write { try $0.upsert(["id": "1"], into: "TodoItem") }
@@ -30,8 +31,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func everyCallAfterCloseFailsWithClosed(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func everyCallAfterCloseFailsWithClosed(_ subject: StoreKind) throws {
         try withTemporaryFolder { folder in
             let store = try subject.open(folder)
             try store.define([.items])
@@ -44,8 +45,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func handlesUsedAfterTheirBodyFailWithClosed(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func handlesUsedAfterTheirBodyFailWithClosed(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
             let reader = try store.read { $0 }
             let writer = try store.write { $0 }
@@ -59,8 +60,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func closeWaitsForWorkInFlight(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func closeWaitsForWorkInFlight(_ subject: StoreKind) throws {
         try withTemporaryFolder { folder in
             let store = try subject.open(folder)
             try store.define([.items])
@@ -82,8 +83,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func writingOrClosingInsideABodyIsRefusedInsteadOfWaitingForItself(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func writingOrClosingInsideABodyIsRefusedInsteadOfWaitingForItself(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
             try store.read { _ in
                 expectError(.busy) { try store.write { _ in } }
@@ -97,8 +98,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func readsNestDeeperThanThereAreConnections(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func readsNestDeeperThanThereAreConnections(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
             try store.write { try $0.upsert(["id": "1"], into: "TodoItem") }
             func nest(_ depth: Int) throws -> Int {
@@ -110,8 +111,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.persistent)
-    func openingAtOnceInitialisesOnce(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.sharing)
+    func openingAtOnceInitialisesOnce(_ subject: StoreKind) throws {
         try withTemporaryFolder { folder in
             let failures = Mutex<[String]>([])
             let group = DispatchGroup()
@@ -135,8 +136,36 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func aCancelledTaskWritesNothing(_ subject: StoreUnderTest) async throws {
+    @Test(arguments: StoreKind.exclusive)
+    func aSecondStoreOnTheSameFilesIsLockedOutUntilTheFirstIsClosed(_ subject: StoreKind) throws {
+        try withTemporaryFolder { folder in
+            let first = try subject.open(folder)
+            try first.define([.items])
+            let error = expectError(.locked) { _ = try subject.open(folder) }
+            #expect(error?.path == subject.path(in: folder))
+            try first.write { try $0.upsert(["id": "1"], into: "TodoItem") }
+            try first.close()
+            let second = try subject.open(folder)
+            #expect(try second.read { try $0.count(Query("TodoItem")) } == 1)
+            try second.close()
+        }
+    }
+
+    /// Lists of kinds are made by what kinds say of themselves: it must be what their stores declare.
+    @Test(arguments: StoreKind.all)
+    func capabilitiesAreThoseOfTheKind(_ subject: StoreKind) throws {
+        try subject.withStore { store in
+            let capabilities = store.capabilities
+            #expect(capabilities.isPersistent == subject.isPersistent)
+            #expect(capabilities.sharesFilesWithProcesses == subject.sharesFiles)
+            #expect(capabilities.readersDoNotBlockWriters == subject.readsBesideWriter)
+            #expect(!capabilities.isReadOnly)
+            #expect(capabilities.maximumIDLength >= 255)
+        }
+    }
+
+    @Test(arguments: StoreKind.all)
+    func aCancelledTaskWritesNothing(_ subject: StoreKind) async throws {
         try await Task {
             try subject.withStore(.items) { store throws in
                 withUnsafeCurrentTask { $0?.cancel() }

@@ -1,9 +1,10 @@
 import Testing
 import TidelineStore
+import TidelineTestStores
 
 @Suite struct LookupTests {
-    @Test(arguments: StoreUnderTest.all)
-    func whatIsNotThereIsNil(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func whatIsNotThereIsNil(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
             try store.write { try $0.upsert(["id": "1"], into: "TodoItem") }
             try store.read { reader throws in
@@ -15,8 +16,8 @@ import TidelineStore
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func deletesOneManyAbsentMixedNone(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func deletesOneManyAbsentMixedNone(_ subject: StoreKind) throws {
         try subject.withStore(.items, TableSchema("other", columns: [])) { store throws in
             try store.write { writer throws in
                 try writer.upsert((0..<10).map { Row(id: .string("\($0)")) }, into: "TodoItem")
@@ -32,8 +33,8 @@ import TidelineStore
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func deletesThousandsOfIDsAtOnce(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func deletesThousandsOfIDsAtOnce(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
             let ids = (0..<5000).map { RowID.string("id-\($0)") }
             try store.write { try $0.upsert(ids.map { Row(id: $0) } + [["id": "stays"]], into: "TodoItem") }
@@ -42,8 +43,8 @@ import TidelineStore
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func aDeletedRowInsertedAgainHasOnlyItsNewValues(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func aDeletedRowInsertedAgainHasOnlyItsNewValues(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
             try store.write { writer throws in
                 try writer.upsert(["id": "A", "text": "old", "priority": 1], into: "TodoItem")
@@ -55,12 +56,12 @@ import TidelineStore
         }
     }
 
-    @Test(arguments: StoreUnderTest.all, [0, 1, 3, 100])
-    func deletingByQueryTakesExactlyItsWindow(_ subject: StoreUnderTest, _ skip: Int) throws {
+    @Test(arguments: StoreKind.all, [0, 1, 3, 100])
+    func deletingByQueryTakesExactlyItsWindow(_ subject: StoreKind, _ skip: Int) throws {
         for limit in [nil, 0, 1, 4, 100] { try checkWindow(subject, skip, limit) }
     }
 
-    private func checkWindow(_ subject: StoreUnderTest, _ skip: Int, _ limit: Int?) throws {
+    private func checkWindow(_ subject: StoreKind, _ skip: Int, _ limit: Int?) throws {
         try subject.withStore(TableSchema("t", columns: [.int("n"), .bool("even")])) { store throws in
             let rows: [Row] = (0..<10).map {
                 ["id": .string("\($0)"), "n": .int(Int64($0 * 7 % 10)), "even": .bool($0 % 2 == 0)]
@@ -76,8 +77,8 @@ import TidelineStore
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func deletingEverythingReportsTheCount(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func deletingEverythingReportsTheCount(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
             try store.write { try $0.upsert((0..<10).map { Row(id: .string("\($0)")) }, into: "TodoItem") }
             #expect(try store.write { try $0.delete(matching: Query("TodoItem")) } == 10)
@@ -86,8 +87,8 @@ import TidelineStore
     }
 
     /// What the sync core asks of a store.
-    @Test(arguments: StoreUnderTest.all)
-    func theSyncCoresQueries(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func theSyncCoresQueries(_ subject: StoreKind) throws {
         try subject.withStore { store throws in
             try store.define(SystemTables().schemas + [.items])
             try store.write { writer throws in

@@ -1,5 +1,6 @@
 import Testing
 import TidelineStore
+import TidelineTestStores
 import TidelineTestSupport
 
 /// Fixed answers, beside the random ones that are compared with the evaluator's.
@@ -18,7 +19,7 @@ import TidelineTestSupport
     ]
 
     private func expect(
-        _ subject: StoreUnderTest, _ cases: [(Predicate, [String])], sourceLocation: SourceLocation = #_sourceLocation
+        _ subject: StoreKind, _ cases: [(Predicate, [String])], sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         try subject.withStore(Self.schema) { store throws in
             try store.write { try $0.upsert(Self.rows, into: "t") }
@@ -29,8 +30,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func nullIsEqualToNullOnly(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func nullIsEqualToNullOnly(_ subject: StoreKind) throws {
         try expect(
             subject,
             [
@@ -45,8 +46,8 @@ import TidelineTestSupport
             ])
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func numbersCompareExactlyAcrossTypes(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func numbersCompareExactlyAcrossTypes(_ subject: StoreKind) throws {
         try expect(
             subject,
             [
@@ -62,8 +63,8 @@ import TidelineTestSupport
             ])
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func wildcardsAreCharacters(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func wildcardsAreCharacters(_ subject: StoreKind) throws {
         try expect(
             subject,
             [
@@ -80,8 +81,8 @@ import TidelineTestSupport
             ])
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func arithmeticAndDates(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func arithmeticAndDates(_ subject: StoreKind) throws {
         try expect(
             subject,
             [
@@ -96,8 +97,8 @@ import TidelineTestSupport
     }
 
     /// 500 levels of every kind that nests conditions, 2,000 terms.
-    @Test(arguments: StoreUnderTest.all)
-    func deepAndWidePredicates(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func deepAndWidePredicates(_ subject: StoreKind) throws {
         var nots = Predicate.column("n") == 1
         var groups = Predicate.column("n") == 1
         var mixed = Predicate.column("n") == 1
@@ -127,8 +128,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func whatIsTooDeepIsRefusedOrRight(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func whatIsTooDeepIsRefusedOrRight(_ subject: StoreKind) throws {
         var text = Predicate.column("s")
         var sum = Predicate.column("n")
         var rightSum = Predicate.column("n")
@@ -156,8 +157,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func pagesPutTogetherAreTheWhole(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func pagesPutTogetherAreTheWhole(_ subject: StoreKind) throws {
         try subject.withStore(Self.schema) { store throws in
             let rows: [Row] = (0..<97).map { ["id": .string("\($0)"), "n": .int($0 % 4), "s": .string("\($0 % 3)")] }
             try store.write { try $0.upsert(rows, into: "t") }
@@ -181,8 +182,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func nullsComeFirstAndTiesByID(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func nullsComeFirstAndTiesByID(_ subject: StoreKind) throws {
         try subject.withStore(Self.schema) { store throws in
             try store.write { try $0.upsert(Self.rows, into: "t") }
             try store.read { reader throws in
@@ -195,8 +196,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func aSelectionNamesItsColumnsAndTheVersion(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func aSelectionNamesItsColumnsAndTheVersion(_ subject: StoreKind) throws {
         try subject.withStore(Self.schema) { store throws in
             try store.write { try $0.upsert(Self.rows, into: "t") }
             let query = Query("t", predicate: .column("n") == 1, selection: ["s", "s", "id"])
@@ -206,8 +207,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func badQueriesAreTypedErrors(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func badQueriesAreTypedErrors(_ subject: StoreKind) throws {
         let queries: [(Query, StoreError.Code)] = [
             (Query("t").skip(-1), .unsupportedQuery), (Query("t").limit(-1), .unsupportedQuery),
             (Query("t").order(by: "x"), .invalidValue), (Query("t").select("x"), .invalidValue),

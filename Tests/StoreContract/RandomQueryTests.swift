@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TidelineStore
+import TidelineTestStores
 import TidelineTestSupport
 
 /// Stores answer random queries over random rows as the evaluator does.
@@ -17,14 +18,14 @@ import TidelineTestSupport
         ProcessInfo.processInfo.environment["TIDELINE_TEST_SEED"].flatMap { UInt64($0) } ?? 1
     }()
 
-    @Test(arguments: StoreUnderTest.all)
-    func answersAreTheEvaluators(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func answersAreTheEvaluators(_ subject: StoreKind) throws {
         for seed in Self.firstSeed..<(Self.firstSeed + UInt64(Self.tables)) {
             try checkTable(seed, subject)
         }
     }
 
-    private func checkTable(_ seed: UInt64, _ subject: StoreUnderTest) throws {
+    private func checkTable(_ seed: UInt64, _ subject: StoreKind) throws {
         var source = RandomRows(seed: seed)
         let schema = seed % 4 == 0 ? RandomRows.everyType() : source.schema()
         try subject.withStore(schema) { store throws in

@@ -3,13 +3,14 @@ import Foundation
 import Synchronization
 import Testing
 import TidelineStore
+import TidelineTestStores
 
 @Suite struct TransactionTests {
     private struct Abort: Error {}
     private static let counters = TableSchema("counter", columns: [.int("n", optional: false)])
 
-    @Test(arguments: StoreUnderTest.all)
-    func aThrowRollsBackAllTables(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func aThrowRollsBackAllTables(_ subject: StoreKind) throws {
         try subject.withStore(.items, Self.counters) { store throws in
             try store.write { try $0.upsert(["id": "1", "text": "kept"], into: "TodoItem") }
             #expect(throws: Abort.self) {
@@ -28,8 +29,8 @@ import TidelineStore
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func ownChangesAreSeenInsideAndNotOutsideUntilCommit(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func ownChangesAreSeenInsideAndNotOutsideUntilCommit(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
             try store.write { writer throws in
                 try writer.upsert(["id": "1", "text": "new"], into: "TodoItem")
@@ -47,10 +48,9 @@ import TidelineStore
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func aReadSeesOneVersionWhileWritesGoOn(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.concurrent)
+    func aReadSeesOneVersionWhileWritesGoOn(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
-            guard store.capabilities.readersDoNotBlockWriters else { return }
             try store.write { try $0.upsert(["id": "1", "text": "old"], into: "TodoItem") }
             try store.read { reader throws in
                 let group = DispatchGroup()
@@ -67,8 +67,8 @@ import TidelineStore
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func scansNestAndStop(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func scansNestAndStop(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
             try store.write { try $0.upsert((0..<9).map { ["id": .string("\($0)")] }, into: "TodoItem") }
             try store.read { reader throws in
@@ -90,8 +90,8 @@ import TidelineStore
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func aRowLentByAScanStaysWhileTheBodyWrites(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func aRowLentByAScanStaysWhileTheBodyWrites(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
             try store.write { writer throws in
                 try writer.upsert(
@@ -107,8 +107,8 @@ import TidelineStore
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func noUpdateIsLostAmongWriters(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func noUpdateIsLostAmongWriters(_ subject: StoreKind) throws {
         try subject.withStore(Self.counters) { store throws in
             try store.write { try $0.upsert((0..<4).map { ["id": .string("\($0)"), "n": 100] }, into: "counter") }
             let group = DispatchGroup()
@@ -140,8 +140,8 @@ import TidelineStore
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func readersBesideAWriterSeeNoHalfTransaction(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func readersBesideAWriterSeeNoHalfTransaction(_ subject: StoreKind) throws {
         try subject.withStore(Self.counters) { store throws in
             try store.write { try $0.upsert([["id": "a", "n": 0], ["id": "b", "n": 0]], into: "counter") }
             let isDone = Atomic(false)
@@ -178,8 +178,8 @@ import TidelineStore
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func writersRacingForOneIDMakeOneRow(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func writersRacingForOneIDMakeOneRow(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
             let group = DispatchGroup()
             for thread in 0..<6 {

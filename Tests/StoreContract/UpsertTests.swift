@@ -1,9 +1,10 @@
 import Testing
 import TidelineStore
+import TidelineTestStores
 
 @Suite struct UpsertTests {
-    @Test(arguments: StoreUnderTest.all)
-    func absentColumnsKeepTheirValueAndNullClears(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func absentColumnsKeepTheirValueAndNullClears(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
             try store.write { writer throws in
                 try writer.upsert(["id": "1", "text": "a", "priority": 1, "complete": true], into: "TodoItem")
@@ -16,8 +17,8 @@ import TidelineStore
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func rowsOfOneBatchMayNameDifferentColumns(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func rowsOfOneBatchMayNameDifferentColumns(_ subject: StoreKind) throws {
         let columns = (0..<70).map { ColumnSchema.int("c\($0)") }
         try subject.withStore(TableSchema("t", columns: columns)) { store throws in
             var rows: [Row] = []
@@ -39,8 +40,8 @@ import TidelineStore
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func theLastRowOfOneIDInABatchCounts(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func theLastRowOfOneIDInABatchCounts(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
             try store.write {
                 try $0.upsert([["id": "x", "text": "1"], ["id": "X", "text": "2"]], into: "TodoItem")
@@ -51,16 +52,16 @@ import TidelineStore
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func anEmptyBatchIsNothing(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func anEmptyBatchIsNothing(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
             try store.write { try $0.upsert([Row](), into: "TodoItem") }
             #expect(try store.read { try $0.allRows("TodoItem") } == [])
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func aColumnThatIsRequiredMustBeThereAndNotNull(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func aColumnThatIsRequiredMustBeThereAndNotNull(_ subject: StoreKind) throws {
         let schema = TableSchema("t", columns: [.string("must", optional: false), .int("may")])
         try subject.withStore(schema) { store throws in
             let bad: [Row] = [["id": "1"], ["id": "1", "may": 1], ["id": "1", "must": .null]]
@@ -78,8 +79,8 @@ import TidelineStore
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func errorsNameTableColumnAndID(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func errorsNameTableColumnAndID(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
             let bad: [(Row, String)] = [
                 (["id": "7", "nothing": 1], "nothing"), (["id": "7", "text": 1], "text"),
@@ -97,8 +98,8 @@ import TidelineStore
     }
 
     /// A batch may be made for another definition; the store checks it as it is.
-    @Test(arguments: StoreUnderTest.all)
-    func aBatchOfAnotherShapeIsChecked(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func aBatchOfAnotherShapeIsChecked(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
             let other = TableSchema("Other", columns: [.int("text"), .int("nothing"), .int("priority")])
             var unused = PackedRows(shape: other.makeShape())
@@ -128,8 +129,8 @@ import TidelineStore
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func anErrorInTheLastRowLeavesNothingOfTheBatch(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func anErrorInTheLastRowLeavesNothingOfTheBatch(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
             var rows: [Row] = (0..<100).map { ["id": .string("\($0)"), "text": "x"] }
             rows.append(["id": .string(String(repeating: "a", count: 256))])
@@ -142,8 +143,8 @@ import TidelineStore
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func largeBatchesOfManyColumns(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func largeBatchesOfManyColumns(_ subject: StoreKind) throws {
         let columns = (0..<40).map { ColumnSchema.string("c\($0)") }
         try subject.withStore(TableSchema("t", columns: columns)) { store throws in
             let rows = (0..<500).map { index in
@@ -156,8 +157,8 @@ import TidelineStore
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func idsKeepTheSpellingStoredFirst(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func idsKeepTheSpellingStoredFirst(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
             try store.write { try $0.upsert(["id": "Abc", "text": "1"], into: "TodoItem") }
             try store.write { try $0.upsert(["id": "aBC", "priority": 2], into: "TodoItem") }
@@ -168,8 +169,8 @@ import TidelineStore
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func exactIDsDifferInCase(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func exactIDsDifferInCase(_ subject: StoreKind) throws {
         try subject.withStore(TableSchema("t", columns: [], idMatching: .exact)) { store throws in
             try store.write { try $0.upsert([["id": "a"], ["id": "A"]], into: "t") }
             #expect(try store.read { try $0.allRows("t").map(\.id) } == ["A", "a"])

@@ -1,5 +1,6 @@
 import Testing
 import TidelineStore
+import TidelineTestStores
 import TidelineTestSupport
 
 @Suite struct ValueTests {
@@ -24,8 +25,8 @@ import TidelineTestSupport
         ],
     ]
 
-    @Test(arguments: StoreUnderTest.all, ColumnType.allCases)
-    func valuesComeBackWithTheirTypeBitForBit(_ subject: StoreUnderTest, _ type: ColumnType) throws {
+    @Test(arguments: StoreKind.all, ColumnType.allCases)
+    func valuesComeBackWithTheirTypeBitForBit(_ subject: StoreKind, _ type: ColumnType) throws {
         let schema = TableSchema("t", columns: [ColumnSchema("v", type), .int("n")], indexes: [["v"]])
         try subject.withStore(schema) { store throws in
             var values = try #require(Self.values[type]) + [.null]
@@ -51,8 +52,8 @@ import TidelineTestSupport
         return a == b
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func notANumberIsStoredOrRefusedAsDeclared(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func notANumberIsStoredOrRefusedAsDeclared(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
             let row: Row = ["id": "1", "score": .double(.nan)]
             guard !store.capabilities.storesNaN else {
@@ -65,8 +66,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all, [IDMatching.asciiCaseInsensitive, .exact])
-    func idsOfAllCharactersAreKeptApart(_ subject: StoreUnderTest, _ matching: IDMatching) throws {
+    @Test(arguments: StoreKind.all, [IDMatching.asciiCaseInsensitive, .exact])
+    func idsOfAllCharactersAreKeptApart(_ subject: StoreKind, _ matching: IDMatching) throws {
         let ids = [
             "a", "a\0", "a\0b", "aa", "\0", "'", "\"", "/", "\\", "%", "_", ";", "&", "<", " ", "  ", "é", "e\u{301}",
             "É", "😀", "{}", "1", "01", "1.0", "null", String(repeating: "x", count: 255),
@@ -87,8 +88,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func idsThatAreEmptyOrTooLongAreRefused(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func idsThatAreEmptyOrTooLongAreRefused(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
             let limit = store.capabilities.maximumIDLength
             for id in ["", String(repeating: "a", count: limit + 1), String(repeating: "😀", count: limit + 1)] {
@@ -102,8 +103,8 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: StoreUnderTest.all)
-    func integerIDsOrderAsNumbers(_ subject: StoreUnderTest) throws {
+    @Test(arguments: StoreKind.all)
+    func integerIDsOrderAsNumbers(_ subject: StoreKind) throws {
         try subject.withStore(TableSchema("t", columns: [.int("n")], idType: .int, indexes: [["n"]])) { store throws in
             let ids: [Int64] = [.max, 10, -1, 9, 0, .min]
             try store.write { try $0.upsert(ids.map { Row(id: .int($0)) }, into: "t") }

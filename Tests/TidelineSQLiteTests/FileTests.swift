@@ -3,6 +3,7 @@ import Foundation
 import Testing
 import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
 import TidelineTestSupport
 
 @Suite struct FileTests {

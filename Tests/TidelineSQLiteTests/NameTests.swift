@@ -1,6 +1,7 @@
 import Testing
 import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
 
 /// What SQLite cannot keep is refused when it is defined.
 @Suite struct NameTests {

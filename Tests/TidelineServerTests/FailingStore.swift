@@ -1,15 +1,15 @@
-import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
 
 /// A store whose every transaction fails in the same way.
 struct FailingStore: LocalStore {
-    let base: SQLiteStore
+    let base: AnyStore
     let error: StoreError
 
     var capabilities: StoreCapabilities { base.capabilities }
     func define(_ tables: [TableSchema]) throws { try base.define(tables) }
     func tables() throws -> [TableSchema] { try base.tables() }
     func close() throws { try base.close() }
-    func read<T>(_ body: (SQLiteStore.Reader) throws -> T) throws -> T { throw error }
-    func write<T>(_ body: (SQLiteStore.Writer) throws -> T) throws -> T { throw error }
+    func read<T>(_ body: (AnyReader) throws -> T) throws -> T { throw error }
+    func write<T>(_ body: (AnyWriter) throws -> T) throws -> T { throw error }
 }

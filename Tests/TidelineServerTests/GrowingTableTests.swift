@@ -1,13 +1,14 @@
 import HTTPTypes
 import Testing
-import TidelineSQLite
 import TidelineServer
 import TidelineStore
+import TidelineTestStores
 import TidelineWire
 
 struct GrowingTableTests {
-    @Test func `the first row makes the table, typed by its JSON`() throws {
-        let fixture = try ServiceFixture(schemas: nil)
+    @Test(arguments: StoreKind.perEngine)
+    func `the first row makes the table, typed by its JSON`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores, schemas: nil)
         #expect(fixture.send(.get, "/tables/New").status == .notFound)
         let body = #"{"id":"1","s":"2026-11-21","i":9007199254740993,"d":1.5,"b":true,"a":[1],"o":{"x":null},"n":null}"#
         let row = try fixture.insert(body, into: "New")
@@ -18,8 +19,9 @@ struct GrowingTableTests {
         #expect(schema.systemColumns == .all && schema.indexes == [["updatedAt"]])
     }
 
-    @Test func `a later row adds columns, of which earlier rows have null`() throws {
-        let fixture = try ServiceFixture(schemas: nil)
+    @Test(arguments: StoreKind.perEngine)
+    func `a later row adds columns, of which earlier rows have null`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores, schemas: nil)
         _ = try fixture.insert(#"{"id":"1","a":1,"b":null}"#, into: "New")
         _ = try fixture.insert(#"{"id":"2","b":"x"}"#, into: "New")
         #expect(fixture.send(.patch, "/tables/New/2", #"{"c":true}"#).status == .ok)
@@ -29,32 +31,34 @@ struct GrowingTableTests {
         #expect(try fixture.ids("/tables/New?$filter=c%20eq%20true", of: "New") == ["2"])
     }
 
-    @Test func `a value of another type than its column is 400 and named`() throws {
-        let fixture = try ServiceFixture(schemas: nil)
+    @Test(arguments: StoreKind.perEngine)
+    func `a value of another type than its column is 400 and named`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores, schemas: nil)
         _ = try fixture.insert(#"{"id":"1","a":1}"#, into: "New")
         let answer = fixture.send(.post, "/tables/New", #"{"id":"2","a":"x","b":1}"#)
         #expect(answer.status == .badRequest)
         #expect(try answer.error().contains("\"a\""))
     }
 
-    @Test(arguments: ["__x", "a%00b", String(repeating: "x", count: 129)])
-    func `a name that no table may have is 400`(_ name: String) throws {
-        let fixture = try ServiceFixture(schemas: nil)
+    @Test(arguments: StoreKind.perEngine, ["__x", "a%00b", String(repeating: "x", count: 129)])
+    func `a name that no table may have is 400`(_ stores: StoreKind, _ name: String) throws {
+        let fixture = try ServiceFixture(stores, schemas: nil)
         #expect(fixture.send(.post, "/tables/\(name)", #"{"id":"1"}"#).status == .badRequest)
         #expect(try fixture.store.appTables().isEmpty)
     }
 
-    @Test(arguments: ["", "a\\u0000", "ID", "DELETED", "\\ud83d\\ude00"])
-    func `hostile names of columns are refused or stored, never worse`(_ name: String) throws {
-        let fixture = try ServiceFixture(schemas: nil)
+    @Test(arguments: StoreKind.perEngine, ["", "a\\u0000", "ID", "DELETED", "\\ud83d\\ude00"])
+    func `hostile names of columns are refused or stored, never worse`(_ stores: StoreKind, _ name: String) throws {
+        let fixture = try ServiceFixture(stores, schemas: nil)
         let answer = fixture.send(.post, "/tables/New", #"{"id":"1","\#(name)":1}"#)
         #expect([.created, .badRequest].contains(answer.status))
         #expect(fixture.send(.post, "/tables/New", #"{"id":"2","a'\";--":1}"#).status == .created)
         #expect(try fixture.send(.get, "/tables/New/2").row()["a'\";--"] == 1)
     }
 
-    @Test func `a name that differs in its normal form only is refused, not dropped`() throws {
-        let fixture = try ServiceFixture(schemas: nil)
+    @Test(arguments: StoreKind.perEngine)
+    func `a name that differs in its normal form only is refused, not dropped`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores, schemas: nil)
         #expect(fixture.send(.post, "/tables/New", "{\"id\":\"1\",\"\u{E9}\":1}").status == .created)
         let answer = fixture.send(.post, "/tables/New", "{\"id\":\"2\",\"e\u{301}\":1}")
         if answer.status == .created {
@@ -64,37 +68,41 @@ struct GrowingTableTests {
         }
     }
 
-    @Test func `a table does not grow without bound`() throws {
-        let fixture = try ServiceFixture(schemas: nil)
+    @Test(arguments: StoreKind.perEngine)
+    func `a table does not grow without bound`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores, schemas: nil)
         let columns = (0..<70_000).map { "\"c\($0)\":1" }.joined(separator: ",")
         #expect(fixture.send(.post, "/tables/New", "{\(columns)}").status == .badRequest)
         #expect(fixture.send(.post, "/tables/New", #"{"id":"1","c0":1}"#).status == .created)
     }
 
-    @Test func `tables, rows and the order of stamps outlive the service`() throws {
-        let store = try SQLiteStore.inMemory()
-        let fixture = try ServiceFixture(schemas: nil, store: store)
+    @Test(arguments: StoreKind.perEngine)
+    func `tables, rows and the order of stamps outlive the service`(_ stores: StoreKind) throws {
+        let store = try stores.makeStore()
+        let fixture = try ServiceFixture(stores, schemas: nil, store: store)
         let first = try fixture.insert(#"{"id":"1","a":1}"#, into: "New")
-        let next = try ServiceFixture(schemas: nil, store: store)
+        let next = try ServiceFixture(stores, schemas: nil, store: store)
         next.clock.set("2020-01-01")
         let second = try next.insert(#"{"id":"2","a":1}"#, into: "New")
         #expect(try #require(second.updatedAt) > #require(first.updatedAt))
         #expect(try next.ids("/tables/New", of: "New") == ["1", "2"])
     }
 
-    @Test func `a table in the options keeps the columns that rows added before`() throws {
-        let store = try SQLiteStore.inMemory()
+    @Test(arguments: StoreKind.perEngine)
+    func `a table in the options keeps the columns that rows added before`(_ stores: StoreKind) throws {
+        let store = try stores.makeStore()
         let schema = TableSchema("New", columns: [.string("a")])
         let options = TableServiceOptions(schemas: [schema])
         _ = try TableService(store: store, options: options)
-        let fixture = try ServiceFixture(schemas: nil, store: store)
+        let fixture = try ServiceFixture(stores, schemas: nil, store: store)
         _ = try fixture.insert(#"{"id":"1","a":"x","b":1}"#, into: "New")
         _ = try TableService(store: store, options: options)
         #expect(try store.appTables()[0].columns.map(\.name) == ["a", "b"])
     }
 
-    @Test func `a table with integer ids is refused`() throws {
-        let store = try SQLiteStore.inMemory()
+    @Test(arguments: StoreKind.perEngine)
+    func `a table with integer ids is refused`(_ stores: StoreKind) throws {
+        let store = try stores.makeStore()
         let schema = TableSchema("New", columns: [], idType: .int)
         #expect(throws: StoreError.self) {
             try TableService(store: store, options: TableServiceOptions(schemas: [schema]))

@@ -1,6 +1,7 @@
 import Testing
 import TidelineServer
 import TidelineStore
+import TidelineTestStores
 import TidelineTestSupport
 import TidelineWire
 
@@ -11,11 +12,11 @@ struct QueryOverTheWireTests {
         return schema
     }()
 
-    @Test(arguments: 0..<12)
-    func `a query over the wire is answered as the evaluator answers it`(_ seed: UInt64) throws {
+    @Test(arguments: StoreKind.perEngine, 0..<12)
+    func `a query over the wire is answered as the evaluator answers it`(_ stores: StoreKind, _ seed: UInt64) throws {
         var source = RandomRows(seed: seed)
         let rows = source.rows(40, of: Self.schema)
-        let fixture = try ServiceFixture(schemas: [Self.schema])
+        let fixture = try ServiceFixture(stores, schemas: [Self.schema])
         try fixture.store.write { try $0.upsert(rows, into: "Item") }
         var packed = PackedRows(shape: Self.schema.makeShape())
         for row in rows { try packed.append(row) }

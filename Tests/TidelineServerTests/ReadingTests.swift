@@ -2,19 +2,21 @@ import HTTPTypes
 import Testing
 import TidelineServer
 import TidelineStore
+import TidelineTestStores
 import TidelineWire
 
 struct ReadingTests {
-    private func filled(_ count: Int) throws -> ServiceFixture {
-        let fixture = try ServiceFixture()
+    private func filled(_ stores: StoreKind, _ count: Int) throws -> ServiceFixture {
+        let fixture = try ServiceFixture(stores)
         for number in 0..<count {
             _ = try fixture.insert(#"{"id":"\#(1_000 + number)","count":\#(number),"text":"t\#(number % 3)"}"#)
         }
         return fixture
     }
 
-    @Test func `a read is a bare array, with a count an object`() throws {
-        let fixture = try filled(3)
+    @Test(arguments: StoreKind.perEngine)
+    func `a read is a bare array, with a count an object`(_ stores: StoreKind) throws {
+        let fixture = try filled(stores, 3)
         #expect(fixture.send(.get, "/tables/Item").text.hasPrefix("[{\"id\":\"1000\","))
         let counted = fixture.send(.get, "/tables/Item?$inlinecount=allpages&$top=2")
         #expect(counted.text.hasPrefix("{\"results\":[{") && counted.text.hasSuffix("],\"count\":3}"))
@@ -22,14 +24,16 @@ struct ReadingTests {
         #expect(counted.eTag == nil)
     }
 
-    @Test func `an empty page is an empty array`() throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine)
+    func `an empty page is an empty array`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores)
         #expect(fixture.send(.get, "/tables/Item").text == "[]")
         #expect(fixture.send(.get, "/tables/Item?$inlinecount=allpages").text == #"{"results":[],"count":0}"#)
     }
 
-    @Test func `a page has 50 rows unless the request says, and a link exactly when it is full`() throws {
-        let fixture = try filled(50)
+    @Test(arguments: StoreKind.perEngine)
+    func `a page has 50 rows unless the request says, and a link exactly when it is full`(_ stores: StoreKind) throws {
+        let fixture = try filled(stores, 50)
         let full = fixture.send(.get, "/tables/Item")
         #expect(try fixture.rows(full).rows.count == 50)
         #expect(full.link == "<http://host:8080/tables/Item?$skip=50>; rel=next")
@@ -39,8 +43,9 @@ struct ReadingTests {
         #expect(try fixture.ids("/tables/Item?$top=0&$inlinecount=allpages").isEmpty)
     }
 
-    @Test func `the link keeps the other options and replaces the skip`() throws {
-        let fixture = try filled(10)
+    @Test(arguments: StoreKind.perEngine)
+    func `the link keeps the other options and replaces the skip`(_ stores: StoreKind) throws {
+        let fixture = try filled(stores, 10)
         let path = "/tables/Item?%24skip=2&$filter=text%20ne%20%27%26%27&$top=3&a=%C3%A9&$orderby=count%20desc"
         #expect(
             fixture.send(.get, path).link
@@ -48,11 +53,13 @@ struct ReadingTests {
         )
     }
 
-    @Test(arguments: [
-        "", "&$orderby=text,count%20desc", "&$filter=count%20ge%204", "&$skip=3", "&$inlinecount=allpages",
-    ])
-    func `following the links reaches every row once`(_ options: String) throws {
-        let fixture = try filled(20)
+    @Test(
+        arguments: StoreKind.perEngine,
+        [
+            "", "&$orderby=text,count%20desc", "&$filter=count%20ge%204", "&$skip=3", "&$inlinecount=allpages",
+        ])
+    func `following the links reaches every row once`(_ stores: StoreKind, _ options: String) throws {
+        let fixture = try filled(stores, 20)
         let all = try fixture.ids("/tables/Item?$top=1000\(options)")
         var ids: [String] = []
         var target: String? = "tables/Item?$top=4\(options)"
@@ -65,8 +72,9 @@ struct ReadingTests {
         #expect(Set(ids).count == ids.count && ids.count >= 16)
     }
 
-    @Test func `filter, order, skip, top and select are the store's`() throws {
-        let fixture = try filled(10)
+    @Test(arguments: StoreKind.perEngine)
+    func `filter, order, skip, top and select are the store's`(_ stores: StoreKind) throws {
+        let fixture = try filled(stores, 10)
         #expect(
             try fixture.ids("/tables/Item?$filter=text%20eq%20't1'%20and%20count%20gt%201&$orderby=count%20desc") == [
                 "1007", "1004",
@@ -76,8 +84,9 @@ struct ReadingTests {
         #expect(!selected.contains("\"count\""))
     }
 
-    @Test func `soft-deleted rows come only when asked for`() throws {
-        let fixture = try filled(3)
+    @Test(arguments: StoreKind.perEngine)
+    func `soft-deleted rows come only when asked for`(_ stores: StoreKind) throws {
+        let fixture = try filled(stores, 3)
         _ = fixture.send(.delete, "/tables/Item/1001")
         #expect(try fixture.ids("/tables/Item") == ["1000", "1002"])
         #expect(
@@ -87,8 +96,9 @@ struct ReadingTests {
         #expect(try fixture.ids("/tables/Item?__includeDeleted=true&$filter=deleted%20eq%20true") == ["1001"])
     }
 
-    @Test func `the windows of an incremental pull are answered`() throws {
-        let fixture = try filled(9)
+    @Test(arguments: StoreKind.perEngine)
+    func `the windows of an incremental pull are answered`(_ stores: StoreKind) throws {
+        let fixture = try filled(stores, 9)
         let third = try #require(try fixture.send(.get, "/tables/Item/1003").row().updatedAt)
         let query = Query("Item").filter(.column("updatedAt") >= third).order(by: "updatedAt").order(by: "id").limit(4)
         let request = try ZUMODialect().read(
@@ -96,29 +106,38 @@ struct ReadingTests {
         #expect(try fixture.rows(fixture.send(request)).rows.map(\.id) == ["1003", "1004", "1005", "1006"])
     }
 
-    @Test(arguments: [
-        "$filter=txt%20eq%20'a'", "$orderby=txt", "$select=txt", "$filter=length(txt)%20eq%201",
-    ])
-    func `an unknown column is 400 and named`(_ option: String) throws {
-        let answer = try filled(1).send(.get, "/tables/Item?\(option)")
+    @Test(
+        arguments: StoreKind.perEngine,
+        [
+            "$filter=txt%20eq%20'a'", "$orderby=txt", "$select=txt", "$filter=length(txt)%20eq%201",
+        ])
+    func `an unknown column is 400 and named`(_ stores: StoreKind, _ option: String) throws {
+        let answer = try filled(stores, 1).send(.get, "/tables/Item?\(option)")
         #expect(answer.status == .badRequest)
         #expect(try answer.error().contains("txt"))
     }
 
-    @Test(arguments: [
-        "$filter=", "$filter=text", "$filter=text%20eq", "$filter=length(count)%20eq%201", "$filter=(", "$top=1001",
-        "$top=-1",
-        "$skip=-1", "$foo=1", "$filter=due%20gt%20'soon'", "$filter=%zz", "$top=99999999999999999999",
-    ])
-    func `a query that makes no sense is 400`(_ option: String) throws {
-        let answer = try filled(1).send(.get, "/tables/Item?\(option)")
+    @Test(
+        arguments: StoreKind.perEngine,
+        [
+            "$filter=", "$filter=text", "$filter=text%20eq", "$filter=length(count)%20eq%201", "$filter=(", "$top=1001",
+            "$top=-1",
+            "$skip=-1", "$foo=1", "$filter=due%20gt%20'soon'", "$filter=%zz", "$top=99999999999999999999",
+        ])
+    func `a query that makes no sense is 400`(_ stores: StoreKind, _ option: String) throws {
+        let answer = try filled(stores, 1).send(.get, "/tables/Item?\(option)")
         #expect(answer.status == .badRequest)
         #expect(try !answer.error().isEmpty)
     }
 
-    @Test(arguments: [("not%20(", 480), ("(", 480), ("(done%20or%20", 480), ("(count%20ge%200)%20eq%20(", 20)])
-    func `a deep filter is answered, a deeper one answered or refused`(_ opening: String, _ sure: Int) throws {
-        let fixture = try filled(1)
+    @Test(
+        arguments: StoreKind.perEngine,
+        [("not%20(", 480), ("(", 480), ("(done%20or%20", 480), ("(count%20ge%200)%20eq%20(", 20)])
+    func `a deep filter is answered, a deeper one answered or refused`(
+        _ stores: StoreKind, _ nesting: (String, Int)
+    ) throws {
+        let (opening, sure) = nesting
+        let fixture = try filled(stores, 1)
         for depth in [sure, 990, 5_000] {
             let nested = String(repeating: opening, count: depth) + "done" + String(repeating: ")", count: depth)
             let answer = fixture.send(.get, "/tables/Item?$filter=\(nested)")
@@ -126,19 +145,23 @@ struct ReadingTests {
         }
     }
 
-    @Test func `a filter of two thousand terms is answered`() throws {
-        let fixture = try filled(3)
+    @Test(arguments: StoreKind.perEngine)
+    func `a filter of two thousand terms is answered`(_ stores: StoreKind) throws {
+        let fixture = try filled(stores, 3)
         let terms = (0..<2_000).map { "count%20eq%20\($0)" }.joined(separator: "%20or%20")
         #expect(try fixture.ids("/tables/Item?$filter=\(terms)") == ["1000", "1001", "1002"])
     }
 
-    @Test func `skip at the end of the numbers is an empty page`() throws {
-        #expect(try filled(1).send(.get, "/tables/Item?$skip=9223372036854775807").text == "[]")
+    @Test(arguments: StoreKind.perEngine)
+    func `skip at the end of the numbers is an empty page`(_ stores: StoreKind) throws {
+        #expect(try filled(stores, 1).send(.get, "/tables/Item?$skip=9223372036854775807").text == "[]")
     }
 
-    @Test func `without the version header a request is 400, at an unknown path 404, by an unknown method 405`() throws
-    {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine)
+    func `without the version header a request is 400, at an unknown path 404, by an unknown method 405`(
+        _ stores: StoreKind
+    ) throws {
+        let fixture = try ServiceFixture(stores)
         let bare = HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/tables/Item")
         #expect(fixture.service.handle(bare, body: []).status == .badRequest)
         let none = HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil)
@@ -149,8 +172,9 @@ struct ReadingTests {
         #expect(put.response.headerFields[.allow] == "GET, POST, PATCH, DELETE")
     }
 
-    @Test func `the store's system tables are not served`() throws {
-        let fixture = try ServiceFixture(schemas: nil)
+    @Test(arguments: StoreKind.perEngine)
+    func `the store's system tables are not served`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores, schemas: nil)
         try fixture.store.define(SystemTables().schemas)
         #expect(fixture.send(.get, "/tables/MS_TableConfig").status == .notFound)
         #expect(fixture.send(.post, "/tables/MS_TableConfig", #"{"id":"1"}"#).status == .badRequest)

@@ -1,9 +1,9 @@
 import HTTPTypes
 import Synchronization
 import Testing
-import TidelineSQLite
 import TidelineServer
 import TidelineStore
+import TidelineTestStores
 import TidelineWire
 
 /// A clock that stands where it was set.
@@ -15,11 +15,11 @@ final class ManualClock: Sendable {
     func advance(byTicks ticks: Int64) { instant.withLock { $0 = $0.advanced(byTicks: ticks) } }
 }
 
-/// A service over SQLite in memory, with a clock in the test's hand.
+/// A service over a store of any kind, with a clock in the test's hand.
 struct ServiceFixture {
     let clock: ManualClock
-    let store: SQLiteStore
-    let service: TableService<SQLiteStore>
+    let store: AnyStore
+    let service: TableService<AnyStore>
 
     static let schema = TableSchema(
         "Item",
@@ -28,10 +28,15 @@ struct ServiceFixture {
             .json("extra"),
         ])
 
-    /// - Parameter schemas: The tables, which then cannot grow; nil to let rows make them.
-    init(schemas: [TableSchema]? = [schema], store: SQLiteStore? = nil, maximumBodySize: Int = 4 << 20) throws {
+    /// - Parameters:
+    ///   - schemas: The tables, which then cannot grow; nil to let rows make them.
+    ///   - store: The store, an empty one of that kind when nil.
+    init(
+        _ stores: StoreKind, schemas: [TableSchema]? = [schema], store: AnyStore? = nil,
+        maximumBodySize: Int = 4 << 20
+    ) throws {
         let clock = ManualClock()
-        let store = try store ?? SQLiteStore.inMemory()
+        let store = try store ?? stores.makeStore()
         self.clock = clock
         self.store = store
         service = try TableService(

@@ -3,12 +3,14 @@ import Synchronization
 import Testing
 import TidelineServer
 import TidelineStore
+import TidelineTestStores
 import TidelineTestSupport
 import TidelineWire
 
 struct StampTests {
-    @Test func `stamps increase though the clock stands still or goes back`() throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine)
+    func `stamps increase though the clock stands still or goes back`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores)
         var stamps: [Timestamp] = []
         for number in 0..<6 {
             stamps.append(try #require(try fixture.insert(#"{"id":"\#(number)"}"#).updatedAt))
@@ -21,16 +23,18 @@ struct StampTests {
         #expect(try fixture.insert("{}").updatedAt == Timestamp("2027-01-01T00:00:00.0000001Z"))
     }
 
-    @Test func `a refused write makes no stamp appear, and the next is still later`() throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine)
+    func `a refused write makes no stamp appear, and the next is still later`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores)
         let first = try #require(try fixture.insert(#"{"id":"1"}"#).updatedAt)
         #expect(fixture.send(.post, "/tables/Item", #"{"id":"1"}"#).status == .conflict)
         #expect(try fixture.send(.get, "/tables/Item/1").row().updatedAt == first)
         #expect(try #require(try fixture.insert(#"{"id":"2"}"#).updatedAt) > first)
     }
 
-    @Test func `many clients at once: every row is there, every stamp and version once`() async throws {
-        let fixture = try ServiceFixture(schemas: nil)
+    @Test(arguments: StoreKind.perEngine)
+    func `many clients at once: every row is there, every stamp and version once`(_ stores: StoreKind) async throws {
+        let fixture = try ServiceFixture(stores, schemas: nil)
         let accepted = await withTaskGroup(of: Int.self) { group in
             for client in 0..<8 {
                 group.addTask {
@@ -53,8 +57,9 @@ struct StampTests {
         }
     }
 
-    @Test func `of clients that change one version, one succeeds`() async throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine)
+    func `of clients that change one version, one succeeds`(_ stores: StoreKind) async throws {
+        let fixture = try ServiceFixture(stores)
         let version = try #require(try fixture.insert(#"{"id":"1","count":0}"#)["version"]?.string)
         let statuses = await withTaskGroup(of: HTTPResponse.Status.self) { group in
             for client in 0..<16 {
@@ -70,8 +75,9 @@ struct StampTests {
         #expect(statuses.count { $0 == .preconditionFailed } == 15)
     }
 
-    @Test func `of clients that insert one id, one succeeds`() async throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine)
+    func `of clients that insert one id, one succeeds`(_ stores: StoreKind) async throws {
+        let fixture = try ServiceFixture(stores)
         let statuses = await withTaskGroup(of: HTTPResponse.Status.self) { group in
             for _ in 0..<16 { group.addTask { fixture.send(.post, "/tables/Item", #"{"id":"1"}"#).status } }
             return await group.reduce(into: []) { $0.append($1) }
@@ -80,9 +86,9 @@ struct StampTests {
         #expect(statuses.count { $0 == .conflict } == 15)
     }
 
-    @Test(arguments: 0..<20)
-    func `no request traps, each has a status and a JSON body`(_ seed: UInt64) throws {
-        let fixture = try ServiceFixture(schemas: nil)
+    @Test(arguments: StoreKind.perEngine, 0..<20)
+    func `no request traps, each has a status and a JSON body`(_ stores: StoreKind, _ seed: UInt64) throws {
+        let fixture = try ServiceFixture(stores, schemas: nil)
         var random = SplitMix64(seed: seed)
         let methods: [HTTPRequest.Method] = [.get, .post, .patch, .delete, .put, .options]
         let paths = ["/tables/T", "/tables/T/1", "/tables/T/%00", "/tables/", "/x", "*", "/tables/'", "/tables/T/'"]

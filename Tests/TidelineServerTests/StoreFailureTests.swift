@@ -1,20 +1,22 @@
 import HTTPTypes
 import Testing
-import TidelineSQLite
 import TidelineServer
 import TidelineStore
+import TidelineTestStores
 import TidelineWire
 
 struct StoreFailureTests {
     @Test(
-        arguments: [
+        arguments: StoreKind.perEngine,
+        [
             (.busy, 503), (.full, 503), (.closed, 503), (.locked, 503), (.corrupt, 500), (.io, 500), (.readOnly, 403),
             (.noSuchTable, 404), (.unsupportedQuery, 400), (StoreError.Code(rawValue: "new"), 500),
         ] as [(StoreError.Code, Int)])
     func `a failure of the store has a status that says what the client may do`(
-        _ code: StoreError.Code, _ status: Int
+        _ stores: StoreKind, _ failure: (StoreError.Code, Int)
     ) throws {
-        let store = FailingStore(base: try .inMemory(), error: StoreError(code, "no luck"))
+        let (code, status) = failure
+        let store = FailingStore(base: try stores.makeStore(), error: StoreError(code, "no luck"))
         let service = try TableService(
             store: store, options: TableServiceOptions(schemas: [ServiceFixture.schema]))
         for method in [HTTPRequest.Method.get, .post] {
@@ -28,8 +30,9 @@ struct StoreFailureTests {
         }
     }
 
-    @Test func `a store that was closed is 503`() throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine)
+    func `a store that was closed is 503`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores)
         try fixture.store.close()
         #expect(fixture.send(.get, "/tables/Item").status == .serviceUnavailable)
     }

@@ -2,11 +2,13 @@ import HTTPTypes
 import Testing
 import TidelineServer
 import TidelineStore
+import TidelineTestStores
 import TidelineWire
 
 struct InsertTests {
-    @Test func `an insert is answered 201 with the row, its system columns and its version`() throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine)
+    func `an insert is answered 201 with the row, its system columns and its version`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores)
         let answer = fixture.send(.post, "/tables/Item", #"{"id":"A1","text":"milk","count":3,"extra":{"a":[1]}}"#)
         #expect(answer.status == .created)
         #expect(answer.response.headerFields[.contentType] == "application/json")
@@ -19,17 +21,17 @@ struct InsertTests {
         #expect(answer.eTag == "\"\(version)\"")
     }
 
-    @Test(arguments: [#"{"text":"a"}"#, #"{"id":null,"text":"a"}"#, #"{"id":"","text":"a"}"#])
-    func `without an id the server makes a lower-case UUID`(_ body: String) throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine, [#"{"text":"a"}"#, #"{"id":null,"text":"a"}"#, #"{"id":"","text":"a"}"#])
+    func `without an id the server makes a lower-case UUID`(_ stores: StoreKind, _ body: String) throws {
+        let fixture = try ServiceFixture(stores)
         let ids = [try fixture.insert(body).id, try fixture.insert(body).id]
         #expect(ids[0] != ids[1])
         #expect(ids.allSatisfy { $0.count == 36 && $0 == $0.lowercased() })
     }
 
-    @Test(arguments: ["1", "A", "a"])
-    func `an id that exists is 409 with the server's row`(_ id: String) throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine, ["1", "A", "a"])
+    func `an id that exists is 409 with the server's row`(_ stores: StoreKind, _ id: String) throws {
+        let fixture = try ServiceFixture(stores)
         let first = try fixture.insert(#"{"id":"\#(id.uppercased())","text":"server's"}"#)
         let answer = fixture.send(.post, "/tables/Item", #"{"id":"\#(id)","text":"client's"}"#)
         #expect(answer.status == .conflict)
@@ -37,8 +39,9 @@ struct InsertTests {
         #expect(answer.eTag == ETag.quote(first["version"]?.string ?? ""))
     }
 
-    @Test func `the id of a soft-deleted row is taken, too`() throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine)
+    func `the id of a soft-deleted row is taken, too`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores)
         _ = try fixture.insert(#"{"id":"1"}"#)
         _ = fixture.send(.delete, "/tables/Item/1")
         let answer = fixture.send(.post, "/tables/Item", #"{"id":"1","text":"b"}"#)
@@ -46,9 +49,9 @@ struct InsertTests {
         #expect(try answer.row()["deleted"] == true)
     }
 
-    @Test(arguments: ["createdAt", "updatedAt", "deleted", "__x"])
-    func `a column that only the server makes is 400`(_ column: String) throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine, ["createdAt", "updatedAt", "deleted", "__x"])
+    func `a column that only the server makes is 400`(_ stores: StoreKind, _ column: String) throws {
+        let fixture = try ServiceFixture(stores)
         _ = try fixture.insert(#"{"id":"1"}"#)
         let body = #"{"id":"2","\#(column)":null}"#
         let answers = [
@@ -61,50 +64,62 @@ struct InsertTests {
         }
     }
 
-    @Test func `a version in an insert is not stored`() throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine)
+    func `a version in an insert is not stored`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores)
         #expect(try fixture.insert(#"{"id":"1","version":"mine"}"#)["version"] != "mine")
     }
 
-    @Test(arguments: [
-        "", "{", "[]", "1", "null", #"{"id":1}"#, #"{"id":"a/b"}"#, #"{"id":" "}"#, #"{"id":".."}"#, "\u{FEFF}",
-        #"{"count":"x"}"#, #"{"count":1.5}"#, #"{"due":"soon"}"#, #"{"photo":"?"}"#, #"{"done":1}"#, #"{"extra":1}"#,
-        #"{"unknown":1}"#, #"{"unknown":null}"#, #"{"price":1e999}"#,
-    ])
-    func `a body that does not fit is 400 and stores nothing`(_ body: String) throws {
-        let fixture = try ServiceFixture()
+    @Test(
+        arguments: StoreKind.perEngine,
+        [
+            "", "{", "[]", "1", "null", #"{"id":1}"#, #"{"id":"a/b"}"#, #"{"id":" "}"#, #"{"id":".."}"#, "\u{FEFF}",
+            #"{"count":"x"}"#, #"{"count":1.5}"#, #"{"due":"soon"}"#, #"{"photo":"?"}"#, #"{"done":1}"#,
+            #"{"extra":1}"#,
+            #"{"unknown":1}"#, #"{"unknown":null}"#, #"{"price":1e999}"#,
+        ])
+    func `a body that does not fit is 400 and stores nothing`(_ stores: StoreKind, _ body: String) throws {
+        let fixture = try ServiceFixture(stores)
         let answer = fixture.send(.post, "/tables/Item", body)
         #expect(answer.status == .badRequest)
         #expect(try !answer.error().isEmpty)
         #expect(try fixture.ids("/tables/Item").isEmpty)
     }
 
-    @Test func `an unknown column and a value of the wrong type are named`() throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine)
+    func `an unknown column and a value of the wrong type are named`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores)
         #expect(try fixture.send(.post, "/tables/Item", #"{"txet":"a"}"#).error().contains("txet"))
         #expect(try fixture.send(.post, "/tables/Item", #"{"count":"a"}"#).error().contains("count"))
     }
 
-    @Test func `a body over the limit is 413, one at the limit is taken`() throws {
-        let fixture = try ServiceFixture(maximumBodySize: 1_000)
+    @Test(arguments: StoreKind.perEngine)
+    func `a body over the limit is 413, one at the limit is taken`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores, maximumBodySize: 1_000)
         let rest = #"{"id":"1","text":""}"#.utf8.count
         let fits = #"{"id":"1","text":"\#(String(repeating: "x", count: 1_000 - rest))"}"#
         #expect(fixture.send(.post, "/tables/Item", fits).status == .created)
         #expect(fixture.send(.post, "/tables/Item", fits + " ").status == .contentTooLarge)
     }
 
-    @Test func `a table that is not defined is 404 where tables do not grow`() throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine)
+    func `a table that is not defined is 404 where tables do not grow`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores)
         #expect(fixture.send(.post, "/tables/Other", #"{"id":"1"}"#).status == .notFound)
     }
 
-    @Test(arguments: [
-        "", "'", "''", "\"", "\\", "\u{0}", "\u{1F}", "a\u{0}b", "😀", "e\u{301}", "\u{2028}", "'; DROP TABLE Item; --",
-        "%_*?[]",
-        "2026-11-21T09:00:00Z", "{}", "null", String(repeating: "x'\"😀", count: 150_000),
-    ])
-    func `text of any kind comes back byte for byte, by id, by filter and as an id`(_ text: String) throws {
-        let fixture = try ServiceFixture()
+    @Test(
+        arguments: StoreKind.perEngine,
+        [
+            "", "'", "''", "\"", "\\", "\u{0}", "\u{1F}", "a\u{0}b", "😀", "e\u{301}", "\u{2028}",
+            "'; DROP TABLE Item; --",
+            "%_*?[]",
+            "2026-11-21T09:00:00Z", "{}", "null", String(repeating: "x'\"😀", count: 150_000),
+        ])
+    func `text of any kind comes back byte for byte, by id, by filter and as an id`(_ stores: StoreKind, _ text: String)
+        throws
+    {
+        let fixture = try ServiceFixture(stores)
         let dialect = ZUMODialect()
         let row: Row = ["id": "1", "text": .string(text)]
         #expect(fixture.send(try dialect.insert(row, into: "Item")).status == .created)
@@ -118,8 +133,9 @@ struct InsertTests {
         #expect(try fixture.send(try dialect.lookup(text, in: "Item")).row().key == .string(text))
     }
 
-    @Test func `every type comes back as it was sent`() throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine)
+    func `every type comes back as it was sent`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores)
         let row: Row = [
             "id": "1", "count": .int(.min), "price": 0.1, "done": true, "due": .timestamp(.max),
             "photo": .bytes([0, 255]), "extra": .json("[{},\"a\"]"), "text": "t",
@@ -131,8 +147,9 @@ struct InsertTests {
 }
 
 struct UpdateTests {
-    @Test func `only the columns sent are changed, with a new version and a later stamp`() throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine)
+    func `only the columns sent are changed, with a new version and a later stamp`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores)
         let first = try fixture.insert(#"{"id":"1","text":"a","count":1,"due":"2026-01-01"}"#)
         let answer = fixture.send(.patch, "/tables/Item/1", #"{"count":2,"due":null}"#)
         #expect(answer.status == .ok)
@@ -143,8 +160,11 @@ struct UpdateTests {
         #expect(answer.eTag == ETag.quote(row["version"]?.string ?? ""))
     }
 
-    @Test func `If-Match of the version that is there is taken, another is 412 with the server's row`() throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine)
+    func `If-Match of the version that is there is taken, another is 412 with the server's row`(_ stores: StoreKind)
+        throws
+    {
+        let fixture = try ServiceFixture(stores)
         let first = try fixture.insert(#"{"id":"1","text":"a"}"#)
         let version = try #require(first["version"]?.string)
         let dialect = ZUMODialect()
@@ -160,8 +180,9 @@ struct UpdateTests {
         #expect(weak.status == .preconditionFailed)
     }
 
-    @Test func `a stale version in the body without If-Match is 409 with the server's row`() throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine)
+    func `a stale version in the body without If-Match is 409 with the server's row`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores)
         let first = try fixture.insert(#"{"id":"1","text":"a"}"#)
         let version = try #require(first["version"]?.string)
         #expect(fixture.send(.patch, "/tables/Item/1", #"{"text":"b","version":"\#(version)"}"#).status == .ok)
@@ -170,27 +191,34 @@ struct UpdateTests {
         #expect(try stale.row()["text"] == "b")
     }
 
-    @Test(arguments: [
-        "{}", #"{"id":"1"}"#, #"{"version":"x"}"#, "", #"{"id":"2","text":"a"}"#, #"{"nope":1}"#, #"{"nope":null}"#,
-    ])
-    func `an update without a column, of another id or of an unknown column is 400`(_ body: String) throws {
-        let fixture = try ServiceFixture()
+    @Test(
+        arguments: StoreKind.perEngine,
+        [
+            "{}", #"{"id":"1"}"#, #"{"version":"x"}"#, "", #"{"id":"2","text":"a"}"#, #"{"nope":1}"#, #"{"nope":null}"#,
+        ])
+    func `an update without a column, of another id or of an unknown column is 400`(_ stores: StoreKind, _ body: String)
+        throws
+    {
+        let fixture = try ServiceFixture(stores)
         let first = try fixture.insert(#"{"id":"1","text":"a"}"#)
         #expect(fixture.send(.patch, "/tables/Item/1", body).status == .badRequest)
         #expect(try fixture.send(.get, "/tables/Item/1").row() == first)
     }
 
-    @Test func `the id in the body may be spelled in another case`() throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine)
+    func `the id in the body may be spelled in another case`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores)
         _ = try fixture.insert(#"{"id":"Ab"}"#)
         let answer = fixture.send(.patch, "/tables/Item/aB", #"{"id":"AB","text":"a"}"#)
         #expect(answer.status == .ok)
         #expect(try answer.row().id == "Ab")
     }
 
-    @Test(arguments: ["/tables/Item/none", "/tables/Other/1", "/tables/Item/\(String(repeating: "x", count: 5_000))"])
-    func `update and delete of what is not there are 404`(_ path: String) throws {
-        let fixture = try ServiceFixture()
+    @Test(
+        arguments: StoreKind.perEngine,
+        ["/tables/Item/none", "/tables/Other/1", "/tables/Item/\(String(repeating: "x", count: 5_000))"])
+    func `update and delete of what is not there are 404`(_ stores: StoreKind, _ path: String) throws {
+        let fixture = try ServiceFixture(stores)
         #expect(fixture.send(.patch, path, #"{"text":"a"}"#).status == .notFound)
         #expect(fixture.send(.delete, path).status == .notFound)
         #expect(fixture.send(.post, path).status == .notFound)
@@ -199,8 +227,9 @@ struct UpdateTests {
 }
 
 struct DeleteTests {
-    @Test func `a delete keeps the row, marked, with a new version`() throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine)
+    func `a delete keeps the row, marked, with a new version`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores)
         let first = try fixture.insert(#"{"id":"1","text":"a"}"#)
         let answer = fixture.send(.delete, "/tables/Item/1")
         #expect(answer.status == .ok)
@@ -210,8 +239,9 @@ struct DeleteTests {
         #expect(try fixture.send(.get, "/tables/Item/1?__includeDeleted=true").row() == row)
     }
 
-    @Test func `a delete of a stale version is 412 with the server's row`() throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine)
+    func `a delete of a stale version is 412 with the server's row`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores)
         let first = try fixture.insert(#"{"id":"1","text":"a"}"#)
         let answer = fixture.send(try ZUMODialect().delete("1", from: "Item", version: "old"))
         #expect(answer.status == .preconditionFailed)
@@ -220,9 +250,10 @@ struct DeleteTests {
             fixture.send(try ZUMODialect().delete("1", from: "Item", version: first["version"]?.string)).status == .ok)
     }
 
-    @Test(arguments: [nil, "old"])
-    func `update and delete of a soft-deleted row are 404 without a row`(_ version: String?) throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine, [nil, "old"])
+    func `update and delete of a soft-deleted row are 404 without a row`(_ stores: StoreKind, _ version: String?) throws
+    {
+        let fixture = try ServiceFixture(stores)
         _ = try fixture.insert(#"{"id":"1","text":"a"}"#)
         _ = fixture.send(.delete, "/tables/Item/1")
         let dialect = ZUMODialect()
@@ -232,8 +263,9 @@ struct DeleteTests {
         #expect(fixture.send(try dialect.delete("1", from: "Item", version: version)).status == .notFound)
     }
 
-    @Test func `an undelete brings the row back, on its version only`() throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine)
+    func `an undelete brings the row back, on its version only`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores)
         _ = try fixture.insert(#"{"id":"1","text":"a"}"#)
         let deleted = try fixture.send(.delete, "/tables/Item/1").row()
         let dialect = ZUMODialect()
@@ -247,8 +279,9 @@ struct DeleteTests {
         #expect(try fixture.send(.post, "/tables/Item/1").row() == row)
     }
 
-    @Test func `an undelete takes no body`() throws {
-        let fixture = try ServiceFixture()
+    @Test(arguments: StoreKind.perEngine)
+    func `an undelete takes no body`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores)
         _ = try fixture.insert(#"{"id":"1"}"#)
         #expect(fixture.send(.post, "/tables/Item/1", "{}").status == .badRequest)
     }

@@ -1,5 +1,6 @@
 import Testing
 import TidelineStore
+import TidelineTestStores
 
 @testable import Tideline
 
@@ -83,9 +84,9 @@ struct CollapseFlowTests {
 
     @Test(
         "Q2 a change joins the pending operation of its row, and the server ends with what the app sees",
-        arguments: cases)
-    func collapse(_ test: Case) async throws {
-        let world = try World()
+        arguments: StoreKind.perEngine, cases)
+    func collapse(_ stores: StoreKind, _ test: Case) async throws {
+        let world = try World(stores)
         _ = try await world.makeSyncedClient()
         let client = try await world.makeClient { $0.isStrict = test.isStrict }
         if test.pending == .update || test.pending == .delete { try await client.items.pull() }
@@ -119,9 +120,9 @@ struct CollapseFlowTests {
         client.transport.inspect(nil)
     }
 
-    @Test("Q2 an update that others join keeps its first base version")
-    func firstBaseVersion() async throws {
-        let client = try await World().makeSyncedClient()
+    @Test("Q2 an update that others join keeps its first base version", arguments: StoreKind.perEngine)
+    func firstBaseVersion(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeSyncedClient()
         let version = try client.row("a")?.version
         try await client.items.update(["id": "a", "text": "two"])
         try await client.items.update(["id": "a", "text": "three"])
@@ -133,9 +134,9 @@ struct CollapseFlowTests {
         #expect(version != nil)
     }
 
-    @Test("Q2 a restored row has what the insert names and nothing of the deleted row")
-    func restoreClears() async throws {
-        let world = try World()
+    @Test("Q2 a restored row has what the insert names and nothing of the deleted row", arguments: StoreKind.perEngine)
+    func restoreClears(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.delete(id: "a")
         try await client.items.insert(["id": "a", "text": "back"])
@@ -146,9 +147,11 @@ struct CollapseFlowTests {
         #expect(try client.row("a")?["priority"] ?? .null == .null)
     }
 
-    @Test("Q2 a row restored after its delete was carried out is brought back on the server", arguments: [true, false])
-    func restoreAfterDelete(isHard: Bool) async throws {
-        let world = try World()
+    @Test(
+        "Q2 a row restored after its delete was carried out is brought back on the server",
+        arguments: StoreKind.perEngine, [true, false])
+    func restoreAfterDelete(_ stores: StoreKind, isHard: Bool) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.delete(id: "a")
         client.transport.inspect { _, _ in .loseAnswer }
@@ -160,9 +163,9 @@ struct CollapseFlowTests {
         #expect(try world.state(client) == "local [a=back] queue [] server [a=back]")
     }
 
-    @Test("Q2 a restored row without any content is brought back too")
-    func restoreEmpty() async throws {
-        let world = try World()
+    @Test("Q2 a restored row without any content is brought back too", arguments: StoreKind.perEngine)
+    func restoreEmpty(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.delete(id: "a")
         client.transport.inspect { _, _ in .loseAnswer }

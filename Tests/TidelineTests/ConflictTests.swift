@@ -1,6 +1,6 @@
 import Testing
-import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
 
 @testable import Tideline
 
@@ -23,7 +23,7 @@ struct ConflictTests {
 
     /// A client whose push has met that conflict; the row's id is `a`.
     private func meet(
-        _ conflict: Conflict, in world: World, store: SQLiteStore? = nil
+        _ conflict: Conflict, in world: World, store: AnyStore? = nil
     ) async throws -> (client: Client, error: TableOperationError) {
         let first = try await world.makeSyncedClient()
         var client = try await world.makeClient(store: store)
@@ -50,9 +50,9 @@ struct ConflictTests {
 
     @Test(
         "C1 a conflict shows operation, local item and server's item, and the operation stays",
-        arguments: Conflict.allCases)
-    func shows(_ conflict: Conflict) async throws {
-        let world = try World()
+        arguments: StoreKind.perEngine, Conflict.allCases)
+    func shows(_ stores: StoreKind, _ conflict: Conflict) async throws {
+        let world = try World(stores)
         let (client, error) = try await meet(conflict, in: world)
         let kind: OperationKind =
             switch conflict {
@@ -99,9 +99,10 @@ struct ConflictTests {
         Resolution.allCases.filter { $0.fits(conflict) }.map { Case(conflict: conflict, resolution: $0) }
     }
 
-    @Test("C1 a resolution does what it says and the next push meets no conflict", arguments: cases)
-    func resolves(_ test: Case) async throws {
-        let world = try World()
+    @Test(
+        "C1 a resolution does what it says and the next push meets no conflict", arguments: StoreKind.perEngine, cases)
+    func resolves(_ stores: StoreKind, _ test: Case) async throws {
+        let world = try World(stores)
         let (client, error) = try await meet(test.conflict, in: world)
         let server = try brief(world.serverRow("a"))
         try await resolve(error, by: test.resolution)
@@ -161,9 +162,9 @@ struct ConflictTests {
 
     @Test(
         "C2 keeping a row sends what the resolution wrote and leaves the other client's columns",
-        arguments: [true, false])
-    func keepsOtherColumns(isServerBased: Bool) async throws {
-        let world = try World()
+        arguments: StoreKind.perEngine, [true, false])
+    func keepsOtherColumns(_ stores: StoreKind, isServerBased: Bool) async throws {
+        let world = try World(stores)
         let (client, error) = try await meet(.changed, in: world)
         var item = try #require(error.serverItem)
         if !isServerBased { item = ["id": "a", "priority": 9] }
@@ -181,10 +182,12 @@ struct ConflictTests {
         #expect(try client.row("a")?["priority"] == 9)
     }
 
-    @Test("C1 an item stored in place of the operation takes the server's version: the next edit meets no conflict")
-    func storedItemIsStamped() async throws {
+    @Test(
+        "C1 an item stored in place of the operation takes the server's version: the next edit meets no conflict",
+        arguments: StoreKind.perEngine)
+    func storedItemIsStamped(_ stores: StoreKind) async throws {
         for isLocal in [true, false] {
-            let world = try World()
+            let world = try World(stores)
             let (client, error) = try await meet(.changed, in: world)
             var item = isLocal ? try #require(error.item) : Row(id: .string("a"))
             item["text"] = "resolved"
@@ -196,9 +199,11 @@ struct ConflictTests {
         }
     }
 
-    @Test("C2 a third client that wrote since the error is not overwritten by a kept operation")
-    func thirdClient() async throws {
-        let world = try World()
+    @Test(
+        "C2 a third client that wrote since the error is not overwritten by a kept operation",
+        arguments: StoreKind.perEngine)
+    func thirdClient(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let (client, error) = try await meet(.changed, in: world)
         let third = try await world.makeOther()
         try await third.items.update(["id": "a", "text": "third"])
@@ -212,9 +217,9 @@ struct ConflictTests {
 
     @Test(
         "C1 a bad item in a resolution is refused, and nothing changes",
-        arguments: [["id": "a", "colour": "red"], ["id": "a", "text": 1]] as [Row])
-    func badItem(item: Row) async throws {
-        let world = try World()
+        arguments: StoreKind.perEngine, [["id": "a", "colour": "red"], ["id": "a", "text": 1]] as [Row])
+    func badItem(_ stores: StoreKind, item: Row) async throws {
+        let world = try World(stores)
         let (client, error) = try await meet(.changed, in: world)
         let before = try client.store.dump()
         #expect(await syncErrorCode { try await error.keepOperationAndUpdateItem(item) } == .invalidArgument)
@@ -224,9 +229,11 @@ struct ConflictTests {
         #expect(!error.isHandled)
     }
 
-    @Test("C1 discarding a rejected change shows the row as it was; a rejected insert goes")
-    func discardRejected() async throws {
-        let world = try World()
+    @Test(
+        "C1 discarding a rejected change shows the row as it was; a rejected insert goes",
+        arguments: StoreKind.perEngine)
+    func discardRejected(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.update(["id": "a", "text": "mine"])
         try await client.items.insert(["id": "b", "text": "new"])
@@ -241,14 +248,16 @@ struct ConflictTests {
 
     // MARK: Life of an error
 
-    @Test("C1 errors survive a restart, keep their operation's id, and can be resolved then")
-    func survives() async throws {
-        let world = try World()
-        let file = TemporaryFile()
-        let store = try SQLiteStore(path: file.path)
+    @Test(
+        "C1 errors survive a restart, keep their operation's id, and can be resolved then",
+        arguments: StoreKind.persistent)
+    func survives(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let file = try StoreFiles(stores)
+        let store = try file.open()
         let (_, error) = try await meet(.changed, in: world, store: store)
         try store.close()
-        let client = try await world.makeClient(store: try SQLiteStore(path: file.path))
+        let client = try await world.makeClient(store: try file.open())
         let found = try #require(try await client.context.operationErrors().first)
         #expect(found.operationID == error.operationID && found.code == .conflict && found.status == 412)
         #expect(found.message == error.message && found.item == error.item && found.kind == .update)
@@ -260,9 +269,9 @@ struct ConflictTests {
 
     @Test(
         "C1 an error goes when its row is edited, and when its operation succeeds",
-        arguments: ["update", "delete", "success"])
-    func disappears(how: String) async throws {
-        let world = try World()
+        arguments: StoreKind.perEngine, ["update", "delete", "success"])
+    func disappears(_ stores: StoreKind, how: String) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.update(["id": "a", "text": "mine"])
         client.transport.inspect { _, _ in .answer(.answer(400)) }
@@ -283,9 +292,9 @@ struct ConflictTests {
 
     @Test(
         "C2 a resolution fails with operationChanged and changes nothing if the operation is another by now",
-        arguments: Interference.allCases)
-    func changedSince(_ interference: Interference) async throws {
-        let world = try World()
+        arguments: StoreKind.perEngine, Interference.allCases)
+    func changedSince(_ stores: StoreKind, _ interference: Interference) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.update(["id": "a", "text": "mine"])
         client.transport.inspect { _, _ in .answer(.answer(400)) }
@@ -322,9 +331,10 @@ struct ConflictTests {
 
     @Test(
         "C2 row, operation and error record change together, whichever store call fails",
-        arguments: [Resolution.discard, .updateToMerge, .keepLocal, .modifyToDelete, .modifyToUpdateItem])
-    func together(_ resolution: Resolution) async throws {
-        let world = try World()
+        arguments: StoreKind.perEngine,
+        [Resolution.discard, .updateToMerge, .keepLocal, .modifyToDelete, .modifyToUpdateItem])
+    func together(_ stores: StoreKind, _ resolution: Resolution) async throws {
+        let world = try World(stores)
         let (store, client) = try await world.makeFailingClient()
         let other = try await world.makeOther()
         try await other.items.update(["id": "a", "text": "theirs"])

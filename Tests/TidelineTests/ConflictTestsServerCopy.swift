@@ -1,15 +1,18 @@
 import Testing
-import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
 
 @testable import Tideline
 
 /// The rules C3 and C4: the server's row, kept beside a row with a pending operation.
 @Suite("Server's copy", .timeLimit(.minutes(15)))
 struct ServerCopyTests {
-    @Test("C3 the row as the server had it is kept from the first change until the queue has no more of it")
-    func baseCopy() async throws {
-        let world = try World()
+    @Test(
+        "C3 the row as the server had it is kept from the first change until the queue has no more of it",
+        arguments: StoreKind.perEngine)
+    func baseCopy(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         func base() throws -> [String?] {
             try client.store.read { reader in
@@ -38,9 +41,9 @@ struct ServerCopyTests {
 
     @Test(
         "C4 a row pulled under a pending operation stays as edited, and discarding shows what was pulled",
-        arguments: [false, true])
-    func pulledUnderOperation(isDeleted: Bool) async throws {
-        let world = try World()
+        arguments: StoreKind.perEngine, [false, true])
+    func pulledUnderOperation(_ stores: StoreKind, isDeleted: Bool) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.insert(["id": "b", "text": "b"])
         try await client.context.push()
@@ -73,9 +76,10 @@ struct ServerCopyTests {
 
     @Test(
         "C4 a later row that a pull brings while an answer is on its way is not put back by that answer",
-        arguments: [OperationKind.insert, .update, .delete], [false, true])
-    func pulledDuringFlight(_ kind: OperationKind, isEdited: Bool) async throws {
-        let world = try World()
+        arguments: StoreKind.perEngine, allPairs([OperationKind.insert, .update, .delete], [false, true]))
+    func pulledDuringFlight(_ stores: StoreKind, _ flight: (OperationKind, Bool)) async throws {
+        let (kind, isEdited) = flight
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.pull(queryID: "q")
         let id = kind == .insert ? "b" : "a"

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
-import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
 
 @testable import Tideline
 
@@ -23,9 +23,9 @@ struct DelegateTests {
         return client
     }
 
-    @Test("P2 every operation passes the delegate, in order, and the end is told")
-    func passes() async throws {
-        let world = try World()
+    @Test("P2 every operation passes the delegate, in order, and the end is told", arguments: StoreKind.perEngine)
+    func passes(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         let delegate = ScriptedDelegate { try await $0.execute() }
         client.context.delegate = delegate
@@ -40,9 +40,9 @@ struct DelegateTests {
 
     @Test(
         "P2 a delegate sees the row, or what a deleted row was, with the version it was changed on",
-        arguments: [OperationKind.update, .delete])
-    func sees(_ kind: OperationKind) async throws {
-        let world = try World()
+        arguments: StoreKind.perEngine, [OperationKind.update, .delete])
+    func sees(_ stores: StoreKind, _ kind: OperationKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         let version = try client.row("a")?.version
         if kind == .update {
@@ -60,9 +60,9 @@ struct DelegateTests {
         #expect(try await client.queue().isEmpty)
     }
 
-    @Test("P2 a changed item is what is sent, and what comes back is stored")
-    func changesItem() async throws {
-        let world = try World()
+    @Test("P2 a changed item is what is sent, and what comes back is stored", arguments: StoreKind.perEngine)
+    func changesItem(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await makeClient(world)
         client.context.delegate = ScriptedDelegate { operation in
             operation.item["text"] = "changed"
@@ -74,9 +74,11 @@ struct DelegateTests {
         #expect(try client.row("a")?["complete"] == true)
     }
 
-    @Test("P2 a conflict is settled by executing again on the server's version", arguments: OperationKind.allCases)
-    func executesTwice(_ kind: OperationKind) async throws {
-        let world = try World()
+    @Test(
+        "P2 a conflict is settled by executing again on the server's version", arguments: StoreKind.perEngine,
+        OperationKind.allCases)
+    func executesTwice(_ stores: StoreKind, _ kind: OperationKind) async throws {
+        let world = try World(stores)
         let client = try await makeClient(world, inConflict: true)
         if kind == .delete { try await client.items.delete(id: "a") }
         if kind == .insert {
@@ -108,9 +110,9 @@ struct DelegateTests {
         if kind == .update { #expect(try world.serverRow("a")?["priority"] == 9) }
     }
 
-    @Test("P2 a delegate may force its row by leaving the version out")
-    func forces() async throws {
-        let world = try World()
+    @Test("P2 a delegate may force its row by leaving the version out", arguments: StoreKind.perEngine)
+    func forces(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await makeClient(world, inConflict: true)
         client.context.delegate = ScriptedDelegate { operation in
             operation.item["version"] = nil
@@ -120,9 +122,11 @@ struct DelegateTests {
         #expect(try world.state(client) == "local [a=mine] queue [] server [a=mine]")
     }
 
-    @Test("P2 a row of the delegate's own is stored as the result, also one of a few columns")
-    func returnsOwnRow() async throws {
-        let world = try World()
+    @Test(
+        "P2 a row of the delegate's own is stored as the result, also one of a few columns",
+        arguments: StoreKind.perEngine)
+    func returnsOwnRow(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await makeClient(world)
         let version = try client.row("a")?.version
         client.context.delegate = ScriptedDelegate { _ in ["id": "a", "text": "made up"] }
@@ -133,9 +137,11 @@ struct DelegateTests {
         #expect(try client.row("a")?.version == version)
     }
 
-    @Test("P2 an edit made meanwhile waits behind a delegate's own row, on the version before it")
-    func editBehindOwnRow() async throws {
-        let world = try World()
+    @Test(
+        "P2 an edit made meanwhile waits behind a delegate's own row, on the version before it",
+        arguments: StoreKind.perEngine)
+    func editBehindOwnRow(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await makeClient(world)
         let version = try client.row("a")?.version
         client.context.delegate = ScriptedDelegate { _ in
@@ -153,9 +159,11 @@ struct DelegateTests {
         #expect(try world.serverRow("a")?["text"] == "theirs")
     }
 
-    @Test("P2 an edit made during an update without difference keeps the version it was made on")
-    func editBehindEmptyUpdate() async throws {
-        let world = try World()
+    @Test(
+        "P2 an edit made during an update without difference keeps the version it was made on",
+        arguments: StoreKind.perEngine)
+    func editBehindEmptyUpdate(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await makeClient(world)
         try await client.items.update(["id": "a", "text": "one"])
         let version = try client.row("a")?.version
@@ -171,9 +179,11 @@ struct DelegateTests {
         #expect(try world.state(client) == "local [a=edited] queue [] server [a=edited]")
     }
 
-    @Test("P2 the same where the delegate leaves nothing to send and there is no base copy")
-    func editBehindNothing() async throws {
-        let world = try World()
+    @Test(
+        "P2 the same where the delegate leaves nothing to send and there is no base copy",
+        arguments: StoreKind.perEngine)
+    func editBehindNothing(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let store = try await world.makeSyncedClient().store
         let client = try await world.makeClient(store: store) { $0.handlesSyncTableOperations = false }
         let version = try client.row("a")?.version
@@ -188,9 +198,11 @@ struct DelegateTests {
         #expect(try await client.context.pendingOperations().map(\.baseVersion) == [version])
     }
 
-    @Test("P2 an error of the delegate's own is this operation's failure, and the push goes on")
-    func throwsOwnError() async throws {
-        let world = try World()
+    @Test(
+        "P2 an error of the delegate's own is this operation's failure, and the push goes on",
+        arguments: StoreKind.perEngine)
+    func throwsOwnError(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await makeClient(world)
         try await client.items.insert(["id": "b", "text": "new"])
         client.context.delegate = ScriptedDelegate { operation in
@@ -202,9 +214,11 @@ struct DelegateTests {
         #expect(try world.state(client) == "local [a=mine, b=new] queue [update a] server [a=one, b=new]")
     }
 
-    @Test("P2 a refusal by another call of the core within the delegate does not end the push")
-    func throwsOtherSyncError() async throws {
-        let world = try World()
+    @Test(
+        "P2 a refusal by another call of the core within the delegate does not end the push",
+        arguments: StoreKind.perEngine)
+    func throwsOtherSyncError(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await makeClient(world)
         try await client.items.insert(["id": "b", "text": "new"])
         client.context.delegate = ScriptedDelegate { operation in
@@ -216,9 +230,10 @@ struct DelegateTests {
     }
 
     @Test(
-        "P2 passing over an error loses no operation", arguments: ["rejected", "conflict", "network", "never executed"])
-    func passesOver(what: String) async throws {
-        let world = try World()
+        "P2 passing over an error loses no operation", arguments: StoreKind.perEngine,
+        ["rejected", "conflict", "network", "never executed"])
+    func passesOver(_ stores: StoreKind, what: String) async throws {
+        let world = try World(stores)
         let client = try await makeClient(world, inConflict: what == "conflict")
         client.context.delegate = ScriptedDelegate { operation in
             if what == "never executed" { return nil }
@@ -233,9 +248,11 @@ struct DelegateTests {
         #expect(try client.texts() == ["mine"])
     }
 
-    @Test("P2 a delete that the delegate answers without executing is done; the row stays deleted here")
-    func answersDelete() async throws {
-        let world = try World()
+    @Test(
+        "P2 a delete that the delegate answers without executing is done; the row stays deleted here",
+        arguments: StoreKind.perEngine)
+    func answersDelete(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.delete(id: "a")
         client.context.delegate = ScriptedDelegate { _ in nil }
@@ -245,9 +262,9 @@ struct DelegateTests {
 
     @Test(
         "P2 an item that does not fit the table is refused before it is sent, and the operation works on after",
-        arguments: [["text": 5], ["colour": "red"], ["effort": .double(.nan)]] as [Row])
-    func badItem(change: Row) async throws {
-        let world = try World()
+        arguments: StoreKind.perEngine, [["text": 5], ["colour": "red"], ["effort": .double(.nan)]] as [Row])
+    func badItem(_ stores: StoreKind, change: Row) async throws {
+        let world = try World(stores)
         let client = try await makeClient(world)
         client.context.delegate = ScriptedDelegate { operation in
             operation.item = operation.item.merging(change)
@@ -263,9 +280,11 @@ struct DelegateTests {
         #expect(try world.state(client) == "local [a=mine] queue [] server [a=mine]")
     }
 
-    @Test("P2 what an executed item lost on the way is not left on the server when another is executed")
-    func executesAnotherItem() async throws {
-        let world = try World()
+    @Test(
+        "P2 what an executed item lost on the way is not left on the server when another is executed",
+        arguments: StoreKind.perEngine)
+    func executesAnotherItem(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await makeClient(world)
         client.transport.inspect { [transport = client.transport] _, _ in
             transport.requests.count == 1 ? .loseAnswer : nil
@@ -286,9 +305,9 @@ struct DelegateTests {
 
     @Test(
         "P8 cancelPush ends the push after this operation, before or after its execution",
-        arguments: ["before", "after", "instead", "failed"])
-    func cancels(when: String) async throws {
-        let world = try World()
+        arguments: StoreKind.perEngine, ["before", "after", "instead", "failed"])
+    func cancels(_ stores: StoreKind, when: String) async throws {
+        let world = try World(stores)
         let client = try await makeClient(world)
         try await client.items.insert(["id": "b", "text": "new"])
         let delegate = ScriptedDelegate { operation in
@@ -312,9 +331,11 @@ struct DelegateTests {
 
     // MARK: C1
 
-    @Test("C1 a push whose errors pushCompleted resolves all ends without an error", arguments: [true, false])
-    func resolvesAtTheEnd(all: Bool) async throws {
-        let world = try World()
+    @Test(
+        "C1 a push whose errors pushCompleted resolves all ends without an error", arguments: StoreKind.perEngine,
+        [true, false])
+    func resolvesAtTheEnd(_ stores: StoreKind, all: Bool) async throws {
+        let world = try World(stores)
         let client = try await makeClient(world, inConflict: true)
         try await client.items.insert(["id": "b", "text": "new"])
         client.transport.inspect { request, _ in request.method == .post ? .answer(.answer(400)) : nil }
@@ -338,9 +359,11 @@ struct DelegateTests {
                     : "local [a=theirs, b=new] queue [insert b] server [a=theirs]"))
     }
 
-    @Test("P2 local changes made by the delegate on the row in hand are kept and go with the next push")
-    func editsRow() async throws {
-        let world = try World()
+    @Test(
+        "P2 local changes made by the delegate on the row in hand are kept and go with the next push",
+        arguments: StoreKind.perEngine)
+    func editsRow(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await makeClient(world)
         client.context.delegate = ScriptedDelegate { operation in
             try await client.items.update(["id": "a", "complete": true])

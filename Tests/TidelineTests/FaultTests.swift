@@ -1,8 +1,8 @@
 import HTTPTypes
 import Synchronization
 import Testing
-import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
 import TidelineWire
 
 @testable import Tideline
@@ -68,10 +68,12 @@ struct FaultTests {
         body("ids that differ only in case", #"[{"id":"B"},{"id":"c"},{"id":"b"}]"#),
     ]
 
-    @Test("a pull met by a fault says which, changes nothing, and the next pull goes on", arguments: faults)
-    func pull(_ fault: Fault) async throws {
+    @Test(
+        "a pull met by a fault says which, changes nothing, and the next pull goes on", arguments: StoreKind.perEngine,
+        faults)
+    func pull(_ stores: StoreKind, _ fault: Fault) async throws {
         for queryID in ["q", nil] {
-            let world = try World()
+            let world = try World(stores)
             let client = try await world.makeClient()
             try world.plant([World.row("a", at: 0)])
             try await client.items.pull(queryID: "q")
@@ -95,9 +97,10 @@ struct FaultTests {
         }
     }
 
-    @Test("a fault on the second page keeps the first, and the next pull goes on", arguments: faults)
-    func secondPage(_ fault: Fault) async throws {
-        let world = try World()
+    @Test(
+        "a fault on the second page keeps the first, and the next pull goes on", arguments: StoreKind.perEngine, faults)
+    func secondPage(_ stores: StoreKind, _ fault: Fault) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant(World.rows(at: (0..<6).map { $0 * 10_000 }))
         client.transport.inspect { _, _ in
@@ -117,9 +120,9 @@ struct FaultTests {
         #expect(try client.store.versions() == world.serverVersions())
     }
 
-    @Test("a fault of a row names table, column and id, and the place in the answer")
-    func named() async throws {
-        let client = try await World().makeClient()
+    @Test("a fault of a row names table, column and id, and the place in the answer", arguments: StoreKind.perEngine)
+    func named(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeClient()
         client.transport.inspect { _, _ in
             .answer(.answer(200, #"[{"id":"a","text":"x"},{"id":"b","complete":"yes"}]"#))
         }
@@ -129,9 +132,11 @@ struct FaultTests {
         #expect((error?.cause as? WireError)?.code == .invalidValue)
     }
 
-    @Test("rows whose ids differ only in case are two rows where the table's ids are exact")
-    func exactIDs() async throws {
-        let client = try await World().makeClient()
+    @Test(
+        "rows whose ids differ only in case are two rows where the table's ids are exact",
+        arguments: StoreKind.perEngine)
+    func exactIDs(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeClient()
         try await client.client.define(TableSchema("Exact", columns: [], idMatching: .exact))
         client.transport.inspect { request, _ in
             .answer(.answer(200, request.target.contains("$filter") ? "[]" : #"[{"id":"B"},{"id":"b"}]"#))
@@ -140,9 +145,11 @@ struct FaultTests {
         #expect(try await client.client.table("Exact").rows().rows.map(\.id) == ["B", "b"])
     }
 
-    @Test("F8 a row pulled under another spelling of its id is the same row, under the spelling stored first")
-    func spelling() async throws {
-        let world = try World()
+    @Test(
+        "F8 a row pulled under another spelling of its id is the same row, under the spelling stored first",
+        arguments: StoreKind.perEngine)
+    func spelling(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant([World.row("Key", at: 0)])
         try await client.items.pull(queryID: "q")
@@ -159,9 +166,9 @@ struct FaultTests {
 
     // MARK: Retries
 
-    @Test("500 then success is a success", arguments: [408, 429, 500, 502, 503, 504])
-    func transient(status: Int) async throws {
-        let world = try World()
+    @Test("500 then success is a success", arguments: StoreKind.perEngine, [408, 429, 500, 502, 503, 504])
+    func transient(_ stores: StoreKind, status: Int) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant([World.row("a", at: 0)])
         client.transport.inspect { _, _ in client.transport.requests.count < 4 ? .answer(.answer(status)) : nil }
@@ -173,9 +180,9 @@ struct FaultTests {
 
     // MARK: Names
 
-    @Test("an unknown local table is an error that names it, and nothing is sent")
-    func unknownTable() async throws {
-        let client = try await World().makeClient()
+    @Test("an unknown local table is an error that names it, and nothing is sent", arguments: StoreKind.perEngine)
+    func unknownTable(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeClient()
         let table = client.client.table("Nowhere")
         for body in [
             { _ = try await table.pull() }, { _ = try await table.pull(queryID: "q") },
@@ -189,27 +196,27 @@ struct FaultTests {
         #expect(client.transport.requests.isEmpty)
     }
 
-    @Test("a table that only the server lacks is 404, with the server's words")
-    func unknownRemoteTable() async throws {
-        let client = try await World().makeClient()
+    @Test("a table that only the server lacks is 404, with the server's words", arguments: StoreKind.perEngine)
+    func unknownRemoteTable(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeClient()
         try await client.client.define(TableSchema("Local", columns: []))
         let error = await #expect(throws: SyncError.self) { try await client.client.table("Local").pull() }
         #expect(error?.code == .rejected && error?.status == 404 && error?.table == "Local")
         #expect(error?.message.contains("no table") == true)
     }
 
-    @Test("a column of the filter that the server lacks is the server's to refuse")
-    func unknownColumn() async throws {
-        let client = try await World().makeClient()
+    @Test("a column of the filter that the server lacks is the server's to refuse", arguments: StoreKind.perEngine)
+    func unknownColumn(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeClient()
         try await client.client.define(TableSchema("TodoItem", columns: World.schema.columns + [.int("nothing")]))
         let query = Query("TodoItem").filter(.column("nothing") == 1)
         let error = await #expect(throws: SyncError.self) { try await client.items.pull(query) }
         #expect(error?.code == .rejected && error?.status == 400)
     }
 
-    @Test("columns of the server that the table does not define are ignored")
-    func furtherColumns() async throws {
-        let client = try await World().makeClient()
+    @Test("columns of the server that the table does not define are ignored", arguments: StoreKind.perEngine)
+    func furtherColumns(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeClient()
         client.transport.inspect { request, _ in
             .answer(
                 .answer(
@@ -225,14 +232,15 @@ struct FaultTests {
 
     @Test(
         "a link that leads elsewhere is not followed, and the pull misses nothing",
-        arguments: [
+        arguments: StoreKind.perEngine,
+        [
             "http://evil.test/tables/TodoItem?$skip=1; rel=next", "<https://server.test/tables/TodoItem>; rel=next",
             "<http://server.test:81/tables/TodoItem>; rel=\"next\"", "<//evil.test/x>; rel=next",
             "<http://server.test@evil.test/tables/TodoItem>; rel=next",
             "<http://server.test/tables/../admin>; rel=next",
         ])
-    func foreignLinks(link: String) async throws {
-        let world = try World()
+    func foreignLinks(_ stores: StoreKind, link: String) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient {
             $0.authorization = { _ in HTTPField(name: .init("X-ZUMO-AUTH") ?? .authorization, value: "secret") }
         }

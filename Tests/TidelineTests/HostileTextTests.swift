@@ -1,5 +1,6 @@
 import Testing
 import TidelineStore
+import TidelineTestStores
 
 @testable import Tideline
 
@@ -13,8 +14,8 @@ struct HostileTextTests {
         "ﷺ", "İıſK", "a\u{300}\u{301}\u{302}",
     ]
 
-    private func expectTravels(_ text: String, id: String = "a") async throws {
-        let world = try World { $0.maximumBodySize = 8 << 20 }
+    private func expectTravels(_ stores: StoreKind, _ text: String, id: String = "a") async throws {
+        let world = try World(stores) { $0.maximumBodySize = 8 << 20 }
         let sender = try await world.makeClient()
         let receiver = try await world.makeClient()
         try await sender.items.insert(["id": .string(id), "text": .string(text)])
@@ -37,22 +38,25 @@ struct HostileTextTests {
         try await third.items.pull(query, queryID: "q'\(text)'")
     }
 
-    @Test("any text arrives unchanged through insert, push and another client's pull, and is found", arguments: texts)
-    func travels(text: String) async throws { try await expectTravels(text) }
+    @Test(
+        "any text arrives unchanged through insert, push and another client's pull, and is found",
+        arguments: StoreKind.perEngine, texts)
+    func travels(_ stores: StoreKind, text: String) async throws { try await expectTravels(stores, text) }
 
-    @Test("1 MB of text arrives unchanged")
-    func large() async throws {
-        try await expectTravels(String(repeating: "0123456789\u{0}\"é😀", count: 1 << 16))
+    @Test("1 MB of text arrives unchanged", arguments: StoreKind.perEngine)
+    func large(_ stores: StoreKind) async throws {
+        try await expectTravels(stores, String(repeating: "0123456789\u{0}\"é😀", count: 1 << 16))
     }
 
     @Test(
         "ids of any characters that are allowed travel, up to 255 characters",
-        arguments: [
+        arguments: StoreKind.perEngine,
+        [
             "it's", "a b", "%2F", "%00", "é", "😀", "a&b=c#d;e,f", "~!@$^*()[]{}|<>:", "null", "MS_TableOperations",
             String(repeating: "x", count: 255), String(repeating: "é", count: 255), String(repeating: "😀", count: 255),
         ])
-    func ids(id: String) async throws {
-        let world = try World()
+    func ids(_ stores: StoreKind, id: String) async throws {
+        let world = try World(stores)
         let sender = try await world.makeClient()
         let receiver = try await world.makeClient()
         try await sender.items.insert(["id": .string(id), "text": "one"])
@@ -73,12 +77,13 @@ struct HostileTextTests {
 
     @Test(
         "ids that are not allowed are refused before anything is written, naming the column",
-        arguments: [
+        arguments: StoreKind.perEngine,
+        [
             String(repeating: "x", count: 256), " ", "\u{3000}", ".", "..", "a\"b", "a+b", "a?b", "a\\b", "a/b", "a`b",
             "\u{0}", "a\u{1f}", "a\u{7f}", "a\u{9f}",
         ])
-    func badIDs(id: String) async throws {
-        let client = try await World().makeClient()
+    func badIDs(_ stores: StoreKind, id: String) async throws {
+        let client = try await World(stores).makeClient()
         for change in [
             { _ = try await client.items.insert(["id": .string(id), "text": "x"]) },
             { try await client.items.update(["id": .string(id), "text": "x"]) },

@@ -2,8 +2,9 @@ import Foundation
 import HTTPTypes
 import Synchronization
 import Testing
-import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
 import TidelineWire
 
 @testable import Tideline
@@ -37,7 +38,7 @@ struct IncrementalPullPagingTests {
         /// Answers stamps cut to milliseconds.
         case milliseconds
 
-        func fault(for request: HTTPRequest) -> FaultyTransport<SQLiteStore>.Fault? {
+        func fault(for request: HTTPRequest) -> FaultyTransport<AnyStore>.Fault? {
             switch self {
             case .plain: nil
             case .caps: .instead(request.limited(to: 3)) { $0.without(.link) }
@@ -66,10 +67,11 @@ struct IncrementalPullPagingTests {
 
     @Test(
         "F5 rows with any stamps are all pulled, with pages of any size, from servers that cap them or cut stamps",
-        arguments: stamps, Server.allCases)
-    func complete(_ stamps: Stamps, server: Server) async throws {
+        arguments: StoreKind.perEngine, allPairs(stamps, Server.allCases))
+    func complete(_ stores: StoreKind, _ setting: (Stamps, Server)) async throws {
+        let (stamps, server) = setting
         for pageSize in [1, 2, 4, 25, 1000] {
-            let world = try World()
+            let world = try World(stores)
             let client = try await world.makeClient()
             client.transport.inspect { request, _ in server.fault(for: request) }
             try world.plant(World.rows(at: stamps.ticks))
@@ -84,9 +86,10 @@ struct IncrementalPullPagingTests {
     }
 
     @Test(
-        "F5 a server that caps its pages by other measures than rows hides nothing", arguments: [[3, 2], [5, 1, 4]])
-    func uneven(caps: [Int]) async throws {
-        let world = try World()
+        "F5 a server that caps its pages by other measures than rows hides nothing", arguments: StoreKind.perEngine,
+        [[3, 2], [5, 1, 4]])
+    func uneven(_ stores: StoreKind, caps: [Int]) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant(World.rows(at: (0..<20).map { $0 * 10_000 }))
         try await pulled(world, client, pageSize: 1000)
@@ -98,11 +101,13 @@ struct IncrementalPullPagingTests {
         try await pulled(world, client, pageSize: 1000)
     }
 
-    @Test("F5 a row that moves to the end between pages, or is deleted, is neither lost nor left stale")
-    func changesMeanwhile() async throws {
+    @Test(
+        "F5 a row that moves to the end between pages, or is deleted, is neither lost nor left stale",
+        arguments: StoreKind.perEngine)
+    func changesMeanwhile(_ stores: StoreKind) async throws {
         for pageSize in [1, 2, 5] {
             for step in 1...6 {
-                let world = try World()
+                let world = try World(stores)
                 let client = try await world.makeClient()
                 try world.plant(World.rows(at: (0..<12).map { ($0 / 4) * 10_000 }))
                 client.transport.inspect { _, _ in
@@ -121,9 +126,11 @@ struct IncrementalPullPagingTests {
         }
     }
 
-    @Test("F5 a row that changes each time the client looks does not hold the pull up for ever")
-    func restless() async throws {
-        let world = try World()
+    @Test(
+        "F5 a row that changes each time the client looks does not hold the pull up for ever",
+        arguments: StoreKind.perEngine)
+    func restless(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant(World.rows(at: [0, 0, 0, 0, 0]))
         client.transport.inspect { _, _ in
@@ -135,9 +142,10 @@ struct IncrementalPullPagingTests {
     }
 
     @Test(
-        "F5 a server that does not follow filter or order is an error, not a loop", arguments: ["$filter", "$orderby"])
-    func disobedient(option: String) async throws {
-        let world = try World()
+        "F5 a server that does not follow filter or order is an error, not a loop", arguments: StoreKind.perEngine,
+        ["$filter", "$orderby"])
+    func disobedient(_ stores: StoreKind, option: String) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant(World.rows(at: (0..<20).map { (19 - $0) * 10_000 }))
         client.transport.inspect { request, _ in
@@ -151,9 +159,10 @@ struct IncrementalPullPagingTests {
     }
 
     @Test(
-        "F5 a server that ignores the filter in a crowded millisecond is an error, not a loop", arguments: [1, 3, 20])
-    func disobedientInCrowd(pageSize: Int) async throws {
-        let world = try World()
+        "F5 a server that ignores the filter in a crowded millisecond is an error, not a loop",
+        arguments: StoreKind.perEngine, [1, 3, 20])
+    func disobedientInCrowd(_ stores: StoreKind, pageSize: Int) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant(World.rows(at: (0..<20).map { _ in 0 }))
         client.transport.inspect { request, _ in
@@ -166,9 +175,10 @@ struct IncrementalPullPagingTests {
         #expect(client.transport.requests.count < 10)
     }
 
-    @Test("F5 a missing updatedAt is an error that names the row, and no token passes it")
-    func missingStamp() async throws {
-        let world = try World()
+    @Test(
+        "F5 a missing updatedAt is an error that names the row, and no token passes it", arguments: StoreKind.perEngine)
+    func missingStamp(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant([World.row("a", at: 0), World.row("b", at: 0)])
         client.transport.inspect { _, _ in .change { $0.replacing(#""updatedAt":"#, with: #""was":"#) } }
@@ -177,9 +187,9 @@ struct IncrementalPullPagingTests {
         #expect(try client.store.tokens().isEmpty)
     }
 
-    @Test("F5 rows without a version come again, but end the pull all the same")
-    func withoutVersion() async throws {
-        let world = try World()
+    @Test("F5 rows without a version come again, but end the pull all the same", arguments: StoreKind.perEngine)
+    func withoutVersion(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant(World.rows(at: [0, 0, 0, 10_000]).map { $0.merging("version", .null) })
         for _ in 1...3 { try await pulled(world, client, pageSize: 2) }

@@ -2,8 +2,8 @@ import Foundation
 import HTTPTypes
 import Synchronization
 import Testing
-import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
 import TidelineWire
 
 @testable import Tideline
@@ -67,7 +67,7 @@ struct IncrementalPullRandomTests {
             try world.plant(rows)
         }
 
-        func fault(for request: HTTPRequest) throws -> FaultyTransport<SQLiteStore>.Fault? {
+        func fault(for request: HTTPRequest) throws -> FaultyTransport<AnyStore>.Fault? {
             let draw = state.withLock { state in
                 (
                     state.isQuiet, writes: state.chance.happens(30), cap: Int.random(in: 1...9, using: &state.chance),
@@ -83,9 +83,11 @@ struct IncrementalPullRandomTests {
         func pageSize() -> Int { state.withLock { Int.random(in: 1...12, using: &$0.chance) } }
     }
 
-    @Test("F5 F6 F8 any server's writes, caps, late commits and failures end in equality", arguments: seeds)
-    func converges(seed: UInt64) async throws {
-        let world = try World()
+    @Test(
+        "F5 F6 F8 any server's writes, caps, late commits and failures end in equality", arguments: StoreKind.perEngine,
+        seeds)
+    func converges(_ stores: StoreKind, seed: UInt64) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         let mischief = Mischief(world: world, seed: seed)
         for _ in 0..<5 { try mischief.write() }

@@ -1,6 +1,8 @@
 import HTTPTypes
 import Testing
 import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
 
 @testable import Tideline
 
@@ -12,9 +14,9 @@ struct IncrementalPullTests {
 
     // MARK: F4
 
-    @Test("F4 the token is kept per table and per query id")
-    func perQueryID() async throws {
-        let world = try World()
+    @Test("F4 the token is kept per table and per query id", arguments: StoreKind.perEngine)
+    func perQueryID(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant([World.row("a", at: 0)])
         try await client.items.pull(queryID: "one")
@@ -30,9 +32,9 @@ struct IncrementalPullTests {
         #expect(client.transport.requests.first?.contains("$filter") == false)
     }
 
-    @Test("F4 the token survives a new client over the same store")
-    func survives() async throws {
-        let world = try World()
+    @Test("F4 the token survives a new client over the same store", arguments: StoreKind.perEngine)
+    func survives(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let first = try await world.makeClient()
         try world.plant(World.rows(at: [0, 10_000]))
         try await first.items.pull(queryID: "all")
@@ -42,9 +44,9 @@ struct IncrementalPullTests {
         #expect(second.transport.requests[0].contains("$filter"))
     }
 
-    @Test("F4 the same query id with another filter is an error, and changes nothing")
-    func filterChanged() async throws {
-        let world = try World()
+    @Test("F4 the same query id with another filter is an error, and changes nothing", arguments: StoreKind.perEngine)
+    func filterChanged(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant([World.row("a", at: 0)])
         let query = Query("TodoItem").filter(.column("complete") == true || .column("text") == "a")
@@ -60,9 +62,11 @@ struct IncrementalPullTests {
         try await client.items.pull(query, queryID: "q")
     }
 
-    @Test("F4 on request another filter begins anew; its rows all come, then it is the query id's own")
-    func filterReset() async throws {
-        let world = try World()
+    @Test(
+        "F4 on request another filter begins anew; its rows all come, then it is the query id's own",
+        arguments: StoreKind.perEngine)
+    func filterReset(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant([World.row("a", at: 0), World.row("b", at: 10_000)])
         world.clock.advance(by: .seconds(60))
@@ -73,9 +77,9 @@ struct IncrementalPullTests {
         try await client.items.pull(wider, queryID: "q")
     }
 
-    @Test("F4 a token that was reset brings all rows again")
-    func reset() async throws {
-        let world = try World()
+    @Test("F4 a token that was reset brings all rows again", arguments: StoreKind.perEngine)
+    func reset(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant([World.row("a", at: 0), World.row("b", at: Self.minute)])
         world.clock.advance(by: .seconds(600))
@@ -90,9 +94,11 @@ struct IncrementalPullTests {
         #expect(try client.texts() == ["a", "b"])
     }
 
-    @Test("F4 a token reset while the pull runs ends the pull, and the next one brings everything")
-    func resetMeanwhile() async throws {
-        let world = try World()
+    @Test(
+        "F4 a token reset while the pull runs ends the pull, and the next one brings everything",
+        arguments: StoreKind.perEngine)
+    func resetMeanwhile(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant(World.rows(at: (0..<9).map { $0 * Self.minute }))
         world.clock.advance(by: .seconds(6000))
@@ -110,9 +116,11 @@ struct IncrementalPullTests {
         #expect(try client.store.versions() == world.serverVersions())
     }
 
-    @Test("F4 a damaged token is an error of the store, not a crash and not a loss", arguments: ["", "{", "null", "7"])
-    func damagedToken(text: String) async throws {
-        let world = try World()
+    @Test(
+        "F4 a damaged token is an error of the store, not a crash and not a loss", arguments: StoreKind.perEngine,
+        ["", "{", "null", "7"])
+    func damagedToken(_ stores: StoreKind, text: String) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant([World.row("a", at: 0)])
         try await client.items.pull(queryID: "q")
@@ -130,9 +138,9 @@ struct IncrementalPullTests {
 
     // MARK: F6
 
-    @Test("F6 a row stamped earlier but committed later, within the lookback, is found")
-    func lateCommit() async throws {
-        let world = try World()
+    @Test("F6 a row stamped earlier but committed later, within the lookback, is found", arguments: StoreKind.perEngine)
+    func lateCommit(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant([World.row("a", at: 0)])
         try await client.items.pull(queryID: "q")
@@ -141,9 +149,9 @@ struct IncrementalPullTests {
         #expect(try client.store.versions() == world.serverVersions())
     }
 
-    @Test("F6 the lookback is settable")
-    func lookback() async throws {
-        let world = try World()
+    @Test("F6 the lookback is settable", arguments: StoreKind.perEngine)
+    func lookback(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant([World.row("a", at: 0)])
         try await client.items.pull(queryID: "q")
@@ -153,9 +161,10 @@ struct IncrementalPullTests {
         #expect(try await client.items.pull(queryID: "q", settings: settings).rowsStored == 1)
     }
 
-    @Test("F6 without a Date header the next pull starts at the token less the lookback")
-    func withoutDate() async throws {
-        let world = try World()
+    @Test(
+        "F6 without a Date header the next pull starts at the token less the lookback", arguments: StoreKind.perEngine)
+    func withoutDate(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         client.transport.inspect { _, _ in .change { $0.without(.date) } }
         try world.plant([World.row("a", at: 0)])
@@ -166,9 +175,10 @@ struct IncrementalPullTests {
         #expect(try client.row("late") != nil)
     }
 
-    @Test("F6 with a Date header rows that have long been there are not asked for again")
-    func restsAtToken() async throws {
-        let world = try World()
+    @Test(
+        "F6 with a Date header rows that have long been there are not asked for again", arguments: StoreKind.perEngine)
+    func restsAtToken(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant(World.rows(at: [0, 10_000, 20_000]))
         world.clock.advance(by: .seconds(60))
@@ -176,9 +186,9 @@ struct IncrementalPullTests {
         #expect(try await client.items.pull(queryID: "q").rowsPulled == 1)
     }
 
-    @Test("F6 the clock that counts is that of the first answer of a pull")
-    func firstClock() async throws {
-        let world = try World()
+    @Test("F6 the clock that counts is that of the first answer of a pull", arguments: StoreKind.perEngine)
+    func firstClock(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant(World.rows(at: [0, 10_000, 20_000]))
         // The pull takes a minute; what is committed in that time with an earlier stamp must be found by the next.
@@ -193,9 +203,9 @@ struct IncrementalPullTests {
         #expect(try client.row("late") != nil)
     }
 
-    @Test("F6 a stamp from the future does not hide the rows that come after it")
-    func futureStamp() async throws {
-        let world = try World()
+    @Test("F6 a stamp from the future does not hide the rows that come after it", arguments: StoreKind.perEngine)
+    func futureStamp(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant([World.row("future", at: 1000 * Self.minute)])
         try await client.items.pull(queryID: "q")
@@ -207,10 +217,13 @@ struct IncrementalPullTests {
         }
     }
 
-    @Test("F6 a table at rest costs one request and no write", arguments: [0, 1, 5, 1000], [true, false])
-    func atRest(count: Int, isLongAgo: Bool) async throws {
-        let world = try World()
-        let store = try HookedStore(.inMemory())
+    @Test(
+        "F6 a table at rest costs one request and no write", arguments: StoreKind.perEngine,
+        allPairs([0, 1, 5, 1000], [true, false]))
+    func atRest(_ stores: StoreKind, _ table: (Int, Bool)) async throws {
+        let (count, isLongAgo) = table
+        let world = try World(stores)
+        let store = try HookedStore(stores.makeStore())
         let transport = FaultyTransport(service: world.service)
         let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
         try await client.define(World.schema)

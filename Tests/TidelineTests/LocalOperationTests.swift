@@ -1,14 +1,15 @@
 import Testing
 import TidelineStore
+import TidelineTestStores
 
 @testable import Tideline
 
 /// The rules L1 to L8: what the app's changes do, before any push.
 @Suite("Local operations", .timeLimit(.minutes(15)))
 struct LocalOperationTests {
-    @Test("L1 local changes send nothing")
-    func sendsNothing() async throws {
-        let world = try World()
+    @Test("L1 local changes send nothing", arguments: StoreKind.perEngine)
+    func sendsNothing(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         let row = try await client.items.insert(["id": "a", "text": "one"])
         #expect(try world.state(client) == "local [a=one] queue [insert a] server []")
@@ -48,9 +49,9 @@ struct LocalOperationTests {
 
     @Test(
         "L2 row and operation are written together or not at all, whichever store call fails",
-        arguments: Change.allCases)
-    func together(_ change: Change) async throws {
-        let world = try World()
+        arguments: StoreKind.perEngine, Change.allCases)
+    func together(_ stores: StoreKind, _ change: Change) async throws {
+        let world = try World(stores)
         let (store, client) = try await world.makeFailingClient()
         try await change.prepare(client.table("TodoItem"))
         let before = try (world.state(store.base), store.base.dump())
@@ -75,9 +76,10 @@ struct LocalOperationTests {
     // MARK: L3
 
     @Test(
-        "L3 an insert without an id makes a lower-case UUID and returns the stored row", arguments: [nil, "", "null"])
-    func makesID(given: String?) async throws {
-        let client = try await World().makeClient()
+        "L3 an insert without an id makes a lower-case UUID and returns the stored row", arguments: StoreKind.perEngine,
+        [nil, "", "null"])
+    func makesID(_ stores: StoreKind, given: String?) async throws {
+        let client = try await World(stores).makeClient()
         var row: Row = ["text": "one"]
         if given == "" { row["id"] = "" }
         if given == "null" { row["id"] = .null }
@@ -88,9 +90,11 @@ struct LocalOperationTests {
         #expect(try await client.queue() == ["insert \(stored.id)"])
     }
 
-    @Test("L3 an insert of an id that exists is an error and changes nothing", arguments: ["abc", "ABC", "aBc"])
-    func refusesExisting(id: String) async throws {
-        let world = try World()
+    @Test(
+        "L3 an insert of an id that exists is an error and changes nothing", arguments: StoreKind.perEngine,
+        ["abc", "ABC", "aBc"])
+    func refusesExisting(_ stores: StoreKind, id: String) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try await client.items.insert(["id": "abc", "text": "one"])
         #expect(
@@ -102,9 +106,11 @@ struct LocalOperationTests {
         #expect(try world.state(client) == "local [abc=one] queue [] server [abc=one]")
     }
 
-    @Test("L3 ids compare without regard to ASCII case; the first spelling stays in store and queue")
-    func caseOfIDs() async throws {
-        let world = try World()
+    @Test(
+        "L3 ids compare without regard to ASCII case; the first spelling stays in store and queue",
+        arguments: StoreKind.perEngine)
+    func caseOfIDs(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try await client.items.insert(["id": "abc", "text": "one"])
         try await client.items.update(["id": "ABC", "text": "two"])
@@ -122,9 +128,11 @@ struct LocalOperationTests {
         #expect(try world.state(client) == "local [abc=back] queue [] server [abc=back]")
     }
 
-    @Test("L3 a table of exact ids keeps ids that differ in case apart, in store and queue")
-    func exactIDs() async throws {
-        let client = try await World().makeClient()
+    @Test(
+        "L3 a table of exact ids keeps ids that differ in case apart, in store and queue",
+        arguments: StoreKind.perEngine)
+    func exactIDs(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeClient()
         try await client.client.define(TableSchema("Exact", columns: [.string("text")], idMatching: .exact))
         let exact = client.client.table("Exact")
         try await exact.insert(["id": "abc", "text": "one"])
@@ -138,12 +146,13 @@ struct LocalOperationTests {
 
     @Test(
         "L3 an id that the protocol does not allow is refused by every change, and nothing is written",
-        arguments: [
+        arguments: StoreKind.perEngine,
+        [
             ".", "..", " ", "a/b", "a\\b", "a?b", "a+b", "a\"b", "a`b", "a\u{0}b", "a\nb", "a\u{7f}b", "a\u{9f}b",
             String(repeating: "x", count: 256),
         ])
-    func refusesIDs(id: String) async throws {
-        let world = try World()
+    func refusesIDs(_ stores: StoreKind, id: String) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         let row: Row = ["id": .string(id), "text": "one"]
         #expect(await syncErrorCode { try await client.items.insert(row) } == .invalidArgument)
@@ -154,13 +163,14 @@ struct LocalOperationTests {
 
     @Test(
         "L3 an odd id that is allowed makes the whole way to the server and back",
-        arguments: [
+        arguments: StoreKind.perEngine,
+        [
             "a'b", "'; DROP TABLE TodoItem; --", "a b", "a%2Fb", "%", "$filter", "a&b=c", "a#b", "Zoë", "🐟", "(1)",
             "...",
             String(repeating: "x", count: 255),
         ])
-    func oddIDs(id: String) async throws {
-        let world = try World()
+    func oddIDs(_ stores: StoreKind, id: String) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try await client.items.insert(["id": .string(id), "text": "one"])
         try await client.context.push()
@@ -175,9 +185,10 @@ struct LocalOperationTests {
 
     // MARK: L4, L5
 
-    @Test("L4 an update merges: columns that are not named keep their value, null clears")
-    func merges() async throws {
-        let client = try await World().makeSyncedClient()
+    @Test(
+        "L4 an update merges: columns that are not named keep their value, null clears", arguments: StoreKind.perEngine)
+    func merges(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeSyncedClient()
         try await client.items.update(["id": "a", "complete": true])
         #expect(try client.row("a")?["text"] == "one")
         #expect(try client.row("a")?["priority"] == 1)
@@ -187,9 +198,11 @@ struct LocalOperationTests {
         #expect(try client.row("a")?["text"] == "one")
     }
 
-    @Test("L4 an update of an id that is unknown or deleted is an error and queues nothing")
-    func updateOfUnknown() async throws {
-        let world = try World()
+    @Test(
+        "L4 an update of an id that is unknown or deleted is an error and queues nothing",
+        arguments: StoreKind.perEngine)
+    func updateOfUnknown(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         #expect(await syncErrorCode { try await client.items.update(["id": "z", "text": "two"]) } == .noSuchRow)
         #expect(await syncErrorCode { try await client.items.update(["text": "two"]) } == .invalidArgument)
@@ -199,9 +212,11 @@ struct LocalOperationTests {
         #expect(try world.state(client) == "local [] queue [delete a] server [a=one]")
     }
 
-    @Test("L5 a delete keeps the row's content and version, from the store and not from the caller")
-    func deleteKeepsContent() async throws {
-        let world = try World()
+    @Test(
+        "L5 a delete keeps the row's content and version, from the store and not from the caller",
+        arguments: StoreKind.perEngine)
+    func deleteKeepsContent(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         let version = try client.row("a")?.version
         try await client.items.delete(["id": "A", "text": "stale", "version": "other"])
@@ -219,18 +234,20 @@ struct LocalOperationTests {
         #expect(try world.state(client) == "local [] queue [delete a] server [a=theirs]")
     }
 
-    @Test("L5 an update's base version comes from the store, not from the caller")
-    func baseVersionOfUpdate() async throws {
-        let client = try await World().makeSyncedClient()
+    @Test("L5 an update's base version comes from the store, not from the caller", arguments: StoreKind.perEngine)
+    func baseVersionOfUpdate(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeSyncedClient()
         try await client.items.update(["id": "a", "text": "two", "version": "other"])
         let version = try client.row("a")?.version
         #expect(version != "other")
         #expect(try await client.context.pendingOperations().first?.baseVersion == version)
     }
 
-    @Test("L5 a delete of an id that the store lacks is queued: unconditional, or with the version given")
-    func deleteOfUnknown() async throws {
-        let world = try World()
+    @Test(
+        "L5 a delete of an id that the store lacks is queued: unconditional, or with the version given",
+        arguments: StoreKind.perEngine)
+    func deleteOfUnknown(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         _ = try await world.makeSyncedClient()
         let stranger = try await world.makeClient()
         let headers = HeaderLog()
@@ -272,9 +289,12 @@ struct LocalOperationTests {
         (["id": "b", "tags": "[]"], "tags"),
     ]
 
-    @Test("L6 a row of the app with a bad column is refused with the column's name", arguments: badRows)
-    func refusesColumns(row: Row, column: String) async throws {
-        let world = try World()
+    @Test(
+        "L6 a row of the app with a bad column is refused with the column's name", arguments: StoreKind.perEngine,
+        badRows)
+    func refusesColumns(_ stores: StoreKind, _ bad: (Row, String)) async throws {
+        let (row, column) = bad
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         for id in ["b", "a"] {
             var row = row
@@ -290,9 +310,11 @@ struct LocalOperationTests {
         #expect(try world.state(client) == "local [a=one] queue [] server [a=one]")
     }
 
-    @Test("L6 system columns in a row of the app are left out; whole numbers fit a column of doubles")
-    func ignoresSystemColumns() async throws {
-        let client = try await World().makeSyncedClient()
+    @Test(
+        "L6 system columns in a row of the app are left out; whole numbers fit a column of doubles",
+        arguments: StoreKind.perEngine)
+    func ignoresSystemColumns(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeSyncedClient()
         let version = try client.row("a")?.version
         try await client.items.update([
             "id": "a", "effort": 3, "version": "mine", "updatedAt": 5, "createdAt": "x", "deleted": true,
@@ -303,9 +325,9 @@ struct LocalOperationTests {
         #expect(stored.version == nil)
     }
 
-    @Test("L6 columns of the server's rows that the table does not define are ignored")
-    func ignoresServerColumns() async throws {
-        let client = try await World().makeSyncedClient()
+    @Test("L6 columns of the server's rows that the table does not define are ignored", arguments: StoreKind.perEngine)
+    func ignoresServerColumns(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeSyncedClient()
         client.transport.inspect { _, _ in
             .change { answer in
                 var answer = answer
@@ -323,9 +345,11 @@ struct LocalOperationTests {
 
     // MARK: L7, L8
 
-    @Test("L7 without handlesSyncTableOperations the queue is kept and the app writes the rows")
-    func appWritesRows() async throws {
-        let world = try World()
+    @Test(
+        "L7 without handlesSyncTableOperations the queue is kept and the app writes the rows",
+        arguments: StoreKind.perEngine)
+    func appWritesRows(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient { $0.handlesSyncTableOperations = false }
         func write(_ row: Row) throws { try client.store.write { try $0.upsert(row, into: "TodoItem") } }
         try await client.items.insert(["id": "a", "text": "one"])
@@ -346,9 +370,9 @@ struct LocalOperationTests {
         #expect(try world.state(client) == "local [] queue [] server [a deleted]")
     }
 
-    @Test("L8 local changes return while a request of a push hangs, and none is lost")
-    func neverWaitsForPush() async throws {
-        let world = try World()
+    @Test("L8 local changes return while a request of a push hangs, and none is lost", arguments: StoreKind.perEngine)
+    func neverWaitsForPush(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.insert(["id": "b", "text": "two"])
         let once = Once()
@@ -368,9 +392,9 @@ struct LocalOperationTests {
         #expect(try world.state(client) == "local [b=edited, c=three] queue [] server [a deleted, b=edited, c=three]")
     }
 
-    @Test("L8 local changes return while a request of a pull hangs")
-    func neverWaitsForPull() async throws {
-        let world = try World()
+    @Test("L8 local changes return while a request of a pull hangs", arguments: StoreKind.perEngine)
+    func neverWaitsForPull(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         let once = Once()
         client.transport.inspect { _, _ in

@@ -1,6 +1,7 @@
 import Testing
-import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
 
 @testable import Tideline
 
@@ -14,9 +15,12 @@ struct LostAnswerTests {
         client.transport.clear()
     }
 
-    @Test("P6 a plain retry takes over what the first try did", arguments: OperationKind.allCases, [1, 3])
-    func plainRetry(_ kind: OperationKind, losses: Int) async throws {
-        let world = try World()
+    @Test(
+        "P6 a plain retry takes over what the first try did", arguments: StoreKind.perEngine,
+        allPairs(OperationKind.allCases, [1, 3]))
+    func plainRetry(_ stores: StoreKind, _ lost: (OperationKind, Int)) async throws {
+        let (kind, losses) = lost
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         switch kind {
         case .insert: try await client.items.insert(["id": "b", "text": "new"])
@@ -43,9 +47,12 @@ struct LostAnswerTests {
         case sameColumn, otherColumn, clear, backToBase, delete, deleteAndInsert
     }
 
-    @Test("P6 an edit before the retry reaches the server", arguments: [OperationKind.insert, .update], Edit.allCases)
-    func editThenRetry(_ kind: OperationKind, _ edit: Edit) async throws {
-        let world = try World()
+    @Test(
+        "P6 an edit before the retry reaches the server", arguments: StoreKind.perEngine,
+        allPairs([OperationKind.insert, .update], Edit.allCases))
+    func editThenRetry(_ stores: StoreKind, _ lost: (OperationKind, Edit)) async throws {
+        let (kind, edit) = lost
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         let id = kind == .insert ? "b" : "a"
         let row: Row = ["id": .string(id), "text": "two", "priority": 7]
@@ -74,9 +81,9 @@ struct LostAnswerTests {
         }
     }
 
-    @Test("P6 the edit is lost a second time, with another edit, and still all arrives")
-    func twoLosses() async throws {
-        let world = try World()
+    @Test("P6 the edit is lost a second time, with another edit, and still all arrives", arguments: StoreKind.perEngine)
+    func twoLosses(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.update(["id": "a", "text": "two"])
         await loseAnswers(client)
@@ -89,9 +96,11 @@ struct LostAnswerTests {
         #expect(try world.serverRow("a")?["priority"] == 2)
     }
 
-    @Test("P6 a change by another client upon the own write stays, with and without an edit", arguments: [true, false])
-    func otherColumnOfOther(edits: Bool) async throws {
-        let world = try World()
+    @Test(
+        "P6 a change by another client upon the own write stays, with and without an edit",
+        arguments: StoreKind.perEngine, [true, false])
+    func otherColumnOfOther(_ stores: StoreKind, edits: Bool) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.update(["id": "a", "text": "two"])
         await loseAnswers(client)
@@ -107,9 +116,11 @@ struct LostAnswerTests {
         }
     }
 
-    @Test("P6 the same when a pull brought the other client's change in between", arguments: [true, false])
-    func otherColumnPulled(edits: Bool) async throws {
-        let world = try World()
+    @Test(
+        "P6 the same when a pull brought the other client's change in between", arguments: StoreKind.perEngine,
+        [true, false])
+    func otherColumnPulled(_ stores: StoreKind, edits: Bool) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.update(["id": "a", "text": "two"])
         await loseAnswers(client)
@@ -132,9 +143,9 @@ struct LostAnswerTests {
 
     @Test(
         "P6 a change by another client over the own write is a conflict",
-        arguments: [OperationKind.insert, .update, .delete])
-    func sameColumnOfOther(_ kind: OperationKind) async throws {
-        let world = try World()
+        arguments: StoreKind.perEngine, [OperationKind.insert, .update, .delete])
+    func sameColumnOfOther(_ stores: StoreKind, _ kind: OperationKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         let id = kind == .insert ? "b" : "a"
         let row: Row = ["id": .string(id), "text": "two"]
@@ -150,9 +161,11 @@ struct LostAnswerTests {
         #expect(try world.serverRow(id)?["text"] == "theirs")
     }
 
-    @Test("P6 a delete after a lost update does not take another client's change of another column with it")
-    func deleteUnderOther() async throws {
-        let world = try World()
+    @Test(
+        "P6 a delete after a lost update does not take another client's change of another column with it",
+        arguments: StoreKind.perEngine)
+    func deleteUnderOther(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.update(["id": "a", "text": "two"])
         await loseAnswers(client)
@@ -165,9 +178,11 @@ struct LostAnswerTests {
         #expect(try world.state(client) == "local [] queue [delete a] server [a=two]")
     }
 
-    @Test("P6 the own insert is recognised where 409 carries the client's own body, as Node sends it")
-    func ownBody() async throws {
-        let world = try World()
+    @Test(
+        "P6 the own insert is recognised where 409 carries the client's own body, as Node sends it",
+        arguments: StoreKind.perEngine)
+    func ownBody(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         let full: Row = [
             "id": "b", "text": "2026-11-21T00:00:00Z", "complete": false, "priority": 9_007_199_254_740_993,
@@ -185,9 +200,11 @@ struct LostAnswerTests {
         #expect(client.transport.requests.contains { $0.hasPrefix("GET /tables/TodoItem/b") })
     }
 
-    @Test("P6 a row of another client that has taken the id is a conflict, whatever the 409 carries")
-    func foreignRow() async throws {
-        let world = try World()
+    @Test(
+        "P6 a row of another client that has taken the id is a conflict, whatever the 409 carries",
+        arguments: StoreKind.perEngine)
+    func foreignRow(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         let other = try await world.makeOther()
         try await other.items.insert(["id": "b", "text": "theirs"])
@@ -203,9 +220,9 @@ struct LostAnswerTests {
 
     @Test(
         "P6 a server that keeps milliseconds and writes JSON its own way shows the own write",
-        arguments: OperationKind.allCases)
-    func coarseServer(_ kind: OperationKind) async throws {
-        let world = try World()
+        arguments: StoreKind.perEngine, OperationKind.allCases)
+    func coarseServer(_ stores: StoreKind, _ kind: OperationKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         let id = kind == .insert ? "b" : "a"
         let row: Row = [
@@ -228,9 +245,9 @@ struct LostAnswerTests {
 
     @Test(
         "P6 an answer that cannot be read is asked for again, and the next push settles it",
-        arguments: OperationKind.allCases)
-    func unreadableAnswer(_ kind: OperationKind) async throws {
-        let world = try World()
+        arguments: StoreKind.perEngine, OperationKind.allCases)
+    func unreadableAnswer(_ stores: StoreKind, _ kind: OperationKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         switch kind {
         case .insert: try await client.items.insert(["id": "b", "text": "new"])
@@ -248,9 +265,9 @@ struct LostAnswerTests {
         #expect(try client.texts() == world.serverTexts())
     }
 
-    @Test("P6 each request of a restore may lose its answer", arguments: 1...3)
-    func restore(loss: Int) async throws {
-        let world = try World()
+    @Test("P6 each request of a restore may lose its answer", arguments: StoreKind.perEngine, 1...3)
+    func restore(_ stores: StoreKind, loss: Int) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.delete(id: "a")
         await loseAnswers(client)
@@ -265,9 +282,11 @@ struct LostAnswerTests {
         #expect(try world.serverRow("a")?["complete"] == true)
     }
 
-    @Test("P6 a delete that failed to arrive and one that arrived end alike", arguments: [true, false])
-    func deleteTwice(arrived: Bool) async throws {
-        let world = try World()
+    @Test(
+        "P6 a delete that failed to arrive and one that arrived end alike", arguments: StoreKind.perEngine,
+        [true, false])
+    func deleteTwice(_ stores: StoreKind, arrived: Bool) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.delete(id: "a")
         client.transport.inspect { _, _ in arrived ? .loseAnswer : .loseRequest }
@@ -277,9 +296,11 @@ struct LostAnswerTests {
         #expect(try world.state(client) == "local [] queue [] server [a deleted]")
     }
 
-    @Test("P6 a write that met a conflict is not held to be one's own when another client writes the same")
-    func refusedBodyIsForgotten() async throws {
-        let world = try World()
+    @Test(
+        "P6 a write that met a conflict is not held to be one's own when another client writes the same",
+        arguments: StoreKind.perEngine)
+    func refusedBodyIsForgotten(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         let other = try await world.makeOther()
         try await other.items.update(["id": "a", "text": "theirs"])

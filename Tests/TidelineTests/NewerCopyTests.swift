@@ -1,6 +1,6 @@
 import Testing
-import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
 
 @testable import Tideline
 
@@ -36,9 +36,11 @@ struct NewerCopyTests {
         }
     }
 
-    @Test("C4 an operation settled after a pull shows what the pull brought", arguments: Way.allCases)
-    func settledAfterPull(_ way: Way) async throws {
-        let world = try World()
+    @Test(
+        "C4 an operation settled after a pull shows what the pull brought", arguments: StoreKind.perEngine, Way.allCases
+    )
+    func settledAfterPull(_ stores: StoreKind, _ way: Way) async throws {
+        let world = try World(stores)
         let (client, error) = try await makeRefused(world)
         try await changeByOther(world)
         let settings = PullSettings(whenPushFails: .pullOthers)
@@ -50,9 +52,9 @@ struct NewerCopyTests {
         #expect(try client.texts() == ["newer", "z"])
     }
 
-    @Test("C4 an item made from the row that was pulled is stored as it is")
-    func settledWithNewest() async throws {
-        let world = try World()
+    @Test("C4 an item made from the row that was pulled is stored as it is", arguments: StoreKind.perEngine)
+    func settledWithNewest(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let (client, error) = try await makeRefused(world)
         try await changeByOther(world)
         let settings = PullSettings(whenPushFails: .pullOthers)
@@ -64,9 +66,10 @@ struct NewerCopyTests {
     }
 
     @Test(
-        "F5 an operation settled while its row's newer state is on its way does not hide that", arguments: Way.allCases)
-    func settledDuringPull(_ way: Way) async throws {
-        let world = try World()
+        "F5 an operation settled while its row's newer state is on its way does not hide that",
+        arguments: StoreKind.perEngine, Way.allCases)
+    func settledDuringPull(_ stores: StoreKind, _ way: Way) async throws {
+        let world = try World(stores)
         let (client, error) = try await makeRefused(world)
         try await changeByOther(world)
         let once = Once()
@@ -82,13 +85,15 @@ struct NewerCopyTests {
         #expect(try client.texts() == ["newer", "z"])
     }
 
-    @Test("F5 a row that was deleted here and brought back there while a page was on its way comes with the next pull")
-    func restoredDuringPull() async throws {
-        let world = try World()
+    @Test(
+        "F5 a row that was deleted here and brought back there while a page was on its way comes with the next pull",
+        arguments: StoreKind.perEngine)
+    func restoredDuringPull(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.pull(queryID: "q")
         let once = Once()
-        let hook: FaultyTransport<SQLiteStore>.Inspector = { request, _ in
+        let hook: FaultyTransport<AnyStore>.Inspector = { request, _ in
             guard request.method == .get, once.first() else { return nil }
             do {
                 try await client.items.delete(id: "a")
@@ -108,9 +113,11 @@ struct NewerCopyTests {
         #expect(try client.texts() == ["one", "z"])
     }
 
-    @Test("C1 a row that may not be looked up does not count as gone: discarding keeps it", arguments: [403, 400, 200])
-    func lookUpRefused(status: Int) async throws {
-        let client = try await World().makeSyncedClient()
+    @Test(
+        "C1 a row that may not be looked up does not count as gone: discarding keeps it",
+        arguments: StoreKind.perEngine, [403, 400, 200])
+    func lookUpRefused(_ stores: StoreKind, status: Int) async throws {
+        let client = try await World(stores).makeSyncedClient()
         try await client.items.update(["id": "a", "text": "mine"])
         client.transport.inspect { request, _ in .answer(.answer(request.method == .patch ? 412 : status, "no row")) }
         let error = try #require(try await pushErrors(client).first)

@@ -2,8 +2,8 @@ import Foundation
 import HTTPTypes
 import Synchronization
 import Testing
-import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
 
 @testable import Tideline
 
@@ -20,7 +20,7 @@ struct PullInterruptionTests {
     }
 
     /// No stored token is above a row of the server's that is not stored.
-    private func expectSoundToken(_ world: World, _ store: SQLiteStore, _ place: SourceLocation) throws {
+    private func expectSoundToken(_ world: World, _ store: AnyStore, _ place: SourceLocation) throws {
         let stored = try store.versions()
         let missing = try world.serverStore.read { reader in
             try reader.rows(matching: Query("TodoItem").filter(.column("deleted") == false)).rows
@@ -34,9 +34,11 @@ struct PullInterruptionTests {
         #expect(updatedAt <= first, sourceLocation: place)
     }
 
-    @Test("F8 a pull whose connection dies after any page is finished by the next, by a new client", arguments: 1...14)
-    func connectionDies(afterPage page: Int) async throws {
-        let world = try World()
+    @Test(
+        "F8 a pull whose connection dies after any page is finished by the next, by a new client",
+        arguments: StoreKind.perEngine, 1...14)
+    func connectionDies(_ stores: StoreKind, afterPage page: Int) async throws {
+        let world = try World(stores)
         let first = try await world.makeClient()
         try plant(world)
         first.transport.inspect { _, _ in first.transport.requests.count > page ? .loseRequest : nil }
@@ -48,10 +50,12 @@ struct PullInterruptionTests {
         #expect(try second.store.versions() == world.serverVersions())
     }
 
-    @Test("F8 a pull whose store fails at any page leaves rows and token as they were before it", arguments: 1...6)
-    func storeFails(at write: Int) async throws {
-        let world = try World()
-        let base = try SQLiteStore.inMemory()
+    @Test(
+        "F8 a pull whose store fails at any page leaves rows and token as they were before it",
+        arguments: StoreKind.perEngine, 1...6)
+    func storeFails(_ stores: StoreKind, at write: Int) async throws {
+        let world = try World(stores)
+        let base = try stores.makeStore()
         let store = HookedStore(base)
         let client = try SyncClient(
             url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
@@ -76,9 +80,9 @@ struct PullInterruptionTests {
         #expect(try base.versions() == world.serverVersions())
     }
 
-    @Test("F8 a killed pull goes on where it stood")
-    func resumes() async throws {
-        let world = try World()
+    @Test("F8 a killed pull goes on where it stood", arguments: StoreKind.perEngine)
+    func resumes(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant(World.rows(at: (0..<30).map { $0 * 10_000 }))
         world.clock.advance(by: .seconds(60))
@@ -93,11 +97,13 @@ struct PullInterruptionTests {
     static let strict = TableSchema(
         "TodoItem", columns: [.string("text", optional: false), .bool("complete")])
 
-    @Test("F8 a row that cannot be stored stops the pull, is named, and the token stays below it")
-    func unstorableRow() async throws {
-        let world = try World()
+    @Test(
+        "F8 a row that cannot be stored stops the pull, is named, and the token stays below it",
+        arguments: StoreKind.perEngine)
+    func unstorableRow(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try SyncClient(
-            url: "http://server.test", store: SQLiteStore.inMemory(),
+            url: "http://server.test", store: stores.makeStore(),
             transport: FaultyTransport(service: world.service))
         try await client.define(Self.strict)
         try world.plant(World.rows(at: (0..<7).map { $0 * 10_000 }))
@@ -115,11 +121,13 @@ struct PullInterruptionTests {
         #expect(try client.store.versions() == world.serverVersions())
     }
 
-    @Test("F8 an id the store does not take stops the pull and is named, whatever the shape of the pull")
-    func longID() async throws {
+    @Test(
+        "F8 an id the store does not take stops the pull and is named, whatever the shape of the pull",
+        arguments: StoreKind.perEngine)
+    func longID(_ stores: StoreKind) async throws {
         let id = String(repeating: "x", count: 256)
         for queryID in ["q", nil] {
-            let world = try World()
+            let world = try World(stores)
             let client = try await world.makeClient()
             try world.plant([World.row("a", at: 0), World.row("b", at: 0)])
             client.transport.inspect { _, _ in .change { $0.replacing(#""id":"b""#, with: #""id":"\#(id)""#) } }
@@ -130,10 +138,10 @@ struct PullInterruptionTests {
         }
     }
 
-    @Test("F9 the next page is asked for before the last is stored", arguments: ["q", nil])
-    func overlaps(queryID: String?) async throws {
-        let world = try World()
-        let store = HookedStore(try .inMemory())
+    @Test("F9 the next page is asked for before the last is stored", arguments: StoreKind.perEngine, ["q", nil])
+    func overlaps(_ stores: StoreKind, queryID: String?) async throws {
+        let world = try World(stores)
+        let store = HookedStore(try stores.makeStore())
         let transport = FaultyTransport(service: world.service)
         let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
         try await client.define(World.schema)
@@ -153,10 +161,12 @@ struct PullInterruptionTests {
         #expect(try store.versions() == world.serverVersions())
     }
 
-    @Test("F9 at most one page is asked for ahead of the store, however slow the store is")
-    func boundedMemory() async throws {
-        let world = try World()
-        let store = HookedStore(try .inMemory())
+    @Test(
+        "F9 at most one page is asked for ahead of the store, however slow the store is", arguments: StoreKind.perEngine
+    )
+    func boundedMemory(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let store = HookedStore(try stores.makeStore())
         let transport = FaultyTransport(service: world.service)
         let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
         try await client.define(World.schema)
@@ -171,9 +181,9 @@ struct PullInterruptionTests {
         #expect(worst.withLock { $0 } <= 1)
     }
 
-    @Test("F10 progress is told after each page")
-    func progress() async throws {
-        let world = try World()
+    @Test("F10 progress is told after each page", arguments: StoreKind.perEngine)
+    func progress(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant(World.rows(at: (0..<6).map { $0 * 10_000 }))
         let told = Mutex<[PullProgress]>([])

@@ -1,6 +1,7 @@
 import Testing
-import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
 
 @testable import Tideline
 
@@ -9,9 +10,10 @@ import TidelineStore
 struct PullRefusalTests {
     @Test(
         "F2 a column that the table does not have is refused before anything is sent",
-        arguments: ["nope", "__version", "TEXT", ""], [nil, "q"])
-    func unknownColumn(column: String, queryID: String?) async throws {
-        let client = try await World().makeClient()
+        arguments: StoreKind.perEngine, allPairs(["nope", "__version", "TEXT", ""], [nil, "q"]))
+    func unknownColumn(_ stores: StoreKind, _ pull: (String, String?)) async throws {
+        let (column, queryID) = pull
+        let client = try await World(stores).makeClient()
         try await client.items.insert(["id": "a", "text": "one"])
         let text = Predicate.column("text")
         let query = Query("TodoItem").filter(text == "one" && !(text == "two" || .column(column) == .value(1)))
@@ -26,16 +28,18 @@ struct PullRefusalTests {
         }
     }
 
-    @Test("F2 the server's own columns may be asked for", arguments: ["createdAt", "updatedAt"])
-    func systemColumn(column: String) async throws {
-        let client = try await World().makeSyncedClient()
+    @Test("F2 the server's own columns may be asked for", arguments: StoreKind.perEngine, ["createdAt", "updatedAt"])
+    func systemColumn(_ stores: StoreKind, column: String) async throws {
+        let client = try await World(stores).makeSyncedClient()
         try await client.items.pull(Query("TodoItem").filter(.column(column) > .value(Timestamp.min)))
         #expect(try client.texts() == ["one"])
     }
 
-    @Test("F1 with pullOthers a pull that fails after its push carries the push's errors too")
-    func bothFail() async throws {
-        let client = try await World().makeSyncedClient()
+    @Test(
+        "F1 with pullOthers a pull that fails after its push carries the push's errors too",
+        arguments: StoreKind.perEngine)
+    func bothFail(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeSyncedClient()
         try await client.items.update(["id": "a", "text": "two"])
         client.transport.inspect { request, _ in .answer(.answer(request.method == .get ? 503 : 403)) }
         let error = await #expect(throws: SyncError.self) {

@@ -1,8 +1,9 @@
 import HTTPTypes
 import Synchronization
 import Testing
-import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
 
 @testable import Tideline
 
@@ -11,9 +12,11 @@ import TidelineStore
 struct PullTests {
     // MARK: F1
 
-    @Test("F1 a pull of a table with pending operations pushes first; one without pushes nothing")
-    func pushesFirst() async throws {
-        let world = try World()
+    @Test(
+        "F1 a pull of a table with pending operations pushes first; one without pushes nothing",
+        arguments: StoreKind.perEngine)
+    func pushesFirst(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant([World.row("a", at: 0)])
         try await client.items.insert(["id": "b", "text": "mine"])
@@ -26,9 +29,9 @@ struct PullTests {
         #expect(client.transport.requests.allSatisfy { $0.hasPrefix("GET ") })
     }
 
-    @Test("F1 pending operations of another table are not pushed")
-    func otherTable() async throws {
-        let world = try World()
+    @Test("F1 pending operations of another table are not pushed", arguments: StoreKind.perEngine)
+    func otherTable(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try await client.client.define(TableSchema("Note", columns: [.string("text")]))
         try await client.client.table("Note").insert(["id": "n", "text": "later"])
@@ -37,8 +40,8 @@ struct PullTests {
     }
 
     /// A world in which the update of row `a` is rejected by the server, and row `b` waits to be pulled.
-    private func rejected() async throws -> Client {
-        let world = try World()
+    private func rejected(_ stores: StoreKind) async throws -> Client {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant([World.row("a", at: 0)])
         try await client.items.pull(queryID: "all")
@@ -51,9 +54,11 @@ struct PullTests {
         return client
     }
 
-    @Test("F1 if the push fails the pull fails with its error and its operation errors, and pulls nothing")
-    func pushFails() async throws {
-        let client = try await rejected()
+    @Test(
+        "F1 if the push fails the pull fails with its error and its operation errors, and pulls nothing",
+        arguments: StoreKind.perEngine)
+    func pushFails(_ stores: StoreKind) async throws {
+        let client = try await rejected(stores)
         let error = await #expect(throws: SyncError.self) { try await client.items.pull(queryID: "all") }
         #expect(error?.code == .completedWithErrors)
         #expect(error?.operationErrors.map(\.itemID) == ["a"])
@@ -61,9 +66,11 @@ struct PullTests {
         #expect(try client.row("b") == nil)
     }
 
-    @Test("F1 with pullOthers errors of single operations do not block the pull and are reported after it")
-    func pullOthers() async throws {
-        let client = try await rejected()
+    @Test(
+        "F1 with pullOthers errors of single operations do not block the pull and are reported after it",
+        arguments: StoreKind.perEngine)
+    func pullOthers(_ stores: StoreKind) async throws {
+        let client = try await rejected(stores)
         let settings = PullSettings(whenPushFails: .pullOthers)
         let error = await #expect(throws: SyncError.self) {
             try await client.items.pull(queryID: "all", settings: settings)
@@ -73,9 +80,10 @@ struct PullTests {
         #expect(try await client.queue() == ["update a"])
     }
 
-    @Test("F1 with pullOthers a push that was aborted still fails the pull", arguments: [401, 503])
-    func abortedPush(status: Int) async throws {
-        let client = try await rejected()
+    @Test(
+        "F1 with pullOthers a push that was aborted still fails the pull", arguments: StoreKind.perEngine, [401, 503])
+    func abortedPush(_ stores: StoreKind, status: Int) async throws {
+        let client = try await rejected(stores)
         client.transport.inspect { request, _ in request.method == .patch ? .answer(.answer(status)) : nil }
         let error = await #expect(throws: SyncError.self) {
             try await client.items.pull(queryID: "all", settings: PullSettings(whenPushFails: .pullOthers))
@@ -84,9 +92,9 @@ struct PullTests {
         #expect(try client.row("b") == nil)
     }
 
-    @Test("F1 cancelling a pull cancels its push; the next push finishes")
-    func cancelsPush() async throws {
-        let client = try await World().makeClient()
+    @Test("F1 cancelling a pull cancels its push; the next push finishes", arguments: StoreKind.perEngine)
+    func cancelsPush(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeClient()
         try await client.items.insert(["id": "a", "text": "one"])
         let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
         client.transport.inspect { _, _ in
@@ -107,9 +115,11 @@ struct PullTests {
         #expect(try await client.queue().isEmpty)
     }
 
-    @Test("F1 a pull that is cancelled stops at the page in hand; the next one brings the rest")
-    func cancelsPull() async throws {
-        let world = try World()
+    @Test(
+        "F1 a pull that is cancelled stops at the page in hand; the next one brings the rest",
+        arguments: StoreKind.perEngine)
+    func cancelsPull(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant(World.rows(at: (0..<10).map { $0 * 10_000 }))
         let task = Mutex<Task<PullResult, any Error>?>(nil)
@@ -169,9 +179,11 @@ struct PullTests {
         Refusal(testDescription: "impossible order", query: Query("TodoItem").order(by: "a b")),
     ]
 
-    @Test("F2 F11 what a pull cannot do is refused before anything is sent, naming the table", arguments: refusals)
-    func refuses(_ refusal: Refusal) async throws {
-        let client = try await World().makeClient()
+    @Test(
+        "F2 F11 what a pull cannot do is refused before anything is sent, naming the table",
+        arguments: StoreKind.perEngine, refusals)
+    func refuses(_ stores: StoreKind, _ refusal: Refusal) async throws {
+        let client = try await World(stores).makeClient()
         let error = await #expect(throws: SyncError.self) {
             try await client.items.pull(refusal.query, queryID: refusal.queryID, settings: refusal.settings)
         }
@@ -182,9 +194,10 @@ struct PullTests {
 
     @Test(
         "F11 a query id is any text that is not blank, of up to 255 characters",
-        arguments: ["x", String(repeating: "é", count: 255), "it's \"q\"\u{0}\u{1F30A}'; DROP TABLE MS_TableConfig;--"])
-    func queryIDs(_ id: String) async throws {
-        let world = try World()
+        arguments: StoreKind.perEngine,
+        ["x", String(repeating: "é", count: 255), "it's \"q\"\u{0}\u{1F30A}'; DROP TABLE MS_TableConfig;--"])
+    func queryIDs(_ stores: StoreKind, _ id: String) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant([World.row("a", at: 0)])
         try await client.items.pull(queryID: id)
@@ -194,9 +207,9 @@ struct PullTests {
 
     // MARK: F3
 
-    @Test("F3 without a query id all matching rows come, by id", arguments: [1, 2, 3, 7, 1000])
-    func byID(pageSize: Int) async throws {
-        let world = try World()
+    @Test("F3 without a query id all matching rows come, by id", arguments: StoreKind.perEngine, [1, 2, 3, 7, 1000])
+    func byID(_ stores: StoreKind, pageSize: Int) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant(World.rows(at: (0..<7).map { _ in 0 }))
         let query = Query("TodoItem").filter(.column("id") != "r003")
@@ -208,18 +221,20 @@ struct PullTests {
         #expect(try client.store.tokens().isEmpty)
     }
 
-    @Test("F3 pages by id need no updatedAt")
-    func undated() async throws {
-        let world = try World()
+    @Test("F3 pages by id need no updatedAt", arguments: StoreKind.perEngine)
+    func undated(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant(["a", "b", "c"].map { ["id": .string($0), "text": "x", "deleted": false] })
         try await client.items.pull(settings: PullSettings(pageSize: 1))
         #expect(try client.store.versions().count == 3)
     }
 
-    @Test("F3 rows inserted and deleted while pages go by id: nothing that was there is missed")
-    func changesByID() async throws {
-        let world = try World()
+    @Test(
+        "F3 rows inserted and deleted while pages go by id: nothing that was there is missed",
+        arguments: StoreKind.perEngine)
+    func changesByID(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         let rows = World.rows(at: (0..<20).map { _ in 0 })
         try world.plant(rows)
@@ -242,9 +257,11 @@ struct PullTests {
 
     @Test(
         "F3 top is the limit over all pages and skip the start, in the caller's order",
-        arguments: [(0, 5, 2), (3, 4, 3), (0, 0, 3), (8, 5, 1), (100, 5, 2), (2, nil, 3)] as [(Int, Int?, Int)])
-    func skipAndTop(skip: Int, top: Int?, pageSize: Int) async throws {
-        let world = try World()
+        arguments: StoreKind.perEngine,
+        [(0, 5, 2), (3, 4, 3), (0, 0, 3), (8, 5, 1), (100, 5, 2), (2, nil, 3)] as [(Int, Int?, Int)])
+    func skipAndTop(_ stores: StoreKind, _ part: (Int, Int?, Int)) async throws {
+        let (skip, top, pageSize) = part
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant((0..<10).map { World.row("id\($0)", at: 0, text: "\(9 - $0)") })
         var query = Query("TodoItem").order(by: "text").skip(skip)
@@ -254,9 +271,11 @@ struct PullTests {
         #expect(try client.texts() == Array(expected))
     }
 
-    @Test("F3 rows that are equal in the caller's order do not change places between pages")
-    func ties() async throws {
-        let world = try World()
+    @Test(
+        "F3 rows that are equal in the caller's order do not change places between pages",
+        arguments: StoreKind.perEngine)
+    func ties(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant(World.rows(at: (0..<9).map { _ in 0 }))
         try await client.items.pull(Query("TodoItem").order(by: "complete"), settings: PullSettings(pageSize: 2))
@@ -264,9 +283,11 @@ struct PullTests {
         #expect(client.transport.requests.allSatisfy { $0.contains("complete") && $0.contains("id") })
     }
 
-    @Test("F3 a server that gives the same page for ever is an error, not a loop", arguments: ["$filter", "$skip"])
-    func endless(option: String) async throws {
-        let world = try World()
+    @Test(
+        "F3 a server that gives the same page for ever is an error, not a loop", arguments: StoreKind.perEngine,
+        ["$filter", "$skip"])
+    func endless(_ stores: StoreKind, option: String) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant(World.rows(at: (0..<9).map { _ in 0 }))
         client.transport.inspect { request, _ in
@@ -282,9 +303,11 @@ struct PullTests {
 
     // MARK: F7
 
-    @Test("F7 deleted rows are asked for and removed, also ones the client never had", arguments: ["all", nil])
-    func deletedRows(queryID: String?) async throws {
-        let world = try World()
+    @Test(
+        "F7 deleted rows are asked for and removed, also ones the client never had", arguments: StoreKind.perEngine,
+        ["all", nil])
+    func deletedRows(_ stores: StoreKind, queryID: String?) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant([World.row("a", at: 0), World.row("b", at: 10_000), World.row("c", at: 20_000, deleted: true)])
         #expect(try await client.items.pull(queryID: queryID).rowsRemoved == 0)
@@ -296,9 +319,9 @@ struct PullTests {
         #expect(client.transport.requests.allSatisfy { $0.contains("__includeDeleted=true") })
     }
 
-    @Test("F7 rows whose version is stored are not written", arguments: [1, 2, 1000])
-    func unchanged(pageSize: Int) async throws {
-        let world = try World()
+    @Test("F7 rows whose version is stored are not written", arguments: StoreKind.perEngine, [1, 2, 1000])
+    func unchanged(_ stores: StoreKind, pageSize: Int) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant(World.rows(at: (0..<5).map { _ in 0 }))
         let settings = PullSettings(pageSize: pageSize)
@@ -311,9 +334,12 @@ struct PullTests {
         #expect(try client.row("r002")?["text"] == "new")
     }
 
-    @Test("F7 rows that come again within a pull are stored once", arguments: [1, 2, 3, 100], [true, false])
-    func storedOnce(pageSize: Int, isPending: Bool) async throws {
-        let world = try World()
+    @Test(
+        "F7 rows that come again within a pull are stored once", arguments: StoreKind.perEngine,
+        allPairs([1, 2, 3, 100], [true, false]))
+    func storedOnce(_ stores: StoreKind, _ pull: (Int, Bool)) async throws {
+        let (pageSize, isPending) = pull
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant(World.rows(at: [0, 1, 2, 3, 4, 5, 6, 10_000, 10_000, 10_000, 10_000, 50_000]))
         client.transport.inspect { _, _ in
@@ -326,10 +352,10 @@ struct PullTests {
 
     @Test(
         "C4 F7 a row edited here while its page is on the way keeps the edit, deleted there or not",
-        arguments: [true, false])
-    func editedMeanwhile(isDeleted: Bool) async throws {
+        arguments: StoreKind.perEngine, [true, false])
+    func editedMeanwhile(_ stores: StoreKind, isDeleted: Bool) async throws {
         for queryID in ["q", nil] {
-            let world = try World()
+            let world = try World(stores)
             let client = try await world.makeClient()
             try world.plant(World.rows(at: [0, 10_000, 20_000]))
             try world.plant([World.row("r001", at: 10_000, deleted: isDeleted)])
@@ -344,8 +370,10 @@ struct PullTests {
         }
     }
 
-    @Test("F11 deleted: null is not deleted, and timestamps are instants whatever their offset or digits")
-    func spellings() async throws {
+    @Test(
+        "F11 deleted: null is not deleted, and timestamps are instants whatever their offset or digits",
+        arguments: StoreKind.perEngine)
+    func spellings(_ stores: StoreKind) async throws {
         let transport = ScriptedTransport { exchange in
             guard exchange.number == 1 else { return .answer(200, "[]") }
             return .answer(
@@ -355,16 +383,17 @@ struct PullTests {
                  {"id":"b","text":"b","version":"1","updatedAt":"2026-11-21T08:00:00.0000001Z"}]
                 """)
         }
-        let client = try SyncClient(url: "http://server.test", store: SQLiteStore.inMemory(), transport: transport)
+        let client = try SyncClient(url: "http://server.test", store: stores.makeStore(), transport: transport)
         try await client.define(World.schema)
         try await client.table("TodoItem").pull(queryID: "all")
         #expect(try client.store.versions() == ["a": "1", "b": "1"])
         #expect(transport.requests[1].target.contains("updatedAt ge datetimeoffset'2026-11-21T08:00:00.0000001Z'"))
     }
 
-    @Test("F11 a page is never larger than the server allows, however large the setting")
-    func pageSizeLimit() async throws {
-        let client = try await World().makeClient()
+    @Test(
+        "F11 a page is never larger than the server allows, however large the setting", arguments: StoreKind.perEngine)
+    func pageSizeLimit(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeClient()
         try await client.items.pull(settings: PullSettings(pageSize: 50_000))
         try await client.items.pull(queryID: "all", settings: PullSettings(pageSize: Int.max))
         #expect(client.transport.requests.allSatisfy { $0.contains("$top=1000") })

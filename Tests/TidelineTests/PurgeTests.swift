@@ -2,14 +2,15 @@ import HTTPTypes
 import Synchronization
 import Testing
 import TidelineStore
+import TidelineTestStores
 
 @testable import Tideline
 
 /// The rule U1: removing local rows without telling the server.
 @Suite("Purge")
 struct PurgeTests {
-    private func filled() async throws -> (World, Client) {
-        let world = try World()
+    private func filled(_ stores: StoreKind) async throws -> (World, Client) {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant(World.rows(at: [0, 10_000, 20_000]))
         world.clock.advance(by: .seconds(60))
@@ -18,9 +19,9 @@ struct PurgeTests {
         return (world, client)
     }
 
-    @Test("U1 purge removes what matches, says how many, and sends nothing")
-    func removes() async throws {
-        let (world, client) = try await filled()
+    @Test("U1 purge removes what matches, says how many, and sends nothing", arguments: StoreKind.perEngine)
+    func removes(_ stores: StoreKind) async throws {
+        let (world, client) = try await filled(stores)
         #expect(try await client.items.purge(Query("TodoItem").filter(.column("text") != "r001")) == 2)
         #expect(try client.texts() == ["r001"])
         #expect(try await client.items.purge() == 1)
@@ -29,9 +30,11 @@ struct PurgeTests {
         #expect(try world.serverVersions().count == 3)
     }
 
-    @Test("U1 purge resets the table's tokens unless told otherwise: purged rows come back", arguments: [true, false])
-    func tokens(resets: Bool) async throws {
-        let (world, client) = try await filled()
+    @Test(
+        "U1 purge resets the table's tokens unless told otherwise: purged rows come back",
+        arguments: StoreKind.perEngine, [true, false])
+    func tokens(_ stores: StoreKind, resets: Bool) async throws {
+        let (world, client) = try await filled(stores)
         try await client.items.pull(queryID: "other")
         try await client.client.define(TableSchema("Note", columns: [.string("text")]))
         _ = try await client.client.remoteTable("Note").insert(["text": "x"])
@@ -44,9 +47,10 @@ struct PurgeTests {
         if resets { #expect(try client.store.versions() == world.serverVersions()) }
     }
 
-    @Test("U1 purge refuses while the table has pending operations, and changes nothing")
-    func refuses() async throws {
-        let (_, client) = try await filled()
+    @Test(
+        "U1 purge refuses while the table has pending operations, and changes nothing", arguments: StoreKind.perEngine)
+    func refuses(_ stores: StoreKind) async throws {
+        let (_, client) = try await filled(stores)
         try await client.items.delete(id: "r000")
         let before = (try client.store.versions(), try client.store.tokens())
         let error = await #expect(throws: SyncError.self) {
@@ -58,9 +62,9 @@ struct PurgeTests {
         #expect(try await client.items.purge() == 2)
     }
 
-    @Test("U1 pending operations of another table do not matter, and are left alone")
-    func otherTable() async throws {
-        let (_, client) = try await filled()
+    @Test("U1 pending operations of another table do not matter, and are left alone", arguments: StoreKind.perEngine)
+    func otherTable(_ stores: StoreKind) async throws {
+        let (_, client) = try await filled(stores)
         try await client.client.define(TableSchema("Note", columns: [.string("text")]))
         try await client.client.table("Note").insert(["id": "n"])
         #expect(try await client.items.purge() == 3)
@@ -69,9 +73,9 @@ struct PurgeTests {
         #expect(try await client.client.table("Note").rows().rows.count == 1)
     }
 
-    @Test("U1 a purge that cannot be carried out changes nothing")
-    func badQuery() async throws {
-        let (_, client) = try await filled()
+    @Test("U1 a purge that cannot be carried out changes nothing", arguments: StoreKind.perEngine)
+    func badQuery(_ stores: StoreKind) async throws {
+        let (_, client) = try await filled(stores)
         let tokens = try client.store.tokens()
         for query in [
             Query("TodoItem").filter(.column("nothing") == 1), Query("Other"), Query("TodoItem").skip(-1),
@@ -83,9 +87,9 @@ struct PurgeTests {
         #expect(try client.store.versions().count == 3 && client.store.tokens() == tokens)
     }
 
-    @Test("U1 forcePurge drops rows, operations, errors and tokens, and counts")
-    func forced() async throws {
-        let (world, client) = try await filled()
+    @Test("U1 forcePurge drops rows, operations, errors and tokens, and counts", arguments: StoreKind.perEngine)
+    func forced(_ stores: StoreKind) async throws {
+        let (world, client) = try await filled(stores)
         try await client.items.update(["id": "r000", "text": "bad"])
         try await client.items.delete(id: "r001")
         client.transport.inspect { _, _ in .answer(.answer(400, "no")) }
@@ -103,9 +107,11 @@ struct PurgeTests {
         #expect(try await client.context.pendingOperations().map(\.id) == [3])
     }
 
-    @Test("U1 forcePurge refuses while an operation of the table is in flight, and changes nothing")
-    func forcedInFlight() async throws {
-        let (_, client) = try await filled()
+    @Test(
+        "U1 forcePurge refuses while an operation of the table is in flight, and changes nothing",
+        arguments: StoreKind.perEngine)
+    func forcedInFlight(_ stores: StoreKind) async throws {
+        let (_, client) = try await filled(stores)
         try await client.items.update(["id": "r000", "text": "edited"])
         let code = Mutex<SyncError.Code?>(nil)
         client.transport.inspect { request, _ in
@@ -121,10 +127,12 @@ struct PurgeTests {
         #expect(try await client.items.forcePurge() == ForcePurgeResult(rows: 3, operations: 0))
     }
 
-    @Test("U1 a purge during a pull waits for its end, and leaves no token above a row that is gone")
-    func duringPull() async throws {
+    @Test(
+        "U1 a purge during a pull waits for its end, and leaves no token above a row that is gone",
+        arguments: StoreKind.perEngine)
+    func duringPull(_ stores: StoreKind) async throws {
         for step in 1...4 {
-            let world = try World()
+            let world = try World(stores)
             let client = try await world.makeClient()
             try world.plant(World.rows(at: (0..<9).map { $0 * 10_000 }))
             let purge = Mutex<Task<Int, any Error>?>(nil)
@@ -143,9 +151,11 @@ struct PurgeTests {
         }
     }
 
-    @Test("U1 a purge by another process during a pull ends the pull, and the next one brings everything")
-    func otherProcess() async throws {
-        let world = try World()
+    @Test(
+        "U1 a purge by another process during a pull ends the pull, and the next one brings everything",
+        arguments: StoreKind.perEngine)
+    func otherProcess(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         let other = try await world.makeClient(store: client.store)
         try world.plant(World.rows(at: (0..<9).map { $0 * 10_000 }))

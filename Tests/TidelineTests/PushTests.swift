@@ -1,8 +1,8 @@
 import Foundation
 import HTTPTypes
 import Testing
-import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
 
 @testable import Tideline
 
@@ -23,9 +23,11 @@ struct PushTests {
 
     // MARK: P1
 
-    @Test("P1 a push sends the pending operations of all tables in their order, and nothing else")
-    func sendsChangedRows() async throws {
-        let world = try World { $0.schemas.append(TableSchema("Note", columns: [.string("text")])) }
+    @Test(
+        "P1 a push sends the pending operations of all tables in their order, and nothing else",
+        arguments: StoreKind.perEngine)
+    func sendsChangedRows(_ stores: StoreKind) async throws {
+        let world = try World(stores) { $0.schemas.append(TableSchema("Note", columns: [.string("text")])) }
         let client = try await world.makeSyncedClient()
         try await client.client.define(TableSchema("Note", columns: [.string("text")]))
         try await client.client.table("Note").insert(["id": "n", "text": "note"])
@@ -43,9 +45,11 @@ struct PushTests {
         #expect(requests.values.count == 3)
     }
 
-    @Test("P1 a PATCH carries the columns that differ from the base copy, read at push time, with the store's version")
-    func patchesDifference() async throws {
-        let world = try World()
+    @Test(
+        "P1 a PATCH carries the columns that differ from the base copy, read at push time, with the store's version",
+        arguments: StoreKind.perEngine)
+    func patchesDifference(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         let version = try client.row("a")?.version ?? ""
         try await client.items.update(["id": "a", "text": "two", "version": "app's", "updatedAt": .null])
@@ -59,9 +63,11 @@ struct PushTests {
         #expect(try client.row("a")?.version != version)
     }
 
-    @Test("P1 null is sent for a column that was cleared, in an update; an insert leaves empty columns out")
-    func sendsNull() async throws {
-        let client = try await World().makeSyncedClient()
+    @Test(
+        "P1 null is sent for a column that was cleared, in an update; an insert leaves empty columns out",
+        arguments: StoreKind.perEngine)
+    func sendsNull(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeSyncedClient()
         try await client.items.update(["id": "a", "priority": .null])
         try await client.items.insert(["id": "b", "text": "new", "priority": .null])
         let requests = log(client)
@@ -70,9 +76,9 @@ struct PushTests {
         #expect(requests.values.last == #"POST TodoItem {"id":"b","text":"new"}"#)
     }
 
-    @Test("P1 an update that comes back to the base sends nothing and leaves the queue")
-    func emptyDifference() async throws {
-        let world = try World()
+    @Test("P1 an update that comes back to the base sends nothing and leaves the queue", arguments: StoreKind.perEngine)
+    func emptyDifference(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.update(["id": "a", "text": "two"])
         try await client.items.update(["id": "a", "text": "one"])
@@ -81,9 +87,11 @@ struct PushTests {
         #expect(try world.state(client) == "local [a=one] queue [] server [a=one]")
     }
 
-    @Test("P1 an edit back to the base reaches the server when an earlier body may have", arguments: [true, false])
-    func backToBase(arrived: Bool) async throws {
-        let world = try World()
+    @Test(
+        "P1 an edit back to the base reaches the server when an earlier body may have", arguments: StoreKind.perEngine,
+        [true, false])
+    func backToBase(_ stores: StoreKind, arrived: Bool) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.update(["id": "a", "text": "two"])
         client.transport.inspect { _, _ in arrived ? .loseAnswer : .loseRequest }
@@ -96,9 +104,9 @@ struct PushTests {
         #expect(requests.values.first?.hasSuffix(#"{"text":"one"}"#) == true)
     }
 
-    @Test("P1 without a base copy the whole row is sent")
-    func wholeRow() async throws {
-        let world = try World()
+    @Test("P1 without a base copy the whole row is sent", arguments: StoreKind.perEngine)
+    func wholeRow(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let store = try await world.makeSyncedClient().store
         // The app writes its rows itself: what was there before its change is not known.
         let client = try await world.makeClient(store: store) { $0.handlesSyncTableOperations = false }
@@ -111,9 +119,9 @@ struct PushTests {
         for column in SystemColumns.names { #expect(!body.contains("\"\(column)\"")) }
     }
 
-    @Test("P1 parameters of the settings are added to every request")
-    func parameters() async throws {
-        let client = try await World().makeSyncedClient()
+    @Test("P1 parameters of the settings are added to every request", arguments: StoreKind.perEngine)
+    func parameters(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeSyncedClient()
         try await client.items.insert(["id": "b", "text": "new"])
         try await client.items.update(["id": "a", "text": "two"])
         try await client.context.push(settings: PushSettings(parameters: [("tenant", "x y")]))
@@ -121,9 +129,9 @@ struct PushTests {
         #expect(client.transport.requests.count == 2)
     }
 
-    @Test("P1 an operation whose row the store has lost fails alone and stays")
-    func lostRow() async throws {
-        let world = try World()
+    @Test("P1 an operation whose row the store has lost fails alone and stays", arguments: StoreKind.perEngine)
+    func lostRow(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.update(["id": "a", "text": "two"])
         try await client.items.insert(["id": "b", "text": "new"])
@@ -135,9 +143,11 @@ struct PushTests {
 
     // MARK: P5
 
-    @Test("P5 each answer is stored on its own: a push cut short keeps what was answered before")
-    func answersAreStoredSingly() async throws {
-        let world = try World()
+    @Test(
+        "P5 each answer is stored on its own: a push cut short keeps what was answered before",
+        arguments: StoreKind.perEngine)
+    func answersAreStoredSingly(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         for id in ["b", "c", "d"] { try await client.items.insert(["id": .string(id), "text": .string(id)]) }
         client.transport.inspect { _, body in
@@ -156,10 +166,10 @@ struct PushTests {
 
     @Test(
         "P5 row, queue and errors change together, whichever store call of a push fails, and the next push finishes",
-        arguments: [true, false])
-    func cutAtEveryCall(staysDown: Bool) async throws {
+        arguments: StoreKind.perEngine, [true, false])
+    func cutAtEveryCall(_ stores: StoreKind, staysDown: Bool) async throws {
         for call in 1...200 {
-            let world = try World()
+            let world = try World(stores)
             let (store, client) = try await world.makeFailingClient()
             let items = client.table("TodoItem")
             try await items.insert(["id": "b", "text": "b"])
@@ -196,7 +206,7 @@ struct PushTests {
     }
 
     /// A row without an operation is as the server has it; an error record has its operation.
-    private func expectWhole(_ store: SQLiteStore, _ world: World, _ call: Int) throws {
+    private func expectWhole(_ store: AnyStore, _ world: World, _ call: Int) throws {
         let (operations, errors) = try store.read { reader in
             (
                 try reader.rows(matching: Query("MS_TableOperations")).rows,
@@ -215,9 +225,11 @@ struct PushTests {
         }
     }
 
-    @Test("P5 an operation does not stay in flight when the store fails to take it", arguments: 1...3)
-    func notLeftInFlight(call: Int) async throws {
-        let world = try World()
+    @Test(
+        "P5 an operation does not stay in flight when the store fails to take it", arguments: StoreKind.perEngine, 1...3
+    )
+    func notLeftInFlight(_ stores: StoreKind, call: Int) async throws {
+        let world = try World(stores)
         let (store, client) = try await world.makeFailingClient()
         let items = client.table("TodoItem")
         try await items.update(["id": "a", "text": "two"])
@@ -232,9 +244,9 @@ struct PushTests {
 
     // MARK: P9
 
-    @Test("P9 two pushes at once send each operation once")
-    func concurrentPushes() async throws {
-        let world = try World()
+    @Test("P9 two pushes at once send each operation once", arguments: StoreKind.perEngine)
+    func concurrentPushes(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         for number in 1...20 { try await client.items.insert(["id": .string("r\(number)"), "text": "x"]) }
         let most = MaximumCount()
@@ -253,9 +265,9 @@ struct PushTests {
         #expect(try await client.queue().isEmpty)
     }
 
-    @Test("P9 a push that waits for its turn can be cancelled, and the others go on")
-    func cancelWaiting() async throws {
-        let world = try World()
+    @Test("P9 a push that waits for its turn can be cancelled, and the others go on", arguments: StoreKind.perEngine)
+    func cancelWaiting(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.update(["id": "a", "text": "two"])
         client.transport.inspect { _, _ in
@@ -272,12 +284,14 @@ struct PushTests {
         #expect(try world.state(client) == "local [a=three] queue [] server [a=three]")
     }
 
-    @Test("P9 two processes that push one queue at once make no duplicate, no conflict, and lose nothing")
-    func twoProcesses() async throws {
-        let world = try World()
-        let file = TemporaryFile()
-        let first = try await world.makeSyncedClient(store: try SQLiteStore(path: file.path))
-        let second = try await world.makeClient(store: try SQLiteStore(path: file.path))
+    @Test(
+        "P9 two processes that push one queue at once make no duplicate, no conflict, and lose nothing",
+        arguments: StoreKind.sharing)
+    func twoProcesses(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let file = try StoreFiles(stores)
+        let first = try await world.makeSyncedClient(store: try file.open())
+        let second = try await world.makeClient(store: try file.open())
         for number in 1...9 { try await first.items.insert(["id": .string("r\(number)"), "text": "new"]) }
         try await first.items.update(["id": "a", "text": "two"])
         for client in [first, second] {
@@ -296,12 +310,14 @@ struct PushTests {
         #expect(try world.state(first) == "local [a=two, \(rows)] queue [] server [a=two, \(rows)]")
     }
 
-    @Test("P9 an operation dropped by another process before its request leaves is not sent")
-    func droppedByOtherProcess() async throws {
-        let world = try World()
-        let file = TemporaryFile()
-        let client = try await world.makeClient(store: try SQLiteStore(path: file.path))
-        let second = try await world.makeClient(store: try SQLiteStore(path: file.path))
+    @Test(
+        "P9 an operation dropped by another process before its request leaves is not sent", arguments: StoreKind.sharing
+    )
+    func droppedByOtherProcess(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let file = try StoreFiles(stores)
+        let client = try await world.makeClient(store: try file.open())
+        let second = try await world.makeClient(store: try file.open())
         try await client.items.insert(["id": "b", "text": "new"])
         client.context.delegate = ScriptedDelegate { operation in
             // The operation is taken, but nothing has left: there is nothing to delete on the server.

@@ -3,6 +3,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 import TidelineStore
+import TidelineTestStores
 
 @testable import Tideline
 
@@ -17,11 +18,13 @@ struct PushFailureTests {
 
     @Test(
         "P3 what ends a push carries its own code, and everything stays",
-        arguments: [
+        arguments: StoreKind.perEngine,
+        [
             (401, SyncError.Code.authentication), (408, .network), (429, .network), (503, .network),
         ])
-    func aborts(status: Int, code: SyncError.Code) async throws {
-        let world = try World()
+    func aborts(_ stores: StoreKind, _ answer: (Int, SyncError.Code)) async throws {
+        let (status, code) = answer
+        let world = try World(stores)
         let client = try await threeRows(world)
         client.transport.inspect { _, body in
             body.contains(#""b""#) ? .answer(.answer(status, #"{"error":"wait"}"#)) : nil
@@ -42,9 +45,9 @@ struct PushFailureTests {
 
     @Test(
         "P3 no connection, a time-out, a TLS failure end the push; cancellation has its own code",
-        arguments: [TransportError.Code.connection, .timeout, .tls, .cancelled])
-    func transportFailures(_ code: TransportError.Code) async throws {
-        let world = try World()
+        arguments: StoreKind.perEngine, [TransportError.Code.connection, .timeout, .tls, .cancelled])
+    func transportFailures(_ stores: StoreKind, _ code: TransportError.Code) async throws {
+        let world = try World(stores)
         let client = try await threeRows(world)
         client.transport.inspect { _, body in
             body.contains(#""b""#) ? .fail(TransportError(code, "down")) : nil
@@ -56,9 +59,9 @@ struct PushFailureTests {
 
     @Test(
         "P3 other failures are collected, and the push goes on with the other rows",
-        arguments: [400, 403, 404, 413, 422, 500, 501, 502, 504, 302, 304])
-    func collects(status: Int) async throws {
-        let world = try World()
+        arguments: StoreKind.perEngine, [400, 403, 404, 413, 422, 500, 501, 502, 504, 302, 304])
+    func collects(_ stores: StoreKind, status: Int) async throws {
+        let world = try World(stores)
         let client = try await threeRows(world)
         client.transport.inspect { _, body in
             body.contains(#""b""#) ? .answer(.answer(status, #"{"error":"no"}"#)) : nil
@@ -77,9 +80,11 @@ struct PushFailureTests {
         #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [insert b] server [a=a, c=c]")
     }
 
-    @Test("P3 an answer too large to take fails its operation alone, and the next push settles it")
-    func tooLarge() async throws {
-        let world = try World()
+    @Test(
+        "P3 an answer too large to take fails its operation alone, and the next push settles it",
+        arguments: StoreKind.perEngine)
+    func tooLarge(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await threeRows(world)
         client.transport.inspect { _, body in
             body.contains(#""b""#) ? .delay { throw TransportError(.tooLarge, "over 100 MB") } : nil
@@ -91,9 +96,9 @@ struct PushFailureTests {
         #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [] server [a=a, b=b, c=c]")
     }
 
-    @Test("P3 a second operation of a row that failed waits for the next push")
-    func holdsBackRow() async throws {
-        let world = try World()
+    @Test("P3 a second operation of a row that failed waits for the next push", arguments: StoreKind.perEngine)
+    func holdsBackRow(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.update(["id": "a", "text": "two"])
         let once = Once()
@@ -106,9 +111,9 @@ struct PushFailureTests {
         #expect(try world.state(client) == "local [a=three] queue [update a] server [a=one]")
     }
 
-    @Test("P3 an abort carries the errors of operations that failed before it")
-    func errorsBeforeAbort() async throws {
-        let world = try World()
+    @Test("P3 an abort carries the errors of operations that failed before it", arguments: StoreKind.perEngine)
+    func errorsBeforeAbort(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await threeRows(world)
         client.transport.inspect { _, body in
             if body.contains(#""a""#) { return .answer(.answer(400)) }
@@ -123,9 +128,11 @@ struct PushFailureTests {
         #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [insert a, insert c] server [b=b]")
     }
 
-    @Test("P3 three operations in a row that end in a server's failure abort; the fourth is not tried")
-    func threeServerFailures() async throws {
-        let world = try World()
+    @Test(
+        "P3 three operations in a row that end in a server's failure abort; the fourth is not tried",
+        arguments: StoreKind.perEngine)
+    func threeServerFailures(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await threeRows(world)
         try await client.items.insert(["id": "d", "text": "d"])
         client.transport.inspect { _, _ in .answer(.answer(500)) }
@@ -145,9 +152,9 @@ struct PushFailureTests {
 
     @Test(
         "P3 transient answers are tried again with growing pauses and Retry-After, and then succeed",
-        arguments: [408, 429, 500, 502, 503, 504])
-    func retries(status: Int) async throws {
-        let world = try World()
+        arguments: StoreKind.perEngine, [408, 429, 500, 502, 503, 504])
+    func retries(_ stores: StoreKind, status: Int) async throws {
+        let world = try World(stores)
         let pauses = Mutex<[Duration]>([])
         let client = try await world.makeClient {
             $0.environment.sleep = { pause in pauses.withLock { $0.append(pause) } }
@@ -169,9 +176,11 @@ struct PushFailureTests {
         #expect(client.transport.requests.count == 4)
     }
 
-    @Test("P3 a push that is cancelled while it pauses ends as cancelled and keeps the operation")
-    func cancelledPause() async throws {
-        let world = try World()
+    @Test(
+        "P3 a push that is cancelled while it pauses ends as cancelled and keeps the operation",
+        arguments: StoreKind.perEngine)
+    func cancelledPause(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient { $0.environment.sleep = { _ in throw CancellationError() } }
         try await client.items.insert(["id": "a", "text": "a"])
         client.transport.inspect { _, _ in .answer(.answer(503)) }
@@ -179,9 +188,9 @@ struct PushFailureTests {
         #expect(try await client.queue() == ["insert a"])
     }
 
-    @Test("P3 a 401 is answered once with a refreshed sign-in, also after other tries")
-    func refreshes() async throws {
-        let world = try World()
+    @Test("P3 a 401 is answered once with a refreshed sign-in, also after other tries", arguments: StoreKind.perEngine)
+    func refreshes(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let tokens = HeaderLog()
         let client = try await world.makeClient {
             $0.authorization = { refresh in
@@ -206,9 +215,9 @@ struct PushFailureTests {
 
     @Test(
         "P3 a conflict whose answer has no readable row is still one, and the row is asked for once",
-        arguments: ["", "null", "[]", "<html>", #"{"id":"a"}"#])
-    func unreadableConflict(body: String) async throws {
-        let world = try World()
+        arguments: StoreKind.perEngine, ["", "null", "[]", "<html>", #"{"id":"a"}"#])
+    func unreadableConflict(_ stores: StoreKind, body: String) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         let other = try await world.makeOther()
         try await other.items.update(["id": "a", "text": "theirs"])
@@ -222,9 +231,11 @@ struct PushFailureTests {
         #expect(client.transport.requests.count == 2)
     }
 
-    @Test("P4 without a handler every conflict is an error and the operation stays, push after push")
-    func conflictStays() async throws {
-        let world = try World()
+    @Test(
+        "P4 without a handler every conflict is an error and the operation stays, push after push",
+        arguments: StoreKind.perEngine)
+    func conflictStays(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         let other = try await world.makeOther()
         try await other.items.update(["id": "a", "text": "theirs"])
@@ -238,9 +249,10 @@ struct PushFailureTests {
         }
     }
 
-    @Test("P3 a delete of a row that the server has no longer is a success", arguments: [404, 410])
-    func deleteOfGone(status: Int) async throws {
-        let world = try World()
+    @Test(
+        "P3 a delete of a row that the server has no longer is a success", arguments: StoreKind.perEngine, [404, 410])
+    func deleteOfGone(_ stores: StoreKind, status: Int) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.delete(id: "a")
         client.transport.inspect { _, _ in .answer(.answer(status)) }
@@ -248,9 +260,11 @@ struct PushFailureTests {
         #expect(try world.state(client) == "local [] queue [] server [a=one]")
     }
 
-    @Test("P3 a restore that the server rejects in its second half is a rejection, not a conflict")
-    func rejectedRestore() async throws {
-        let world = try World()
+    @Test(
+        "P3 a restore that the server rejects in its second half is a rejection, not a conflict",
+        arguments: StoreKind.perEngine)
+    func rejectedRestore(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.delete(id: "a")
         client.transport.inspect { _, _ in .loseAnswer }
@@ -274,9 +288,11 @@ struct PushFailureTests {
 
     // MARK: P8
 
-    @Test("P8 a task that is cancelled in the middle ends as cancelled; the next push finishes", arguments: 1...3)
-    func taskCancelled(at number: Int) async throws {
-        let world = try World()
+    @Test(
+        "P8 a task that is cancelled in the middle ends as cancelled; the next push finishes",
+        arguments: StoreKind.perEngine, 1...3)
+    func taskCancelled(_ stores: StoreKind, at number: Int) async throws {
+        let world = try World(stores)
         let client = try await threeRows(world)
         let push = Mutex<Task<SyncError.Code?, Never>?>(nil)
         let count = Mutex(0)

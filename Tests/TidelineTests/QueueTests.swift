@@ -1,6 +1,6 @@
 import Testing
-import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
 
 @testable import Tideline
 
@@ -9,13 +9,15 @@ import TidelineStore
 struct QueueTests {
     // MARK: Numbers and listing
 
-    @Test("Q1 operation ids grow for ever, also after the queue was empty and after a restart")
-    func numbers() async throws {
-        let world = try World()
-        let file = TemporaryFile()
+    @Test(
+        "Q1 operation ids grow for ever, also after the queue was empty and after a restart",
+        arguments: StoreKind.persistent)
+    func numbers(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let file = try StoreFiles(stores)
         var last: Int64 = 0
         for round in 1...3 {
-            let store = try SQLiteStore(path: file.path)
+            let store = try file.open()
             let client = try await world.makeClient(store: store)
             try await client.items.insert(["id": .string("r\(round)"), "text": "one"])
             try await client.items.insert(["id": .string("s\(round)"), "text": "one"])
@@ -29,9 +31,10 @@ struct QueueTests {
     }
 
     @Test(
-        "Q1 a damaged operation counter is an error, not a number used twice", arguments: ["x", "9223372036854775807"])
-    func damagedCounter(value: String) async throws {
-        let world = try World()
+        "Q1 a damaged operation counter is an error, not a number used twice", arguments: StoreKind.perEngine,
+        ["x", "9223372036854775807"])
+    func damagedCounter(_ stores: StoreKind, value: String) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try client.store.write {
             try $0.upsert(["id": "lastOperationId", "value": .string(value)], into: "MS_TableConfig")
@@ -41,13 +44,14 @@ struct QueueTests {
     }
 
     @Test(
-        "Q1 an attempt is stored, for other processes too, before the request leaves", arguments: OperationKind.allCases
+        "Q1 an attempt is stored, for other processes too, before the request leaves", arguments: StoreKind.sharing,
+        OperationKind.allCases
     )
-    func attempted(_ kind: OperationKind) async throws {
-        let world = try World()
-        let file = TemporaryFile()
-        let client = try await world.makeSyncedClient(store: try SQLiteStore(path: file.path))
-        let second = try SQLiteStore(path: file.path)
+    func attempted(_ stores: StoreKind, _ kind: OperationKind) async throws {
+        let world = try World(stores)
+        let file = try StoreFiles(stores)
+        let client = try await world.makeSyncedClient(store: try file.open())
+        let second = try file.open()
         let seen = HeaderLog()
         client.transport.inspect { _, _ in
             let rows = try? second.read { try $0.rows(matching: Query("MS_TableOperations")).rows }
@@ -64,9 +68,10 @@ struct QueueTests {
         #expect(try await client.context.pendingOperations().map(\.attempts) == [2])
     }
 
-    @Test("Q4 the queue can be counted and listed: table, id, kind, attempts, last error")
-    func listing() async throws {
-        let world = try World()
+    @Test(
+        "Q4 the queue can be counted and listed: table, id, kind, attempts, last error", arguments: StoreKind.perEngine)
+    func listing(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         #expect(try await client.context.pendingOperationsCount == 0)
         try await client.items.update(["id": "a", "text": "two"])
@@ -121,25 +126,26 @@ struct QueueTests {
     }
 
     @Test(
-        "Q2 an edit made while its row is on the way is never lost and never conflicts with itself", arguments: flights)
-    func editInFlight(_ flight: Flight) async throws {
-        let world = try World()
+        "Q2 an edit made while its row is on the way is never lost and never conflicts with itself",
+        arguments: StoreKind.perEngine, flights)
+    func editInFlight(_ stores: StoreKind, _ flight: Flight) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await fly(flight, world, client, editor: client.items)
     }
 
-    @Test("Q2 the same for an edit by another process over the same store", arguments: flights)
-    func editByOtherProcess(_ flight: Flight) async throws {
-        let world = try World()
-        let file = TemporaryFile()
-        let client = try await world.makeSyncedClient(store: try SQLiteStore(path: file.path))
-        let editor = try await world.makeClient(store: try SQLiteStore(path: file.path))
+    @Test("Q2 the same for an edit by another process over the same store", arguments: StoreKind.sharing, flights)
+    func editByOtherProcess(_ stores: StoreKind, _ flight: Flight) async throws {
+        let world = try World(stores)
+        let file = try StoreFiles(stores)
+        let client = try await world.makeSyncedClient(store: try file.open())
+        let editor = try await world.makeClient(store: try file.open())
         try await fly(flight, world, client, editor: editor.items)
     }
 
     /// Sends an operation, edits the row in the middle of the exchange, ends that, pushes until the queue is empty, and
     /// compares both sides with what the user saw last.
-    private func fly(_ flight: Flight, _ world: World, _ client: Client, editor: SyncTable<SQLiteStore>) async throws {
+    private func fly(_ flight: Flight, _ world: World, _ client: Client, editor: SyncTable<AnyStore>) async throws {
         let id = flight.sent == .insert ? "b" : "a"
         switch flight.sent {
         case .insert: try await client.items.insert(["id": "b", "text": "new", "priority": 7])
@@ -165,7 +171,7 @@ struct QueueTests {
         try expectAgreement(flight, id, world, client)
     }
 
-    private func edit(_ edit: Edit, _ id: String, _ items: SyncTable<SQLiteStore>) async throws {
+    private func edit(_ edit: Edit, _ id: String, _ items: SyncTable<AnyStore>) async throws {
         switch edit {
         case .update: try await items.update(["id": .string(id), "text": "edited"])
         case .otherColumn: try await items.update(["id": .string(id), "priority": 5])
@@ -181,7 +187,7 @@ struct QueueTests {
         }
     }
 
-    private func fault(_ end: End) -> FaultyTransport<SQLiteStore>.Fault? {
+    private func fault(_ end: End) -> FaultyTransport<AnyStore>.Fault? {
         switch end {
         case .rejected: .answer(.answer(400, #"{"error":"no"}"#))
         case .requestLost: .loseRequest
@@ -212,9 +218,11 @@ struct QueueTests {
         #expect(local?.version == server?.version)
     }
 
-    @Test("Q2 the answer gives a row with a waiting edit the server's version and columns, and the edit stays")
-    func answerUnderEdit() async throws {
-        let world = try World()
+    @Test(
+        "Q2 the answer gives a row with a waiting edit the server's version and columns, and the edit stays",
+        arguments: StoreKind.perEngine)
+    func answerUnderEdit(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.update(["id": "a", "text": "two"])
         let once = Once()
@@ -239,9 +247,9 @@ struct QueueTests {
 
     @Test(
         "Q2 an operation and one behind it, left by a process that died, are joined by the next push",
-        arguments: Sent.allCases)
-    func leftBehind(_ sent: Sent) async throws {
-        let world = try World()
+        arguments: StoreKind.perEngine, Sent.allCases)
+    func leftBehind(_ stores: StoreKind, _ sent: Sent) async throws {
+        let world = try World(stores)
         let transport = FaultyTransport(service: world.service)
         let (store, _) = try await world.makeFailingClient()
         let client = try world.makeClient(over: store, transport: transport)

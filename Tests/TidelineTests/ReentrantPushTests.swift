@@ -1,15 +1,17 @@
 import Testing
-import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
 
 @testable import Tideline
 
 /// Calls of the context from within its own push: none waits for itself.
 @Suite("Reentrant pushes", .timeLimit(.minutes(1)))
 struct ReentrantPushTests {
-    @Test("P2 a delegate that pushes while it performs an operation is refused and does not wait for ever")
-    func withinPerform() async throws {
-        let world = try World()
+    @Test(
+        "P2 a delegate that pushes while it performs an operation is refused and does not wait for ever",
+        arguments: StoreKind.perEngine)
+    func withinPerform(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         let codes = HeaderLog()
         let delegate = ScriptedDelegate { operation in
@@ -24,9 +26,11 @@ struct ReentrantPushTests {
         #expect(try world.state(client) == "local [a=two] queue [] server [a=two]")
     }
 
-    @Test("P2 a delegate may settle errors, push and pull when it is told that the push is complete")
-    func withinCompletion() async throws {
-        let world = try World()
+    @Test(
+        "P2 a delegate may settle errors, push and pull when it is told that the push is complete",
+        arguments: StoreKind.perEngine)
+    func withinCompletion(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         let other = try await world.makeOther()
         try await other.items.update(["id": "a", "text": "theirs"])
@@ -48,9 +52,11 @@ struct ReentrantPushTests {
         #expect(try world.state(client) == "local [a=mine] queue [] server [a=mine]")
     }
 
-    @Test("P9 a task that a delegate started may push once the delegate has done its part")
-    func afterwards() async throws {
-        let client = try await World().makeSyncedClient()
+    @Test(
+        "P9 a task that a delegate started may push once the delegate has done its part", arguments: StoreKind.perEngine
+    )
+    func afterwards(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeSyncedClient()
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
         let (tasks, task) = AsyncStream.makeStream(of: Task<SyncError.Code?, Never>.self)
         client.context.delegate = ScriptedDelegate { operation in

@@ -1,22 +1,24 @@
 import HTTPTypes
 import Testing
-import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
 
 @testable import Tideline
 
 /// The server's table used directly, past store and queue.
 @Suite("Remote table")
 struct RemoteTableTests {
-    private func remote() async throws -> (World, Client, RemoteTable<SQLiteStore>) {
-        let world = try World()
+    private func remote(_ stores: StoreKind) async throws -> (World, Client, RemoteTable<AnyStore>) {
+        let world = try World(stores)
         let client = try await world.makeClient()
         return (world, client, client.client.remoteTable("TodoItem"))
     }
 
-    @Test("RemoteTable inserts, looks up, updates, deletes and undeletes; the local store takes no part")
-    func operations() async throws {
-        let (world, client, remote) = try await remote()
+    @Test(
+        "RemoteTable inserts, looks up, updates, deletes and undeletes; the local store takes no part",
+        arguments: StoreKind.perEngine)
+    func operations(_ stores: StoreKind) async throws {
+        let (world, client, remote) = try await remote(stores)
         let inserted = try await remote.insert(["id": "a", "text": "one", "priority": 3])
         #expect(inserted["text"] == "one" && inserted["version"] != nil && inserted["updatedAt"] != nil)
         #expect(try await remote.lookup(id: "a") == inserted)
@@ -33,16 +35,16 @@ struct RemoteTableTests {
         #expect(try await client.queue().isEmpty)
     }
 
-    @Test("RemoteTable makes a lower-case UUID for a row without an id")
-    func makesID() async throws {
-        let (_, _, remote) = try await remote()
+    @Test("RemoteTable makes a lower-case UUID for a row without an id", arguments: StoreKind.perEngine)
+    func makesID(_ stores: StoreKind) async throws {
+        let (_, _, remote) = try await remote(stores)
         let row = try await remote.insert(["text": "one"])
         #expect(row.id.count == 36 && row.id == row.id.lowercased())
     }
 
-    @Test("RemoteTable reads by filter, order, skip, top, select and count")
-    func queries() async throws {
-        let (world, _, remote) = try await remote()
+    @Test("RemoteTable reads by filter, order, skip, top, select and count", arguments: StoreKind.perEngine)
+    func queries(_ stores: StoreKind) async throws {
+        let (world, _, remote) = try await remote(stores)
         try world.plant((0..<9).map { World.row("id\($0)", at: 0, text: "\(9 - $0)") })
         let query = Query("TodoItem").filter(.column("text") != "5").order(by: "text").skip(1).limit(3)
             .select("text").includingTotalCount()
@@ -51,10 +53,10 @@ struct RemoteTableTests {
         #expect(result.rows[0]["updatedAt"] == nil)
     }
 
-    @Test("RemoteTable sends system columns never, and the version only as If-Match")
-    func systemColumns() async throws {
+    @Test("RemoteTable sends system columns never, and the version only as If-Match", arguments: StoreKind.perEngine)
+    func systemColumns(_ stores: StoreKind) async throws {
         let transport = ScriptedTransport { _ in .answer(200, #"{"id":"a"}"#) }
-        let client = try SyncClient(url: "http://server.test", store: SQLiteStore.inMemory(), transport: transport)
+        let client = try SyncClient(url: "http://server.test", store: stores.makeStore(), transport: transport)
         try await client.define(World.schema)
         let row: Row = [
             "id": "a", "text": "x", "version": "v\"1", "createdAt": .timestamp(.min), "updatedAt": .timestamp(.min),
@@ -66,9 +68,11 @@ struct RemoteTableTests {
         #expect(transport.requests.map { $0.headers[.ifMatch] } == [nil, #""v\"1""#])
     }
 
-    @Test("RemoteTable refuses bad rows, ids and queries before anything is sent, naming what is wrong")
-    func refuses() async throws {
-        let (_, client, remote) = try await remote()
+    @Test(
+        "RemoteTable refuses bad rows, ids and queries before anything is sent, naming what is wrong",
+        arguments: StoreKind.perEngine)
+    func refuses(_ stores: StoreKind) async throws {
+        let (_, client, remote) = try await remote(stores)
         func error(_ body: () async throws -> Void) async -> SyncError? {
             await #expect(throws: SyncError.self) { try await body() }
         }
@@ -98,18 +102,19 @@ struct RemoteTableTests {
     }
 
     @Test(
-        "RemoteTable tells a stale version, a row that exists and a row that is gone", arguments: [409, 412, 404, 403])
-    func rejections(status: Int) async throws {
-        let (_, client, remote) = try await remote()
+        "RemoteTable tells a stale version, a row that exists and a row that is gone", arguments: StoreKind.perEngine,
+        [409, 412, 404, 403])
+    func rejections(_ stores: StoreKind, status: Int) async throws {
+        let (_, client, remote) = try await remote(stores)
         client.transport.inspect { _, _ in .answer(.answer(status, #"{"error":"that's why"}"#)) }
         let error = await #expect(throws: SyncError.self) { _ = try await remote.update(["id": "a", "text": "x"]) }
         #expect(error?.code == .rejected && error?.status == status && error?.id == "a")
         #expect(error?.message.contains("that's why") == true)
     }
 
-    @Test("RemoteTable's lookup is nil for 404 and 410, and an error for other answers")
-    func absent() async throws {
-        let (_, client, remote) = try await remote()
+    @Test("RemoteTable's lookup is nil for 404 and 410, and an error for other answers", arguments: StoreKind.perEngine)
+    func absent(_ stores: StoreKind) async throws {
+        let (_, client, remote) = try await remote(stores)
         for status in [404, 410] {
             client.transport.inspect { _, _ in .answer(.answer(status, "gone")) }
             #expect(try await remote.lookup(id: "a") == nil)
@@ -120,9 +125,9 @@ struct RemoteTableTests {
 
     @Test(
         "RemoteTable's answers that are no row are errors",
-        arguments: ["", "[]", "null", #"{"text":"x"}"#, #"{"id":1}"#])
-    func badRows(body: String) async throws {
-        let (_, client, remote) = try await remote()
+        arguments: StoreKind.perEngine, ["", "[]", "null", #"{"text":"x"}"#, #"{"id":1}"#])
+    func badRows(_ stores: StoreKind, body: String) async throws {
+        let (_, client, remote) = try await remote(stores)
         client.transport.inspect { _, _ in .answer(.answer(200, body)) }
         #expect(await syncErrorCode { _ = try await remote.insert(["id": "a", "text": "x"]) } == .invalidAnswer)
         #expect(await syncErrorCode { _ = try await remote.lookup(id: "a") } == .invalidAnswer)

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
-import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
 
 @testable import Tideline
 
@@ -12,15 +12,15 @@ struct SentBodiesTests {
         try await client.context.pendingOperations().flatMap(\.sent)
     }
 
-    private func lose(_ client: Client, _ fault: FaultyTransport<SQLiteStore>.Fault) async {
+    private func lose(_ client: Client, _ fault: FaultyTransport<AnyStore>.Fault) async {
         client.transport.inspect { _, _ in fault }
         #expect(await syncErrorCode { try await client.context.push() } == .network)
         client.transport.inspect(nil)
     }
 
-    @Test("P6 the kept bodies are bounded, and the newest is still recognised")
-    func bounded() async throws {
-        let world = try World()
+    @Test("P6 the kept bodies are bounded, and the newest is still recognised", arguments: StoreKind.perEngine)
+    func bounded(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         for number in 1...20 {
             try await client.items.update(["id": "a", "text": .string("edit \(number)")])
@@ -31,9 +31,11 @@ struct SentBodiesTests {
         #expect(try world.state(client) == "local [a=edit 20] queue [] server [a=edit 20]")
     }
 
-    @Test("P6 a body that alone names a column is kept: what it may have written is still cleared")
-    func keepsColumns() async throws {
-        let world = try World()
+    @Test(
+        "P6 a body that alone names a column is kept: what it may have written is still cleared",
+        arguments: StoreKind.perEngine)
+    func keepsColumns(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let client = try await world.makeClient()
         try await client.items.insert(["id": "b", "text": "b", "priority": 7])
         await lose(client, .loseAnswer)
@@ -49,9 +51,11 @@ struct SentBodiesTests {
         #expect(server["effort"]?.isNull ?? true)
     }
 
-    @Test("P1 a body that was refused is forgotten: the next one names only what differs", arguments: [400, 403, 422])
-    func refused(status: Int) async throws {
-        let client = try await World().makeSyncedClient()
+    @Test(
+        "P1 a body that was refused is forgotten: the next one names only what differs", arguments: StoreKind.perEngine,
+        [400, 403, 422])
+    func refused(_ stores: StoreKind, status: Int) async throws {
+        let client = try await World(stores).makeSyncedClient()
         try await client.items.update(["id": "a", "text": "bad"])
         client.transport.inspect { _, _ in .answer(.answer(status)) }
         #expect(try await pushErrors(client).map(\.status) == [status])
@@ -67,9 +71,11 @@ struct SentBodiesTests {
         #expect(bodies.withLock { $0 }.allSatisfy { $0.contains("priority") && !$0.contains("text") })
     }
 
-    @Test("P6 a body that was refused after a try whose fate is not known stays", arguments: [true, false])
-    func refusedAfterLoss(inOnePush: Bool) async throws {
-        let world = try World()
+    @Test(
+        "P6 a body that was refused after a try whose fate is not known stays", arguments: StoreKind.perEngine,
+        [true, false])
+    func refusedAfterLoss(_ stores: StoreKind, inOnePush: Bool) async throws {
+        let world = try World(stores)
         let client = try await world.makeSyncedClient()
         try await client.items.update(["id": "a", "text": "two"])
         let first = Once()

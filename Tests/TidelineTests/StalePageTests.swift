@@ -1,8 +1,8 @@
 import HTTPTypes
 import Synchronization
 import Testing
-import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
 
 @testable import Tideline
 
@@ -11,10 +11,10 @@ import TidelineStore
 struct StalePageTests {
     /// Passes requests on, and acts once between the server's answer to a read and its arrival.
     private final class DelayingTransport: Transport {
-        private let inner: FaultyTransport<SQLiteStore>
+        private let inner: FaultyTransport<AnyStore>
         private let action = Mutex<(@Sendable () async throws -> Void)?>(nil)
 
-        init(_ inner: FaultyTransport<SQLiteStore>) { self.inner = inner }
+        init(_ inner: FaultyTransport<AnyStore>) { self.inner = inner }
 
         func onNextPage(_ body: @escaping @Sendable () async throws -> Void) { action.withLock { $0 = body } }
 
@@ -31,15 +31,15 @@ struct StalePageTests {
     }
 
     private struct Setting {
-        var items: SyncTable<SQLiteStore>
-        var context: SyncContext<SQLiteStore>
+        var items: SyncTable<AnyStore>
+        var context: SyncContext<AnyStore>
         var transport: DelayingTransport
     }
 
     /// A client and its server with the rows `a` and `b`, in step.
     private func makeSetting(_ world: World) async throws -> Setting {
         let transport = DelayingTransport(FaultyTransport(service: world.service))
-        let client = try SyncClient(url: "http://server.test", store: SQLiteStore.inMemory(), transport: transport)
+        let client = try SyncClient(url: "http://server.test", store: world.stores.makeStore(), transport: transport)
         try await client.define(World.schema)
         let items = client.table("TodoItem")
         try await items.insert(["id": "a", "text": "one", "priority": 1])
@@ -48,9 +48,11 @@ struct StalePageTests {
         return Setting(items: items, context: client.context, transport: transport)
     }
 
-    @Test("F7 a page asked for before a push does not bring back what the push replaced", arguments: ["q", "new", nil])
-    func pushedMeanwhile(queryID: String?) async throws {
-        let setting = try await makeSetting(World())
+    @Test(
+        "F7 a page asked for before a push does not bring back what the push replaced", arguments: StoreKind.perEngine,
+        ["q", "new", nil])
+    func pushedMeanwhile(_ stores: StoreKind, queryID: String?) async throws {
+        let setting = try await makeSetting(World(stores))
         setting.transport.onNextPage {
             try await setting.items.update(["id": "a", "text": "two"])
             try await setting.items.delete(id: "b")
@@ -65,9 +67,11 @@ struct StalePageTests {
         #expect(try await setting.context.pendingOperationsCount == 0)
     }
 
-    @Test("F7 what was pushed before a page was asked for is replaced by what the page brings")
-    func pushedBefore() async throws {
-        let world = try World()
+    @Test(
+        "F7 what was pushed before a page was asked for is replaced by what the page brings",
+        arguments: StoreKind.perEngine)
+    func pushedBefore(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let setting = try await makeSetting(world)
         let other = try await world.makeClient()
         try await other.items.pull(queryID: "q")
@@ -84,9 +88,9 @@ struct StalePageTests {
         #expect(try await setting.items.row(id: "a")?["text"] == "three")
     }
 
-    @Test("C4 a page older than the base copy is not kept beside it")
-    func olderThanBase() async throws {
-        let setting = try await makeSetting(World())
+    @Test("C4 a page older than the base copy is not kept beside it", arguments: StoreKind.perEngine)
+    func olderThanBase(_ stores: StoreKind) async throws {
+        let setting = try await makeSetting(World(stores))
         setting.transport.onNextPage {
             try await setting.items.update(["id": "a", "text": "two"])
             try await setting.context.push()

@@ -1,15 +1,17 @@
 import Testing
-import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
 
 @testable import Tideline
 
 /// Section 7: the tables in which the core keeps its state.
 @Suite("System tables")
 struct SystemTableTests {
-    @Test("S7 the three tables have the original's names and columns, and are hidden from the app's list")
-    func columns() async throws {
-        let client = try await World().makeClient()
+    @Test(
+        "S7 the three tables have the original's names and columns, and are hidden from the app's list",
+        arguments: StoreKind.perEngine)
+    func columns(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeClient()
         let tables = Dictionary(uniqueKeysWithValues: try client.store.tables().map { ($0.name, $0) })
         #expect(tables["MS_TableOperations"]?.idType == .int)
         let expected = [
@@ -24,9 +26,9 @@ struct SystemTableTests {
         #expect(try client.store.appTables().map(\.name) == ["TodoItem"])
     }
 
-    @Test("S7 queue, errors and tokens are read with ordinary queries")
-    func readable() async throws {
-        let client = try await World().makeClient()
+    @Test("S7 queue, errors and tokens are read with ordinary queries", arguments: StoreKind.perEngine)
+    func readable(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeClient()
         try await client.items.insert(["id": "a", "text": "one"])
         client.transport.inspect { _, _ in .answer(.answer(400, "no")) }
         _ = await syncErrorCode { try await client.context.push() }
@@ -41,11 +43,13 @@ struct SystemTableTests {
         }
     }
 
-    @Test("S7 names are settable per store, and the app may use the original's for itself")
-    func names() async throws {
-        let world = try World()
+    @Test(
+        "S7 names are settable per store, and the app may use the original's for itself", arguments: StoreKind.perEngine
+    )
+    func names(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let names = SystemTables(operations: "Queue", errors: "Queue errors", config: "State'\"")
-        let store = try SQLiteStore.inMemory()
+        let store = try stores.makeStore()
         var options = SyncOptions()
         options.systemTables = names
         let transport = FaultyTransport(service: world.service)
@@ -61,9 +65,10 @@ struct SystemTableTests {
         #expect(try store.read { try $0.count(Query("State'\"").filter(.column("key") == "q")) } == 0)
     }
 
-    @Test("S7 two clients with other names over one store do not see each other's queue")
-    func separate() async throws {
-        let world = try World()
+    @Test(
+        "S7 two clients with other names over one store do not see each other's queue", arguments: StoreKind.perEngine)
+    func separate(_ stores: StoreKind) async throws {
+        let world = try World(stores)
         let first = try await world.makeClient()
         let second = try await world.makeClient(store: first.store) {
             $0.systemTables = SystemTables(operations: "Q2", errors: "E2", config: "C2")
@@ -73,9 +78,9 @@ struct SystemTableTests {
         #expect(try await first.queue() == ["insert a"])
     }
 
-    @Test("S7 a table that cannot be synchronised is refused with its name")
-    func unfit() async throws {
-        let client = try await World().makeClient()
+    @Test("S7 a table that cannot be synchronised is refused with its name", arguments: StoreKind.perEngine)
+    func unfit(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeClient()
         for schema in [
             TableSchema("T", columns: [], idType: .int), TableSchema("T", columns: [], systemColumns: []),
             TableSchema("T", columns: [], systemColumns: .all), TableSchema("T", columns: [], systemColumns: .version),

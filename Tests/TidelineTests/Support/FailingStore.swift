@@ -1,12 +1,12 @@
 import Synchronization
 import Tideline
-import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
 
 /// A store that fails at a chosen write call, counted from when it was armed: an upsert, a delete, or the commit at the
 /// end of a transaction.
 final class FailingStore: LocalStore {
-    let base: SQLiteStore
+    let base: AnyStore
     private let state = Mutex(State())
 
     private struct State {
@@ -15,7 +15,7 @@ final class FailingStore: LocalStore {
         var staysDown = false
     }
 
-    init() throws { base = try SQLiteStore.inMemory() }
+    init(_ kind: StoreKind) throws { base = try kind.makeStore() }
 
     /// From now on the write call with this number fails, from 1; and all after it, if it stays down.
     func fail(at call: Int, staysDown: Bool = false) {
@@ -45,7 +45,7 @@ final class FailingStore: LocalStore {
     func define(_ tables: [TableSchema]) throws { try base.define(tables) }
     func tables() throws -> [TableSchema] { try base.tables() }
     func close() throws { try base.close() }
-    func read<T>(_ body: (SQLiteStore.Reader) throws -> T) throws -> T { try base.read(body) }
+    func read<T>(_ body: (AnyReader) throws -> T) throws -> T { try base.read(body) }
 
     func write<T>(_ body: (Writer) throws -> T) throws -> T {
         try base.write { writer in
@@ -56,7 +56,7 @@ final class FailingStore: LocalStore {
     }
 
     struct Writer: StoreWriter {
-        let base: SQLiteStore.Writer
+        let base: AnyWriter
         let store: FailingStore
 
         func schema(of table: String) throws -> TableSchema { try base.schema(of: table) }
@@ -88,7 +88,7 @@ final class FailingStore: LocalStore {
 extension World {
     /// A client over a store that can fail, with the row `a` of the text `one` in it and on the server.
     func makeFailingClient() async throws -> (FailingStore, SyncClient<FailingStore>) {
-        let store = try FailingStore()
+        let store = try FailingStore(stores)
         let client = try makeClient(over: store)
         try await client.define(World.schema)
         try await client.table("TodoItem").insert(["id": "a", "text": "one", "priority": 1])
@@ -98,7 +98,7 @@ extension World {
 
     /// A client as after a restart: what it knows is in the store alone.
     func makeClient(
-        over store: FailingStore, transport: FaultyTransport<SQLiteStore>? = nil
+        over store: FailingStore, transport: FaultyTransport<AnyStore>? = nil
     ) throws -> SyncClient<FailingStore> {
         var options = SyncOptions()
         options.environment.sleep = { _ in }
@@ -108,7 +108,7 @@ extension World {
     }
 }
 
-extension SQLiteStore {
+extension AnyStore {
     /// Every row of the app's table and of the queue's tables, but for the operation counter.
     func dump() throws -> String {
         let tables = SystemTables()

@@ -1,16 +1,16 @@
 import Synchronization
-import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
 
 /// A store over another one, in which a test can wait or fail at the end of any write.
 final class HookedStore: LocalStore {
     /// Called inside each write transaction after its body, with the number of the write; what it throws undoes it.
     typealias Hook = @Sendable (Int) throws -> Void
 
-    let base: SQLiteStore
+    let base: AnyStore
     private let state = Mutex<(writes: Int, hook: Hook?)>((0, nil))
 
-    init(_ base: SQLiteStore) { self.base = base }
+    init(_ base: AnyStore) { self.base = base }
 
     /// Writes that were tried since the hook was set.
     var writes: Int { state.withLock { $0.writes } }
@@ -21,10 +21,10 @@ final class HookedStore: LocalStore {
     var capabilities: StoreCapabilities { base.capabilities }
     func define(_ tables: [TableSchema]) throws { try base.define(tables) }
     func tables() throws -> [TableSchema] { try base.tables() }
-    func read<T>(_ body: (SQLiteReader) throws -> T) throws -> T { try base.read(body) }
+    func read<T>(_ body: (AnyReader) throws -> T) throws -> T { try base.read(body) }
     func close() throws { try base.close() }
 
-    func write<T>(_ body: (SQLiteWriter) throws -> T) throws -> T {
+    func write<T>(_ body: (AnyWriter) throws -> T) throws -> T {
         let (number, hook) = state.withLock { state in
             state.writes += 1
             return (state.writes, state.hook)

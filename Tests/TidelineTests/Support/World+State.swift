@@ -1,7 +1,7 @@
 import Foundation
 import Tideline
-import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
 
 extension World {
     /// The world on one line: the local rows, the queue and the server's rows, each in its order.
@@ -9,7 +9,7 @@ extension World {
     /// `local [a=one] queue [update a] server [a=two, b deleted]`
     func state(_ client: Client) throws -> String { try state(client.store) }
 
-    func state(_ store: SQLiteStore) throws -> String {
+    func state(_ store: AnyStore) throws -> String {
         let kinds = ["insert", "update", "delete"]
         let rows = Query("TodoItem").order(by: "id")
         let local = try store.read { try $0.rows(matching: rows).rows.map(Self.brief) }
@@ -30,7 +30,7 @@ extension World {
 
     /// A client whose store and server hold the row `a` with the text `one` and the priority 1, and no operation.
     func makeSyncedClient(
-        store: SQLiteStore? = nil, configure: (inout SyncOptions) -> Void = { _ in }
+        store: AnyStore? = nil, configure: (inout SyncOptions) -> Void = { _ in }
     ) async throws -> Client {
         let client = try await makeClient(store: store, configure: configure)
         try await client.items.insert(["id": "a", "text": "one", "priority": 1])
@@ -44,19 +44,6 @@ extension World {
         let other = try await makeClient()
         try await other.items.pull()
         return other
-    }
-}
-
-/// A file for a store that more than one connection opens; removed with the last reference.
-final class TemporaryFile: Sendable {
-    let path: String
-
-    init() {
-        path = FileManager.default.temporaryDirectory.appendingPathComponent("tideline-\(UUID().uuidString).db").path
-    }
-
-    deinit {
-        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 }
 

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 import Tideline
-import TidelineSQLite
 import TidelineServer
 import TidelineStore
+import TidelineTestStores
 
 /// A server and its clients in one process: real stores, the real table service, a transport that can fail, and a clock
 /// that moves when the test says so.
@@ -15,28 +15,31 @@ struct World: Sendable {
             .json("tags"),
         ])
 
+    let stores: StoreKind
     let clock: TestClock
-    let serverStore: SQLiteStore
-    let service: TableService<SQLiteStore>
+    let serverStore: AnyStore
+    let service: TableService<AnyStore>
 
-    init(change: (inout TableServiceOptions) -> Void = { _ in }) throws {
+    /// - Parameter stores: The kind of every store, the server's and the clients'.
+    init(_ stores: StoreKind, change: (inout TableServiceOptions) -> Void = { _ in }) throws {
         let clock = TestClock()
         var options = TableServiceOptions(schemas: [World.schema], clock: { clock.now })
         change(&options)
+        self.stores = stores
         self.clock = clock
-        serverStore = try SQLiteStore.inMemory()
+        serverStore = try stores.makeStore()
         service = try TableService(store: serverStore, options: options)
     }
 
-    /// A client with a store of its own, in memory unless one is given.
+    /// A client with a store of its own, a new one unless one is given.
     func makeClient(
-        store: SQLiteStore? = nil, configure: (inout SyncOptions) -> Void = { _ in }
+        store: AnyStore? = nil, configure: (inout SyncOptions) -> Void = { _ in }
     ) async throws -> Client {
         let transport = FaultyTransport(service: service)
         var options = SyncOptions()
         options.environment.sleep = { _ in }
         configure(&options)
-        let store = try store ?? SQLiteStore.inMemory()
+        let store = try store ?? stores.makeStore()
         let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
         try await client.define(World.schema)
         return Client(client: client, transport: transport, store: store)
@@ -61,12 +64,12 @@ struct World: Sendable {
 
 /// One client of a ``World``.
 struct Client: Sendable {
-    let client: SyncClient<SQLiteStore>
-    let transport: FaultyTransport<SQLiteStore>
-    let store: SQLiteStore
+    let client: SyncClient<AnyStore>
+    let transport: FaultyTransport<AnyStore>
+    let store: AnyStore
 
-    var context: SyncContext<SQLiteStore> { client.context }
-    var items: SyncTable<SQLiteStore> { client.table("TodoItem") }
+    var context: SyncContext<AnyStore> { client.context }
+    var items: SyncTable<AnyStore> { client.table("TodoItem") }
 
     /// The texts of the local rows, in order.
     func texts() throws -> [String] {

@@ -1,0 +1,77 @@
+public import TidelineStore
+internal import TidelineTestSupport
+
+/// A store of any kind behind one type, so that one body of a test runs over all of them.
+///
+/// It is closed when nobody refers to it any more, and what lies in a temporary folder goes with it.
+public final class AnyStore: LocalStore {
+    /// The store itself.
+    public let base: any LocalStore
+    private let folder: TemporaryFolder?
+
+    init(_ base: any LocalStore, in folder: TemporaryFolder?) {
+        self.base = base
+        self.folder = folder
+    }
+
+    deinit { try? base.close() }
+
+    public var capabilities: StoreCapabilities { base.capabilities }
+    public func define(_ tables: [TableSchema]) throws { try base.define(tables) }
+    public func tables() throws -> [TableSchema] { try base.tables() }
+    public func close() throws { try base.close() }
+
+    public func read<T>(_ body: (AnyReader) throws -> T) throws -> T {
+        try base.read { try body(AnyReader(base: $0)) }
+    }
+
+    public func write<T>(_ body: (AnyWriter) throws -> T) throws -> T {
+        try base.write { try body(AnyWriter(base: $0)) }
+    }
+}
+
+/// The reader of a store of any kind.
+public struct AnyReader: StoreReader {
+    let base: any StoreReader
+
+    public func schema(of table: String) throws -> TableSchema { try base.schema(of: table) }
+    public func shape(of table: String) throws -> RowShape { try base.shape(of: table) }
+
+    public func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
+        try base.withRow(in: table, id: id, body)
+    }
+
+    @discardableResult
+    public func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+        try base.scan(query, body)
+    }
+
+    public func count(_ query: Query) throws -> Int { try base.count(query) }
+}
+
+/// The writer of a store of any kind.
+public struct AnyWriter: StoreWriter {
+    let base: any StoreWriter
+
+    public func schema(of table: String) throws -> TableSchema { try base.schema(of: table) }
+    public func shape(of table: String) throws -> RowShape { try base.shape(of: table) }
+
+    public func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
+        try base.withRow(in: table, id: id, body)
+    }
+
+    @discardableResult
+    public func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+        try base.scan(query, body)
+    }
+
+    public func count(_ query: Query) throws -> Int { try base.count(query) }
+
+    public func upsert(_ rows: borrowing PackedRows, into table: String) throws { try base.upsert(rows, into: table) }
+
+    @discardableResult
+    public func delete(ids: [RowID], from table: String) throws -> Int { try base.delete(ids: ids, from: table) }
+
+    @discardableResult
+    public func delete(matching query: Query) throws -> Int { try base.delete(matching: query) }
+}

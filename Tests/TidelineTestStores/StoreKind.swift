@@ -1,0 +1,67 @@
+public import Testing
+internal import TidelineSQLite
+public import TidelineStore
+
+/// A kind of store that tests run over. To add one: an entry in ``all``.
+///
+/// What a kind says of itself is what its stores' capabilities say; the contract's tests hold one against the other, so
+/// that a list of kinds chosen by it leaves nobody out.
+public struct StoreKind: Sendable, CustomTestStringConvertible {
+    /// The name that failing tests show.
+    public let testDescription: String
+    /// The name by which the second process of the tests opens such a store; nil where there are no files to open.
+    public let engine: String?
+    /// Whether the rows are there again after the store was closed and opened.
+    public var isPersistent: Bool { engine != nil }
+    /// Whether other processes and other stores of this one may open the same files at the same time.
+    public let sharesFiles: Bool
+    /// Whether readers and a writer do not wait for each other.
+    public let readsBesideWriter: Bool
+    private let opening: @Sendable (_ path: String) throws -> any LocalStore
+
+    private init(
+        _ name: String, engine: String?, sharesFiles: Bool = false, readsBesideWriter: Bool = true,
+        opening: @escaping @Sendable (_ path: String) throws -> any LocalStore
+    ) {
+        testDescription = name
+        self.engine = engine
+        self.sharesFiles = sharesFiles
+        self.readsBesideWriter = readsBesideWriter
+        self.opening = opening
+    }
+
+    /// Where the store lies in a folder.
+    public func path(in folder: String) -> String { "\(folder)/store" }
+
+    /// Opens the store in a folder, or makes an empty one where it does not persist.
+    public func open(_ folder: String) throws -> any LocalStore { try opening(path(in: folder)) }
+}
+
+// MARK: - The kinds
+
+extension StoreKind {
+    private static let sqliteFile = StoreKind("SQLite file", engine: "sqlite", sharesFiles: true) {
+        try SQLiteStore(path: $0)
+    }
+    private static let sqliteInMemory = StoreKind("SQLite in memory", engine: nil, readsBesideWriter: false) { _ in
+        try SQLiteStore.inMemory()
+    }
+
+    /// Every kind there is.
+    public static let all = [sqliteFile, sqliteInMemory]
+
+    /// One kind per engine, the one that costs least.
+    public static let perEngine = [sqliteInMemory]
+
+    /// The kinds that keep their rows when they are closed.
+    public static let persistent = all.filter(\.isPersistent)
+
+    /// The persistent kinds whose files several stores and processes open at once.
+    public static let sharing = persistent.filter(\.sharesFiles)
+
+    /// The persistent kinds whose files one store has to itself.
+    public static let exclusive = persistent.filter { !$0.sharesFiles }
+
+    /// The kinds whose readers and writer do not wait for each other.
+    public static let concurrent = all.filter(\.readsBesideWriter)
+}
