@@ -1,0 +1,24 @@
+// LevelDB, and what of the operating system's interface Swift cannot import: variadic functions.
+#ifndef TIDELINE_CLEVELDB_SHIM_H
+#define TIDELINE_CLEVELDB_SHIM_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <leveldb/c.h>
+#include <string.h>
+
+// Opens a file for reading and writing, made when it is missing; -1 with errno when that fails.
+static inline int tideline_open_lock(const char *path) {
+    return open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+}
+
+// Locks a whole file for this process as LevelDB does; 0, or the error number.
+static inline int tideline_lock(int file) {
+    struct flock lock;
+    memset(&lock, 0, sizeof lock);
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    return fcntl(file, F_SETLK, &lock) == 0 ? 0 : errno;
+}
+
+#endif

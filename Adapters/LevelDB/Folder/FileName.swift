@@ -1,0 +1,60 @@
+internal import Foundation
+internal import TidelineStore
+
+/// A file of a database, by its name.
+enum FileName: Hashable {
+    case current, lock
+    /// LevelDB's report of what it does, this one's or the one's before.
+    case report
+    case manifest(UInt64)
+    case log(UInt64)
+    case table(UInt64)
+    case temporary(UInt64)
+
+    init?(_ name: String) {
+        switch name {
+        case "CURRENT": self = .current
+        case "LOCK": self = .lock
+        case "LOG", "LOG.old": self = .report
+        default:
+            let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+            if name.hasPrefix("MANIFEST-"), let number = Self.number(name.dropFirst(9)) {
+                self = .manifest(number)
+            } else if parts.count == 2, let number = Self.number(parts[0]), let file = Self.file(number, parts[1]) {
+                self = file
+            } else {
+                return nil
+            }
+        }
+    }
+
+    /// Whether it is a part of the database itself.
+    var holdsData: Bool {
+        switch self {
+        case .current, .manifest, .log, .table: true
+        case .lock, .report, .temporary: false
+        }
+    }
+
+    private static func file(_ number: UInt64, _ suffix: Substring) -> FileName? {
+        switch suffix {
+        case "log": .log(number)
+        case "ldb", "sst": .table(number)
+        case "dbtmp": .temporary(number)
+        default: nil
+        }
+    }
+
+    private static func number(_ text: Substring) -> UInt64? {
+        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt64(text) : nil
+    }
+
+    /// The name of the manifest that `CURRENT` names.
+    static func current(in folder: String) throws(StoreError) -> String {
+        let path = "\(folder)/CURRENT"
+        guard let content = FileManager.default.contents(atPath: path).map({ String(decoding: $0, as: UTF8.self) }),
+            content.hasSuffix("\n"), case .manifest = FileName(String(content.dropLast()))
+        else { throw .damaged(path, "the file does not name a manifest") }
+        return String(content.dropLast())
+    }
+}

@@ -1,0 +1,44 @@
+internal import Foundation
+internal import TidelineStore
+
+/// What of a table LevelDB does not check: its size, and the footer, which has no checksum.
+///
+/// A wrong place or length in the footer would have LevelDB ask for as much memory, and end the process when there is
+/// not so much.
+enum TableFile {
+    private static let footerSize = 48
+    /// The kind of a block and its checksum, behind it.
+    private static let trailerSize: UInt64 = 5
+    private static let magic: [UInt8] = [0x57, 0xFB, 0x80, 0x8B, 0x24, 0x75, 0x47, 0xDB]
+
+    /// Refuses a table that is not of the size the manifest says, or whose footer points outside.
+    static func check(_ number: UInt64, size: UInt64, in folder: String) throws(StoreError) {
+        let path = path(number, in: folder)
+        guard let file = FileHandle(forReadingAtPath: path) else { throw .damaged(path, "the table is missing") }
+        defer { try? file.close() }
+        guard let actual = try? file.seekToEnd() else { throw StoreError(.io, "the table cannot be read", path: path) }
+        guard actual == size, size >= UInt64(footerSize) else {
+            throw .damaged(path, "the table has \(actual) bytes and should have \(size)")
+        }
+        guard hasGoodFooter(file, size) else { throw .damaged(path, "the table's footer is damaged") }
+    }
+
+    /// The table's file; databases of an old LevelDB have another suffix.
+    private static func path(_ number: UInt64, in folder: String) -> String {
+        let digits = String(number)
+        let stem = "\(folder)/\(String(repeating: "0", count: max(0, 6 - digits.count)))\(digits)"
+        return FileManager.default.fileExists(atPath: "\(stem).ldb") ? "\(stem).ldb" : "\(stem).sst"
+    }
+
+    private static func hasGoodFooter(_ file: FileHandle, _ size: UInt64) -> Bool {
+        let start = size - UInt64(footerSize)
+        guard (try? file.seek(toOffset: start)) != nil, let footer = try? file.read(upToCount: footerSize),
+            footer.count == footerSize, Array(footer.suffix(magic.count)) == magic
+        else { return false }
+        var reader = VarintReader(footer.dropLast(magic.count))
+        return (0..<2).allSatisfy { _ in
+            guard let offset = reader.number(), let length = reader.number() else { return false }
+            return offset <= start && length <= start - offset && trailerSize <= start - offset - length
+        }
+    }
+}

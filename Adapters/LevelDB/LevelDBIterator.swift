@@ -1,0 +1,69 @@
+internal import CLevelDB
+internal import TidelineKeyValue
+internal import TidelineStore
+
+/// One walk over the keys of a snapshot.
+struct LevelDBIterator {
+    private let iterator: OpaquePointer?
+    private let path: String
+
+    init(_ database: Database, _ options: OpaquePointer?) {
+        iterator = leveldb_create_iterator(database.handle, options)
+        path = database.path
+    }
+
+    /// Lets go of it; LevelDB's files stay open until then.
+    func end() { leveldb_iter_destroy(iterator) }
+
+    /// Throws what went wrong on the way, if anything did.
+    func check() throws(StoreError) {
+        var message: UnsafeMutablePointer<CChar>?
+        leveldb_iter_get_error(iterator, &message)
+        if let message { throw StoreError.levelDB(message, path: path, doing: "reading failed") }
+    }
+
+    func scan(
+        _ range: KeyRange, descending: Bool,
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> ScanStep
+    ) throws {
+        if descending {
+            try range.lower.withUnsafeBytes { lower in
+                seek(before: range.upper)
+                while isValid, key.compare(lower) >= 0, try body(key, value) == .next { leveldb_iter_prev(iterator) }
+            }
+        } else {
+            try range.upper.withUnsafeBytes { upper in
+                seek(to: range.lower)
+                while isValid, key.compare(upper) < 0, try body(key, value) == .next { leveldb_iter_next(iterator) }
+            }
+        }
+    }
+
+    private func seek(to key: [UInt8]) { key.withUnsafeBytes { leveldb_iter_seek(iterator, $0.chars, $0.count) } }
+
+    /// Goes to the last key before `key`.
+    private func seek(before key: [UInt8]) {
+        seek(to: key)
+        if isValid { leveldb_iter_prev(iterator) } else { leveldb_iter_seek_to_last(iterator) }
+    }
+
+    private var isValid: Bool { leveldb_iter_valid(iterator) != 0 }
+
+    /// The key and the value there, in LevelDB's memory until the next move.
+    private var key: UnsafeRawBufferPointer {
+        var length = 0
+        let bytes = leveldb_iter_key(iterator, &length)
+        return UnsafeRawBufferPointer(start: bytes, count: length)
+    }
+
+    private var value: UnsafeRawBufferPointer {
+        var length = 0
+        let bytes = leveldb_iter_value(iterator, &length)
+        return UnsafeRawBufferPointer(start: bytes, count: length)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The bytes as C's characters, which LevelDB takes.
+    var chars: UnsafePointer<CChar>? { baseAddress?.assumingMemoryBound(to: CChar.self) }
+}
