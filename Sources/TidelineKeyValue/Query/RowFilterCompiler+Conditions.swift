@@ -1,0 +1,157 @@
+internal import TidelineStore
+
+extension RowFilterCompiler {
+    /// The tests of a node other than `and`, `or`, `not`.
+    mutating func condition(_ node: Predicate) throws(StoreError) -> Condition {
+        if let condition = tests(of: node) { return condition }
+        constants.predicates.append(try table.evaluator.compile(node, for: table.shape))
+        return Condition(tests: [.predicate(constants.predicates.count - 1)])
+    }
+
+    /// Nil for what has no tests of its own.
+    private mutating func tests(of node: Predicate) -> Condition? {
+        switch node {
+        case .literal(let value): return value == .bool(true) ? .always : .never
+        case .column(let name):
+            guard let column = ColumnReference(name, in: table), column.type == .bool else { return nil }
+            return tags([RowTest.Tags(.true)], of: column)
+        case .comparison(let comparison, let a, let b):
+            if let comparison = ColumnComparison(comparison, a, b, in: table) { return tests(of: comparison) }
+            guard case .column(let a) = a, case .column(let b) = b, let a = ColumnReference(a, in: table),
+                let b = ColumnReference(b, in: table), a.type == b.type
+            else { return nil }
+            return tests(comparison, a, b)
+        case .membership(.column(let name), let values):
+            return ColumnReference(name, in: table).map { tests(of: $0, among: values) }
+        case .function(let function, let operands) where operands.count == 2:
+            return tests(function, operands[0], operands[1])
+        default: return nil
+        }
+    }
+
+    // MARK: Comparisons
+
+    private mutating func tests(of comparison: ColumnComparison) -> Condition {
+        var condition = holding(comparison)
+        condition.isNegated = comparison.comparison == .notEqual
+        return condition
+    }
+
+    /// The tests of a comparison with a literal; those of `==` for `!=`.
+    private mutating func holding(_ comparison: ColumnComparison) -> Condition {
+        let (column, literal) = (comparison.column, comparison.literal)
+        let isEquality = comparison.comparison == .equal || comparison.comparison == .notEqual
+        if literal.isNull { return isEquality ? isNull(column) : .never }
+        if column.type == .bool {
+            return tags(RowTest.Tags(boolsFor: comparison.comparison, literal), of: column)
+        }
+        if column.type.isWord {
+            let interval = WordInterval(comparison.comparison, literal, type: column.type)
+            return interval.isEmpty ? .never : Condition(tests: [.word(RowTest.Operand(column), interval)])
+        }
+        guard literal.type == column.type else { return .never }
+        let text = text(literal, folding: column.folds)
+        return Condition(
+            tests: [.text(RowTest.Operand(column), RowTest.Relations(comparison.comparison), text)])
+    }
+
+    private func tests(
+        _ comparison: Predicate.Comparison, _ a: ColumnReference, _ b: ColumnReference
+    ) -> Condition {
+        let relations = RowTest.Relations(comparison)
+        var tests: [RowTest] = [.columns(RowTest.Operand(a), relations, RowTest.Operand(b))]
+        // Two nulls are equal, and neither less nor greater; an id is never null.
+        if comparison == .equal || comparison == .notEqual, let a = a.position, let b = b.position {
+            tests.append(.nulls(a, b))
+        }
+        return Condition(tests: tests, isNegated: comparison == .notEqual)
+    }
+
+    private func isNull(_ column: ColumnReference) -> Condition { tags(.null, of: column) }
+
+    private func tags(_ tags: RowTest.Tags, of column: ColumnReference) -> Condition {
+        guard let position = column.position, !tags.isEmpty else { return .never }
+        return Condition(tests: [.tags(column: position, tags)])
+    }
+
+    // MARK: Membership
+
+    private mutating func tests(of column: ColumnReference, among values: [Value]) -> Condition {
+        var condition = Condition.never
+        if values.contains(where: \.isNull) { condition = isNull(column) }
+        if column.type == .bool {
+            let tags = values.reduce(into: RowTest.Tags()) { $0.formUnion(RowTest.Tags(boolsFor: .equal, $1)) }
+            condition.tests += self.tags(tags, of: column).tests
+        } else if column.type.isWord {
+            let words = Set(values.compactMap { WordInterval.word(of: $0, type: column.type) }).sorted()
+            if let span = span(of: words, in: \.words) {
+                condition.tests.append(.wordIn(RowTest.Operand(column), span))
+            }
+        } else {
+            let texts = values.filter { $0.type == column.type }.map(\.textBytes)
+                .map { column.folds ? $0.asciiFolded : $0 }
+            let sorted = Set(texts).sorted { $0.lexicographicallyPrecedes($1) }.map { text($0) }
+            if let span = span(of: sorted, in: \.texts) {
+                condition.tests.append(.textIn(RowTest.Operand(column), span))
+            }
+        }
+        return condition
+    }
+
+    private mutating func span<T>(
+        of elements: [T], in constants: WritableKeyPath<RowFilter.Constants, [T]>
+    ) -> RowTest.Span? {
+        guard !elements.isEmpty else { return nil }
+        let start = self.constants[keyPath: constants].count
+        self.constants[keyPath: constants] += elements
+        return RowTest.Span(lower: start, upper: start + elements.count)
+    }
+
+    // MARK: Texts
+
+    private mutating func tests(_ function: Predicate.Function, _ a: Predicate, _ b: Predicate) -> Condition? {
+        if function == .equalsIgnoringCase { return equalsIgnoringCase(a, b) ?? equalsIgnoringCase(b, a) }
+        guard case .column(let name) = a, case .literal(let literal) = b, let column = ColumnReference(name, in: table),
+            column.type == .string
+        else { return nil }
+        // Functions see an id as it is stored.
+        let operand = RowTest.Operand(column).unfolded
+        switch (function, literal) {
+        case (.startsWith, .string): return Condition(tests: [.hasPrefix(operand, text(literal))])
+        case (.endsWith, .string): return Condition(tests: [.hasSuffix(operand, text(literal))])
+        case (.contains, .string): return Condition(tests: [.contains(operand, text(literal))])
+        case (.startsWith, .null), (.endsWith, .null), (.contains, .null): return .never
+        default: return nil
+        }
+    }
+
+    private mutating func equalsIgnoringCase(_ a: Predicate, _ b: Predicate) -> Condition? {
+        guard case .column(let name) = a, case .literal(let literal) = b, let column = ColumnReference(name, in: table),
+            column.type == .string
+        else { return nil }
+        if literal.isNull { return isNull(column) }
+        guard literal.type == .string else { return nil }
+        let operand = RowTest.Operand(column).folded
+        return Condition(tests: [.text(operand, .equal, text(literal, folding: true))])
+    }
+
+    private mutating func text(_ literal: Value, folding: Bool = false) -> RowTest.Text {
+        text(folding ? literal.textBytes.asciiFolded : literal.textBytes)
+    }
+
+    private mutating func text(_ bytes: [UInt8]) -> RowTest.Text {
+        constants.bytes += bytes
+        return RowTest.Text(offset: constants.bytes.count - bytes.count, count: bytes.count)
+    }
+}
+
+extension RowTest.Tags {
+    /// The tags of the bools for which a comparison with a literal holds; none when that is not a bool.
+    init(boolsFor comparison: Predicate.Comparison, _ literal: Value) {
+        self = []
+        guard case .bool(let literal) = literal else { return }
+        let interval = WordInterval(comparison, .int(literal ? 1 : 0), type: .int)
+        if interval.contains(0) { insert(RowTest.Tags(.false)) }
+        if interval.contains(1) { insert(RowTest.Tags(.true)) }
+    }
+}

@@ -1,0 +1,75 @@
+internal import TidelineStore
+
+/// Makes a predicate the steps of a ``RowFilter``.
+///
+/// The tree is walked without recursion from its last condition to its first: where a condition goes on to is known
+/// before the condition itself is written.
+struct RowFilterCompiler {
+    let table: StoredTable
+    private(set) var steps: [RowFilter.Step] = []
+    var constants = RowFilter.Constants()
+    /// Where the condition last written begins.
+    private var entry = RowFilter.Label.accept
+
+    init(_ table: StoredTable) { self.table = table }
+
+    /// Where to go on.
+    private enum Target {
+        case label(RowFilter.Label)
+        /// The condition that is written just before this one, and asked just after it.
+        case next
+    }
+
+    /// - Returns: Where the predicate begins.
+    mutating func compile(_ predicate: Predicate) throws(StoreError) -> RowFilter.Label {
+        var pending: [(node: Predicate, ifTrue: Target, ifFalse: Target)] = [
+            (predicate, .label(.accept), .label(.reject))
+        ]
+        while let (node, ifTrue, ifFalse) = pending.popLast() {
+            let (yes, no) = (resolve(ifTrue), resolve(ifFalse))
+            switch node {
+            case .not(let term): pending.append((term, .label(no), .label(yes)))
+            case .and(let terms):
+                entry = yes
+                pending.append(contentsOf: terms.dropLast().map { ($0, .next, .label(no)) })
+                if let last = terms.last { pending.append((last, .label(yes), .label(no))) }
+            case .or(let terms):
+                entry = no
+                pending.append(contentsOf: terms.dropLast().map { ($0, .label(yes), .next) })
+                if let last = terms.last { pending.append((last, .label(yes), .label(no))) }
+            default:
+                entry = try begin(condition(node), ifTrue: yes, ifFalse: no)
+            }
+        }
+        return entry
+    }
+
+    private func resolve(_ target: Target) -> RowFilter.Label {
+        switch target {
+        case .label(let label): label
+        case .next: entry
+        }
+    }
+
+    /// Writes the tests of a condition, any of which must hold, and returns where they begin.
+    private mutating func begin(
+        _ condition: Condition, ifTrue: RowFilter.Label, ifFalse: RowFilter.Label
+    ) -> RowFilter.Label {
+        let (yes, no) = condition.isNegated ? (ifFalse, ifTrue) : (ifTrue, ifFalse)
+        var label = no
+        for test in condition.tests.reversed() {
+            steps.append(RowFilter.Step(test: test, ifTrue: yes, ifFalse: label))
+            label = RowFilter.Label(position: Int32(steps.count - 1))
+        }
+        return label
+    }
+
+    /// A condition without `and`, `or` and `not` at its top: any of these tests, or none of them.
+    struct Condition {
+        var tests: [RowTest]
+        var isNegated = false
+
+        static let never = Condition(tests: [])
+        static let always = Condition(tests: [], isNegated: true)
+    }
+}

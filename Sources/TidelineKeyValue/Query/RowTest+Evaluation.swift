@@ -1,0 +1,111 @@
+internal import TidelineStore
+
+extension RowTest {
+    /// Whether the test holds for a row of the table, whose columns fit their types.
+    @inline(__always)
+    func holds(_ row: borrowing RowView, _ constants: borrowing RowFilter.Constants) -> Bool {
+        switch self {
+        case .tags(let column, let tags): return tags.contains(row.tag(at: column))
+        case .word(let operand, let interval):
+            guard let word = operand.word(in: row) else { return false }
+            return interval.contains(word)
+        default: return holdsForLongerOperands(row, constants)
+        }
+    }
+
+    private func holdsForLongerOperands(
+        _ row: borrowing RowView, _ constants: borrowing RowFilter.Constants
+    ) -> Bool {
+        switch self {
+        case .tags, .word: return false
+        case .wordIn(let operand, let span):
+            guard let word = operand.word(in: row) else { return false }
+            return constants.contains(word, in: span)
+        case .columns(let a, let relations, let b):
+            guard let order = a.order(to: b, in: row) else { return false }
+            return relations.contains(order: order)
+        case .nulls(let a, let b):
+            return Tags.null.contains(row.tag(at: a)) && Tags.null.contains(row.tag(at: b))
+        case .predicate(let index): return constants.predicates[index].matches(row)
+        case .text(let operand, _, _), .textIn(let operand, _), .hasPrefix(let operand, _), .hasSuffix(let operand, _),
+            .contains(let operand, _):
+            guard let text = operand.bytes(in: row) else { return false }
+            return constants.bytes.withUnsafeBytes { holds(text, in: $0, constants.texts) }
+        }
+    }
+
+    /// Whether a test of a text holds.
+    private func holds(
+        _ text: UnsafeRawBufferPointer, in bytes: UnsafeRawBufferPointer, _ texts: borrowing [Text]
+    ) -> Bool {
+        switch self {
+        case .text(let operand, let relations, let constant):
+            let constant = constant.bytes(in: bytes)
+            // Folding keeps the length: texts of different lengths need no look at what they say to be unequal.
+            if relations == .equal, text.count != constant.count { return false }
+            return relations.contains(order: text.order(to: constant, folding: operand.kind == .foldedText))
+        case .textIn(let operand, let span):
+            return Self.contains(
+                text, among: texts, span, folding: operand.kind == .foldedText, bytes: bytes)
+        case .hasPrefix(_, let constant): return text.hasPrefix(constant.bytes(in: bytes))
+        case .hasSuffix(_, let constant): return text.hasSuffix(constant.bytes(in: bytes))
+        case .contains(_, let constant): return text.contains(constant.bytes(in: bytes))
+        case .tags, .word, .wordIn, .columns, .nulls, .predicate: return false
+        }
+    }
+
+    private static func contains(
+        _ text: UnsafeRawBufferPointer, among texts: borrowing [Text], _ span: Span, folding: Bool,
+        bytes: UnsafeRawBufferPointer
+    ) -> Bool {
+        var (lower, upper) = (span.lower, span.upper)
+        while lower < upper {
+            let middle = (lower + upper) / 2
+            let order = text.order(to: texts[middle].bytes(in: bytes), folding: folding)
+            if order == 0 { return true }
+            if order < 0 { upper = middle } else { lower = middle + 1 }
+        }
+        return false
+    }
+}
+
+extension RowFilter.Constants {
+    func contains(_ word: Int64, in span: RowTest.Span) -> Bool {
+        var (lower, upper) = (span.lower, span.upper)
+        while lower < upper {
+            let middle = (lower + upper) / 2
+            if words[middle] == word { return true }
+            if word < words[middle] { upper = middle } else { lower = middle + 1 }
+        }
+        return false
+    }
+}
+
+extension RowTest.Text {
+    func bytes(in constants: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: constants[offset..<offset + count])
+    }
+}
+
+extension RowTest.Operand {
+    /// How this column's value lies to another's of its type: below, at or above zero; nil when one is null or NaN.
+    fileprivate func order(to other: Self, in row: borrowing RowView) -> Int? {
+        switch kind {
+        case .int, .double:
+            guard let a = word(in: row), let b = other.word(in: row) else { return nil }
+            if kind == .double, a.isNotANumber || b.isNotANumber { return nil }
+            return a < b ? -1 : a == b ? 0 : 1
+        case .bool:
+            guard let a = row.bool(at: position), let b = row.bool(at: other.position) else { return nil }
+            return (a ? 1 : 0) - (b ? 1 : 0)
+        case .text, .foldedText:
+            guard let a = bytes(in: row), let b = other.bytes(in: row) else { return nil }
+            return a.order(to: b, folding: kind == .foldedText || other.kind == .foldedText, bothSides: true)
+        }
+    }
+}
+
+extension Int64 {
+    /// Whether this is the word of a double that is not a number.
+    fileprivate var isNotANumber: Bool { !WordInterval.doubles.contains(self) }
+}

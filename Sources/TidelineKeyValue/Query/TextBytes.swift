@@ -1,0 +1,55 @@
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Android)
+    internal import Android
+#endif
+
+/// Texts as a query compares them: byte by byte.
+extension UnsafeRawBufferPointer {
+    /// How these bytes lie to others: below, at or above zero.
+    ///
+    /// - Parameters:
+    ///   - folding: Whether `A`–`Z` count as `a`–`z` here; `other` is folded already unless `bothSides` says otherwise.
+    func order(to other: UnsafeRawBufferPointer, folding: Bool, bothSides: Bool = false) -> Int {
+        guard folding else { return compare(other) }
+        for index in 0..<Swift.min(count, other.count) {
+            let (a, b) = (self[index].asciiFolded, bothSides ? other[index].asciiFolded : other[index])
+            if a != b { return Int(a) - Int(b) }
+        }
+        return count - other.count
+    }
+
+    func hasPrefix(_ prefix: UnsafeRawBufferPointer) -> Bool {
+        count >= prefix.count && equals(prefix, at: 0)
+    }
+
+    func hasSuffix(_ suffix: UnsafeRawBufferPointer) -> Bool {
+        count >= suffix.count && equals(suffix, at: count - suffix.count)
+    }
+
+    func contains(_ other: UnsafeRawBufferPointer) -> Bool {
+        guard let first = other.first else { return true }
+        guard let base = baseAddress else { return false }
+        var offset = 0
+        while offset + other.count <= count {
+            // Only as far as the other still fits.
+            guard let found = memchr(base + offset, Int32(first), count - other.count - offset + 1) else {
+                return false
+            }
+            offset = UnsafeRawPointer(found) - base
+            if equals(other, at: offset) { return true }
+            offset += 1
+        }
+        return false
+    }
+
+    /// Whether the bytes of `other` stand here from `offset` on; the caller knows that there are so many.
+    private func equals(_ other: UnsafeRawBufferPointer, at offset: Int) -> Bool {
+        guard let base = baseAddress, let bytes = other.baseAddress else { return other.isEmpty }
+        return memcmp(base + offset, bytes, other.count) == 0
+    }
+}

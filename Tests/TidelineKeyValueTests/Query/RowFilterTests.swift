@@ -1,0 +1,138 @@
+import Testing
+import TidelineStore
+import TidelineTestSupport
+
+@testable import TidelineKeyValue
+
+/// A filter over a row's bytes answers as the evaluator does over its values.
+@Suite struct RowFilterTests {
+    @Test(arguments: 1...24 as ClosedRange<UInt64>)
+    func randomConditionsAnswerAsTheEvaluator(_ seed: UInt64) throws {
+        var source = RandomRows(seed: seed, values: RandomValues(includesNaN: true))
+        let schema = seed % 3 == 0 ? RandomRows.everyType() : source.schema()
+        let rows = source.rows(60, of: schema)
+        let table = StoredTable(testing: schema)
+        let packed = try PackedRows(rows, of: schema)
+        var queries = RandomQuery(seed: seed, schema: schema, rows: rows, values: source.values)
+        for _ in 0..<150 {
+            try expectEqualAnswers(queries.nextCondition(), table, packed, "seed \(seed)")
+        }
+    }
+
+    /// Every comparison, both sides, of every column with values of every type, and of every pair of columns.
+    @Test(arguments: [IDType.string, .int], [IDMatching.exact, .asciiCaseInsensitive])
+    func everyPairingAnswersAsTheEvaluator(_ idType: IDType, _ matching: IDMatching) throws {
+        var schema = RandomRows.everyType()
+        schema.idType = idType
+        schema.idMatching = matching
+        var source = RandomRows(seed: 7, values: RandomValues(includesNaN: true))
+        let rows = source.rows(24, of: schema)
+        let table = StoredTable(testing: schema)
+        let packed = try PackedRows(rows, of: schema)
+        let columns = ["id"] + schema.allColumns.map(\.name)
+        for column in columns {
+            for operand in columns.map(Predicate.column) + Self.literals.map(Predicate.literal) {
+                for comparison in Predicate.Comparison.allCases {
+                    try expectEqualAnswers(.comparison(comparison, .column(column), operand), table, packed)
+                    try expectEqualAnswers(.comparison(comparison, operand, .column(column)), table, packed)
+                }
+            }
+            try expectEqualAnswers(.membership(.column(column), Self.literals), table, packed)
+            try expectEqualAnswers(!.membership(.column(column), Self.literals.shuffled()), table, packed)
+            try expectEqualAnswers(.membership(.column(column), []), table, packed)
+        }
+    }
+
+    private static let literals: [Value] = others + ints.map(Value.int) + doubles.map(Value.double)
+    private static let others: [Value] = [
+        .null, .bool(false), .bool(true), "a", "A", "", "a\0", "😀", .json("{}"), .json("[1,2]"), .bytes([]),
+        .bytes([0]), .bytes([255]), .timestamp(.min), .timestamp(.max), .timestamp(Timestamp(clampingTicks: 0)),
+    ]
+    private static let ints: [Int64] = [
+        .min, .min + 1, -1, 0, 1, 1 << 53, 1 << 53 + 1, -(1 << 53) - 1, .max - 1, .max,
+    ]
+    private static let doubles: [Double] = [
+        -.infinity, -0x1p64, -0x1p63, -0x1p53, -2.5, -0.5, -0.0, 0, .leastNonzeroMagnitude, -.leastNonzeroMagnitude,
+        0.5, 1, 11.1, 0x1p53, 0x1p53 + 2, 0x1p63, 0x1p63.nextDown, 0x1p64, .infinity, .nan,
+    ]
+
+    @Test func textsAreSearchedByteByByte() throws {
+        let schema = TableSchema("t", columns: [.string("s"), .string("u")])
+        let texts = RandomValues.texts
+        let rows = texts.enumerated().map { ["id": .string("Row\($0)"), "s": .string($1), "u": .null] as Row }
+        let table = StoredTable(testing: schema)
+        let packed = try PackedRows(rows, of: schema)
+        for text in texts + ["row1", "Row1", "ow"] {
+            for function in [Predicate.Function.startsWith, .endsWith, .contains, .equalsIgnoringCase] {
+                for column in ["s", "u", "id"] {
+                    let operands: [Predicate] = [.column(column), .literal(.string(text))]
+                    try expectEqualAnswers(.function(function, operands), table, packed)
+                    try expectEqualAnswers(.function(function, operands.reversed()), table, packed)
+                    try expectEqualAnswers(.function(function, [.column(column), .null]), table, packed)
+                }
+            }
+        }
+    }
+
+    @Test func treesOfAnyDepthAndWidthAnswer() throws {
+        let schema = TableSchema("t", columns: [.int("n"), .bool("b")])
+        let rows = (0..<10 as Range<Int64>).map {
+            ["id": .string("\($0)"), "n": .int($0), "b": .bool($0 % 2 == 0)] as Row
+        }
+        let table = StoredTable(testing: schema)
+        let packed = try PackedRows(rows, of: schema)
+        var deep: Predicate = .column("n") > 3
+        for level in 0..<500 {
+            deep =
+                switch level % 3 {
+                case 0: .not(deep)
+                case 1: .and([.column("n") < 9, deep])
+                default: .or([deep, .column("n") == .value(Int64(level % 10))])
+                }
+        }
+        try expectEqualAnswers(deep, table, packed)
+        let terms = (0..<2_000).map { Predicate.column("n") == .value(Int64($0 + 5)) }
+        try expectEqualAnswers(.or(terms), table, packed)
+        try expectEqualAnswers(.and(terms.map { !$0 }), table, packed)
+        try expectEqualAnswers(.and([]), table, packed)
+        try expectEqualAnswers(.or([]), table, packed)
+        try expectEqualAnswers(.not(.and([.or([]), .and([])])), table, packed)
+    }
+
+    /// What has a test of its own is not left to the evaluator, which is slow.
+    @Test(
+        arguments: [
+            .column("n") == 1, 1.5 < .column("n"), .column("d") >= 3, .column("s") < "x", .column("b"),
+            !.column("b") || .column("n").isNull, .column("id") == "x", .column("n").isIn([1, 2.0, .null]),
+            .column("s").hasPrefix("a") && .column("s").hasSuffix("b"), .column("s").contains("x"),
+            "a" == .column("s") || Predicate.literal("A").equalsIgnoringCase(.column("s")), .column("id").contains("x"),
+            .column("n") == .column("n"), .column("s") > .column("id"), .column("t") <= .literal(.timestamp(.max)),
+        ] as [Predicate])
+    func plainConditionsHaveTestsOfTheirOwn(_ predicate: Predicate) throws {
+        let schema = TableSchema(
+            "t", columns: [.int("n"), .double("d"), .string("s"), .bool("b"), .timestamp("t")])
+        let filter = try RowFilter(predicate, of: StoredTable(testing: schema))
+        #expect(filter.constants.predicates.isEmpty)
+        #expect(!filter.steps.isEmpty)
+    }
+
+    @Test func unknownColumnsAreRefused() {
+        let table = StoredTable(testing: TableSchema("t", columns: [.int("n")]))
+        #expect(throws: StoreError.self) { try RowFilter(.column("m") == 1, of: table) }
+    }
+}
+
+/// Checks that a filter takes the rows that the evaluator takes.
+func expectEqualAnswers(
+    _ predicate: Predicate, _ table: StoredTable, _ rows: borrowing PackedRows, _ note: String = "",
+    sourceLocation: SourceLocation = #_sourceLocation
+) throws {
+    let filter = try RowFilter(predicate, of: table)
+    let compiled = try table.evaluator.compile(predicate, for: table.shape)
+    rows.forEachRow { row in
+        let (answer, expected) = (filter.matches(row), compiled.matches(row))
+        if answer != expected {
+            Issue.record("\(note): \(answer) of \(row.owned())\n\(predicate)", sourceLocation: sourceLocation)
+        }
+    }
+}
