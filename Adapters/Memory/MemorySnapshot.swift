@@ -1,0 +1,20 @@
+public import TidelineKeyValue
+public import TidelineStore
+
+/// Reading within one snapshot of a ``MemoryEngine``.
+public struct MemorySnapshot: KeyValueSnapshot {
+    let map: OrderedMap
+
+    public func get<T>(
+        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T
+    ) throws -> T? {
+        try map.get(key, body)
+    }
+
+    public func scan(
+        _ range: KeyRange, descending: Bool,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
+    ) throws {
+        try map.scan(range, descending: descending, body)
+    }
+}

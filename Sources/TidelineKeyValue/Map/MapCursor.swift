@@ -1,0 +1,70 @@
+/// A place in an ``OrderedMap``, which moves through a range in one direction.
+///
+/// It holds the nodes it needs, so changes of the map do not touch it.
+package struct MapCursor: Sendable {
+    private let range: KeyRange?
+    private let descending: Bool
+    /// The branches from the root down, each with those of its children that are still to be visited.
+    private var path: [(children: [MapNode], pending: Range<Int>)] = []
+    private var leaf = MapEntries()
+    /// The entries of the leaf from the cursor on, in either direction.
+    private var pending = 0..<0
+
+    /// A cursor at the first entry of a range, or of the whole map.
+    init(_ root: MapNode, _ range: KeyRange?, descending: Bool) {
+        self.range = range
+        self.descending = descending
+        guard range?.isEmpty != true else { return }
+        enter(root)
+        if pending.isEmpty { enterNextLeaf() }
+    }
+
+    /// Whether all entries have been passed.
+    package var isAtEnd: Bool { pending.isEmpty }
+
+    /// Calls `body` with the entry that the cursor is at; it must be at one.
+    @inline(__always)
+    package func withEntry<T>(
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> T
+    ) rethrows -> T {
+        try leaf.withEntry(at: descending ? pending.upperBound - 1 : pending.lowerBound, body)
+    }
+
+    /// Moves to the next entry; it must be at one.
+    @inline(__always)
+    package mutating func advance() {
+        _ = MapCursor.takeNext(&pending, descending)
+        if pending.isEmpty { enterNextLeaf() }
+    }
+
+    private mutating func enterNextLeaf() {
+        while pending.isEmpty, let last = path.indices.last {
+            if path[last].pending.isEmpty {
+                path.removeLast()
+            } else {
+                let next = MapCursor.takeNext(&path[last].pending, descending)
+                enter(path[last].children[next])
+            }
+        }
+    }
+
+    private mutating func enter(_ node: MapNode) {
+        if node.isLeaf {
+            leaf = node.entries
+            pending = range.map(node.indices) ?? 0..<leaf.count
+        } else {
+            path.append((node.children, range.map(node.indices) ?? 0..<node.children.count))
+        }
+    }
+
+    /// Takes the index that comes next off a range that is not empty.
+    @inline(__always)
+    private static func takeNext(_ range: inout Range<Int>, _ descending: Bool) -> Int {
+        if descending {
+            range = range.lowerBound..<range.upperBound - 1
+            return range.upperBound
+        }
+        range = range.lowerBound + 1..<range.upperBound
+        return range.lowerBound - 1
+    }
+}

@@ -1,0 +1,110 @@
+import Testing
+import TidelineKeyValue
+import TidelineStore
+import TidelineTestSupport
+
+/// Random transactions on an engine and on a model, which must agree at every step.
+@Suite struct EngineRandomTests {
+    private struct Own: Error {}
+
+    @Test(arguments: EngineUnderTest.all)
+    func tenThousandRandomOperationsDoWhatTheModelDoes(_ engine: EngineUnderTest) throws {
+        let seed = UInt64.random(in: 0...99_999)
+        try withTemporaryFolder { folder in
+            var script = RandomScript(seed: seed)
+            var opened = try engine.open(folder)
+            while script.operations < 10_000 {
+                try script.runTransaction(on: opened)
+                if engine.isPersistent, script.decides(1, of: 20) {
+                    try opened.close()
+                    opened = try engine.open(folder)
+                }
+                try opened.read { try script.expectAgreement($0) }
+            }
+            try opened.close()
+        }
+    }
+}
+
+/// Random operations from a seed, and the model that says what they should do.
+private struct RandomScript {
+    private struct Dropped: Error {}
+
+    let seed: UInt64
+    private(set) var operations = 0
+    private var random: SplitMix64
+    private var model = MapModel()
+
+    init(seed: UInt64) {
+        self.seed = seed
+        random = SplitMix64(seed: seed)
+    }
+
+    mutating func decides(_ chances: Int, of total: Int) -> Bool {
+        Int.random(in: 0..<total, using: &random) < chances
+    }
+
+    /// Runs some operations as one transaction; one in five is dropped in the end.
+    mutating func runTransaction(on engine: any OrderedKeyValueEngine) throws {
+        let before = model
+        do {
+            try engine.write { writer throws in
+                for _ in 0..<Int.random(in: 0...120, using: &random) { try runOperation(on: writer) }
+                try expectAgreement(writer)
+                if decides(1, of: 5) { throw Dropped() }
+            }
+        } catch is Dropped {
+            model = before
+        }
+    }
+
+    private mutating func runOperation(on writer: some KeyValueTransaction) throws {
+        operations += 1
+        let key = randomKey()
+        switch Int.random(in: 0..<9, using: &random) {
+        case 0...2:
+            let value = randomValue()
+            try writer.put(key, value)
+            model[key] = value
+        case 3...4:
+            let value = randomValue()
+            #expect(try writer.insert(key, value) == model[key], "seed \(seed)")
+            if model[key] == nil { model[key] = value }
+        case 5...6: #expect(try writer.delete(key) == (model.remove(key) != nil), "seed \(seed)")
+        case 7: #expect(try writer.value(key) == model[key], "seed \(seed)")
+        default: try expectRange(KeyRange(from: key, to: Array(key.prefix(4)) + randomKey().dropFirst(4)), writer)
+        }
+    }
+
+    mutating func expectAgreement(_ snapshot: some KeyValueSnapshot) throws {
+        for space in 1...2 as ClosedRange<UInt8> { try expectRange(KeyRange(prefix: [0, 0, 0, space]), snapshot) }
+        for _ in 0..<5 {
+            let key = randomKey()
+            #expect(try snapshot.value(key) == model[key], "seed \(seed)")
+        }
+    }
+
+    private mutating func expectRange(_ range: KeyRange, _ snapshot: some KeyValueSnapshot) throws {
+        for descending in [false, true] {
+            let limit = decides(1, of: 3) ? Int.random(in: 1...10, using: &random) : .max
+            let found = try snapshot.entries(in: range, descending: descending, limit: limit)
+            let expected = model.entries(in: range, descending: descending).prefix(limit)
+            #expect(found == Array(expected), "seed \(seed), \(range), descending \(descending), limit \(limit)")
+        }
+    }
+
+    /// A key of one of two spaces, every second time one that there is.
+    private mutating func randomKey() -> [UInt8] {
+        if decides(1, of: 2), let key = model.randomKey(&random) { return key }
+        let alphabet: [UInt8] = [0, 1, 97, 98, 254, 255]
+        let length = Int.random(in: 0...5, using: &random)
+        let rest = (0..<length).map { _ in alphabet.randomElement(using: &random) ?? 0 }
+        return [0, 0, 0, UInt8.random(in: 1...2, using: &random)] + rest
+    }
+
+    private mutating func randomValue() -> [UInt8] {
+        let most = decides(1, of: 30) ? 10_000 : 200
+        let filler = UInt8.random(in: 0...255, using: &random)
+        return [UInt8](repeating: filler, count: Int.random(in: 0...most, using: &random))
+    }
+}

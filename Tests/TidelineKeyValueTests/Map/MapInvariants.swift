@@ -1,0 +1,75 @@
+import Testing
+
+@testable import TidelineKeyValue
+
+extension OrderedMap {
+    /// Checks what must hold of the tree whatever was done to it; see ``MapNode``.
+    func expectInvariants(sourceLocation: SourceLocation = #_sourceLocation) {
+        var cursor = cursor()
+        var previous: [UInt8]?
+        var entries = 0
+        var bytes = 0
+        while !cursor.isAtEnd {
+            let (key, valueCount) = cursor.withEntry { (Array($0), $1.count) }
+            if let previous {
+                #expect(previous.lexicographicallyPrecedes(key), "keys ascend", sourceLocation: sourceLocation)
+            }
+            previous = key
+            entries += 1
+            bytes += key.count + valueCount
+            cursor.advance()
+        }
+        #expect(count == entries, sourceLocation: sourceLocation)
+        #expect(byteCount == bytes, sourceLocation: sourceLocation)
+        root.expectInvariants(isRoot: true, from: nil, to: nil, sourceLocation: sourceLocation)
+    }
+}
+
+extension MapNode {
+    /// Checks the node and those below it, whose keys lie between two separators.
+    /// - Returns: How deep it is.
+    @discardableResult
+    func expectInvariants(
+        isRoot: Bool = false, from lower: [UInt8]?, to upper: [UInt8]?, sourceLocation: SourceLocation
+    ) -> Int {
+        let keys = entries.keys
+        #expect(keys == keys.sorted { $0.lexicographicallyPrecedes($1) }, sourceLocation: sourceLocation)
+        if let lower, let first = keys.first {
+            #expect(!first.lexicographicallyPrecedes(lower), sourceLocation: sourceLocation)
+        }
+        if let upper, let last = keys.last {
+            #expect(last.lexicographicallyPrecedes(upper), sourceLocation: sourceLocation)
+        }
+        #expect(keys.count <= MapNode.maximumCount, sourceLocation: sourceLocation)
+        expectSize(keys, sourceLocation)
+        guard !isLeaf else {
+            #expect(isRoot || !keys.isEmpty, "no leaf is empty", sourceLocation: sourceLocation)
+            return 0
+        }
+        #expect(children.count == keys.count + 1 && children.count > 1, sourceLocation: sourceLocation)
+        let fences = [lower] + keys.map(Optional.some) + [upper]
+        let depths = children.indices.map {
+            children[$0].expectInvariants(from: fences[$0], to: fences[$0 + 1], sourceLocation: sourceLocation)
+        }
+        #expect(Set(depths).count == 1, "all leaves are equally deep", sourceLocation: sourceLocation)
+        return (depths.first ?? 0) + 1
+    }
+
+    /// A leaf's bytes have a bound but for one entry, which may have any size; the holes have one, too.
+    private func expectSize(_ keys: [[UInt8]], _ sourceLocation: SourceLocation) {
+        let sizes = (0..<entries.count).map { entries.withEntry(at: $0) { $0.count + $1.count } }
+        #expect(entries.byteCount == sizes.reduce(0, +), sourceLocation: sourceLocation)
+        #expect(entries.holeByteCount <= MapNode.maximumByteCount, sourceLocation: sourceLocation)
+        if isLeaf {
+            let most = MapNode.maximumByteCount + (sizes.max() ?? 0)
+            #expect(entries.byteCount <= most, sourceLocation: sourceLocation)
+        }
+    }
+
+    /// How deep the tree is below this node.
+    var depth: Int { (children.first.map { $0.depth + 1 }) ?? 0 }
+}
+
+extension MapEntries {
+    var keys: [[UInt8]] { (0..<count).map { withEntry(at: $0) { key, _ in Array(key) } } }
+}

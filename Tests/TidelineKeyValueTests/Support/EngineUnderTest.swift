@@ -1,0 +1,36 @@
+import Testing
+import TidelineKeyValue
+import TidelineMemory
+import TidelineStore
+import TidelineTestSupport
+
+/// An engine that the documentation of ``OrderedKeyValueEngine`` is held against. To add one: a case in ``all``.
+struct EngineUnderTest: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    var isPersistent = true
+    /// Opens the engine in a folder, or makes an empty one where it does not persist.
+    let open: @Sendable (_ folder: String) throws -> any OrderedKeyValueEngine
+
+    static let all: [EngineUnderTest] = [
+        EngineUnderTest(testDescription: "memory", isPersistent: false) { _ in MemoryEngine() },
+        EngineUnderTest(testDescription: "sorted file") { try SortedFileEngine(path: "\($0)/log") },
+    ]
+
+    /// The engines that keep their entries when they are closed.
+    static let persistent = all.filter(\.isPersistent)
+
+    /// Calls `body` with an empty engine.
+    func withEngine<T>(_ body: (any OrderedKeyValueEngine) throws -> T) throws -> T {
+        try withTemporaryFolder { folder in
+            let engine = try open(folder)
+            do {
+                let result = try body(engine)
+                try engine.close()
+                return result
+            } catch {
+                try? engine.close()
+                throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import TidelineKeyValue
+import TidelineStore
+
+/// Snapshots and transactions with arrays for keys and values, as tests like them.
+extension KeyValueSnapshot {
+    func value(_ key: [UInt8]) throws -> [UInt8]? { try key.withUnsafeBytes { try get($0) { Array($0) } } }
+
+    func entries(in range: KeyRange, descending: Bool = false, limit: Int = .max) throws -> [MapModel.Entry] {
+        var entries: [MapModel.Entry] = []
+        try scan(range, descending: descending) { key, value in
+            entries.append(MapModel.Entry(key: Array(key), value: Array(value)))
+            return entries.count < limit ? .next : .stop
+        }
+        return entries
+    }
+}
+
+extension KeyValueTransaction {
+    func put(_ key: [UInt8], _ value: [UInt8]) throws {
+        try key.withUnsafeBytes { key in try value.withUnsafeBytes { try put(key, $0) } }
+    }
+
+    func delete(_ key: [UInt8]) throws -> Bool { try key.withUnsafeBytes { try delete($0) } }
+
+    /// - Returns: The value there is, nil when this one was stored.
+    func insert(_ key: [UInt8], _ value: [UInt8]) throws -> [UInt8]? {
+        try key.withUnsafeBytes { key in
+            try value.withUnsafeBytes { value in try insert(key, value, orRead: { Array($0) }) }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import TidelineKeyValue
+import TidelineStore
+import TidelineTestSupport
+
+/// What an ordered map is, said as plainly as possible: the measure for those that are made to be fast.
+struct MapModel {
+    struct Entry: Equatable {
+        var key: [UInt8]
+        var value: [UInt8]
+    }
+
+    private(set) var entries: [Entry] = []
+
+    subscript(key: [UInt8]) -> [UInt8]? {
+        get {
+            let index = index(of: key)
+            return index < entries.count && entries[index].key == key ? entries[index].value : nil
+        }
+        set {
+            _ = remove(key)
+            if let newValue { entries.insert(Entry(key: key, value: newValue), at: index(of: key)) }
+        }
+    }
+
+    mutating func remove(_ key: [UInt8]) -> [UInt8]? {
+        let index = index(of: key)
+        guard index < entries.count, entries[index].key == key else { return nil }
+        return entries.remove(at: index).value
+    }
+
+    func entries(in range: KeyRange, descending: Bool) -> [Entry] {
+        let lower = index(of: range.lower)
+        let found = entries[lower..<max(lower, index(of: range.upper))]
+        return descending ? found.reversed() : Array(found)
+    }
+
+    func randomKey(_ random: inout SplitMix64) -> [UInt8]? { entries.randomElement(using: &random)?.key }
+
+    /// How many keys come before one.
+    private func index(of key: [UInt8]) -> Int {
+        var low = 0
+        var high = entries.count
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].key.lexicographicallyPrecedes(key) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
