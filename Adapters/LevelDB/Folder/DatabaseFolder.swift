@@ -18,7 +18,8 @@ final class DatabaseFolder: Sendable {
         self.path = path
         do throws(StoreError) {
             // Nothing is made in a folder of another program, not even a lock.
-            guard try !Self.isNew(FolderCheck.names(in: path), path) || createsIfMissing else {
+            before = Set(try FolderCheck.names(in: path))
+            guard try !Self.isNew(before, path) || createsIfMissing else {
                 throw StoreError(.io, "there is no store in the folder, and none was to be created", path: path)
             }
             lock = try FolderLock(path)
@@ -28,9 +29,7 @@ final class DatabaseFolder: Sendable {
         }
         do throws(StoreError) {
             // Another process may have made one before the lock was had.
-            let names = try FolderCheck.names(in: path)
-            isNew = try Self.isNew(names, path)
-            before = Set(names)
+            isNew = try Self.isNew(Set(FolderCheck.names(in: path)), path)
         } catch {
             lock.release()
             throw error
@@ -87,11 +86,11 @@ final class DatabaseFolder: Sendable {
     ///
     /// A process that was killed while it made one may have left a lock, a report, and the first manifest. LevelDB would
     /// begin an empty database in any folder without `CURRENT`, over the tables and logs there are.
-    private static func isNew(_ names: [String], _ path: String) throws(StoreError) -> Bool {
-        let files = names.map { FileName($0) }
+    private static func isNew(_ names: Set<String>, _ path: String) throws(StoreError) -> Bool {
+        let files = Set(names.map { FileName($0) })
         if files.contains(.current) { return false }
         let unfinished: Set<FileName?> = [.lock, .report, .manifest(1), .temporary(1)]
-        if files.allSatisfy(unfinished.contains) { return true }
+        if files.isSubset(of: unfinished) { return true }
         guard files.contains(where: { $0.map { !unfinished.contains($0) } ?? false }) else {
             throw StoreError(.corrupt, "the folder holds other files: it is not a store's", path: path)
         }

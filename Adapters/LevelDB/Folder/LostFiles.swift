@@ -9,7 +9,8 @@ struct LostFiles {
     ///
     /// LevelDB's repair reads logs without regard to checksums, and reads every table there is.
     func sortOut() throws(StoreError) {
-        let manifest = try? Manifest(in: folder)
+        var manifest = try? Manifest(in: folder)
+        if let known = manifest, try !known.isCurrent(in: folder) { manifest = nil }
         for name in try FolderCheck.names(in: folder) {
             switch FileName(name) {
             case .table(let number):

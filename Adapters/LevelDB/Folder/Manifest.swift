@@ -35,6 +35,13 @@ struct Manifest {
         }
     }
 
+    /// Whether all it names is there; if not, later entries are lost.
+    func isCurrent(in folder: String) throws(StoreError) -> Bool {
+        let files = Set(try FolderCheck.names(in: folder).compactMap { FileName($0) })
+        return (firstLog == 0 || files.contains(.log(firstLog)))
+            && tables.keys.allSatisfy { files.contains(.table($0)) }
+    }
+
     /// Takes over a record; false when it is damaged.
     private mutating func apply(_ record: [UInt8]) -> Bool {
         var reader = VarintReader(record)

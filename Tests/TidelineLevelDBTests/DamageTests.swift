@@ -1,0 +1,205 @@
+import Foundation
+import Testing
+import TidelineLevelDB
+import TidelineStore
+import TidelineTestSupport
+
+/// Damage to every file of a database whose commits lie in tables and in the log.
+@Suite struct DamageTests {
+    /// A database, and what it held after each of its commits; the last ones are in the log.
+    private struct Sample {
+        var files: [String: Data] = [:]
+        var states: [Entries] = []
+        var right: Entries { states.last ?? [:] }
+    }
+
+    private static func makeSample() throws -> Sample {
+        try withTemporaryFolder { folder throws in
+            var sample = Sample()
+            let engine = try LevelDBEngine(path: "\(folder)/db")
+            var entries: Entries = [:]
+            for number in 0..<300 { entries["id-\(number)"] = value(number, 170) }
+            try engine.put(entries)
+            try engine.compact()
+            sample.states = [entries]
+            for number in 0..<80 {
+                let key = "id-\(number * 5)"
+                let new = number % 4 == 3 ? nil : value(number + 1000, number == 40 ? 70_000 : 170)
+                entries[key] = new
+                try engine.write { transaction in
+                    if let new { try transaction.set(key, new) } else { try transaction.remove(key) }
+                }
+                sample.states.append(entries)
+            }
+            try engine.close()
+            sample.files = try DamageFiles.read("\(folder)/db")
+            return sample
+        }
+    }
+
+    private static func value(_ number: Int, _ length: Int) -> String {
+        var random = SplitMix64(seed: UInt64(number))
+        return String((0..<length).map { _ in Character(UnicodeScalar(UInt8.random(in: 32..<127, using: &random))) })
+    }
+
+    /// Opens what may be damaged and reads it in every way; nil when that is `corrupt`.
+    private static func readAll(_ path: String, _ right: Entries) throws -> Entries? {
+        do {
+            let engine = try LevelDBEngine(path: path)
+            defer { try? engine.close() }
+            let all = try engine.all()
+            try engine.read { snapshot throws in
+                #expect(Entries(try snapshot.entries(descending: true), uniquingKeysWith: { $1 }) == all)
+                for key in right.keys { #expect(try snapshot.value(key) == all[key], "\(key)") }
+                #expect(try snapshot.value("none") == nil)
+            }
+            try engine.put(["new": "1"])
+            try engine.compact()
+            #expect(try engine.read { try $0.value("new") } == "1")
+            return all
+        } catch let error as StoreError {
+            #expect(error.code == .corrupt, "\(error)")
+            return nil
+        }
+    }
+
+    /// Every look-up on its own gives the right value or `corrupt`, also where a scan does not.
+    private static func look(_ path: String, _ sample: Sample) throws {
+        guard let engine = try? LevelDBEngine(path: path) else { return }
+        defer { try? engine.close() }
+        for key in sample.states[0].keys {
+            do {
+                let value = try engine.read { try $0.value(key) }
+                #expect(value == sample.right[key], "\(key)")
+            } catch let error as StoreError { #expect(error.code == .corrupt, "\(error)") }
+        }
+    }
+
+    /// Damages one file in many ways, and holds what is read then against what is right.
+    private func damage(
+        _ sample: Sample, _ name: String, _ variants: some Sequence<(String, Data?)>, mayLoseTheEnd: Bool = false
+    ) throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/db"
+            for (what, content) in variants {
+                var damaged = sample.files
+                damaged[name] = content
+                try replaceFiles(path, by: damaged)
+                if let rows = try Self.readAll(path, sample.right) {
+                    let isRight = rows == sample.right || (mayLoseTheEnd && sample.states.contains(rows))
+                    #expect(isRight, "\(name) \(what)")
+                } else {
+                    try replaceFiles(path, by: damaged)
+                    try Self.look(path, sample)
+                }
+            }
+        }
+    }
+
+    private static func names(_ sample: Sample) -> [String] { sample.files.keys.sorted() }
+
+    /// The places to damage: all in a small file, else the first and last ones and some between.
+    private static func places(_ content: Data, step: Int) -> [Int] {
+        guard content.count > 400 else { return Array(content.indices) }
+        return Array(0..<40) + Array(stride(from: 40, to: content.count - 60, by: step))
+            + Array(content.count - 60..<content.count)
+    }
+
+    @Test func theSampleHasEveryKindOfFile() throws {
+        let sample = try Self.makeSample()
+        let names = Self.names(sample)
+        #expect(names.contains("CURRENT"))
+        #expect(names.contains { $0.hasPrefix("MANIFEST-") })
+        #expect(names.contains { $0.hasSuffix(".ldb") && (sample.files[$0]?.count ?? 0) > 10_000 })
+        #expect(names.contains { $0.hasSuffix(".log") && (sample.files[$0]?.count ?? 0) > 80_000 })
+        try damage(sample, "CURRENT", [("unharmed", sample.files["CURRENT"])])
+    }
+
+    @Test func truncatedFilesAreCorruptOrRight() throws {
+        let sample = try Self.makeSample()
+        for (name, content) in sample.files {
+            let sizes = Self.places(content, step: max(1, content.count / 40))
+            // A log that ends too early is what a killed process leaves.
+            try damage(
+                sample, name, sizes.map { ("truncated to \($0)", content.prefix($0)) },
+                mayLoseTheEnd: name.hasSuffix(".log"))
+        }
+    }
+
+    @Test func missingFilesAreCorruptOrRight() throws {
+        let sample = try Self.makeSample()
+        for name in Self.names(sample) { try damage(sample, name, [("missing", nil)]) }
+    }
+
+    @Test func zeroedStretchesAreCorruptOrRight() throws {
+        let sample = try Self.makeSample()
+        for (name, content) in sample.files {
+            for length in [1, 7, 64, 512, 4096, 32_768, content.count] where length <= content.count {
+                let places = stride(from: 0, through: content.count - length, by: max(1, length, content.count / 12))
+                try damage(
+                    sample, name,
+                    places.map { place in
+                        var damaged = content
+                        damaged.resetBytes(in: place..<place + length)
+                        return ("\(length) zeros at \(place)", damaged)
+                    })
+            }
+        }
+    }
+
+    @Test func flippedBitsAreCorruptOrRight() throws {
+        let sample = try Self.makeSample()
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SplitMix64(seed: seed)
+        for (name, content) in sample.files {
+            let places = Self.places(content, step: max(1, content.count / 60))
+            try damage(
+                sample, name,
+                places.map { place in
+                    var damaged = content
+                    let bit = UInt8.random(in: 0..<8, using: &random)
+                    damaged[place] ^= 1 << bit
+                    return ("bit \(bit) of \(place) flipped, seed \(seed)", damaged)
+                })
+        }
+    }
+
+    /// The headers of the last records of a log have lengths that LevelDB takes for a cut.
+    @Test func flippedBitsAtTheEndOfALogAreCorrupt() throws {
+        let sample = try Self.makeSample()
+        let name = try #require(Self.names(sample).first { $0.hasSuffix(".log") })
+        let content = try #require(sample.files[name])
+        try damage(
+            sample, name,
+            (1...900).map { back in
+                var damaged = content
+                damaged[content.count - back] ^= 1 << UInt8(back % 8)
+                return ("bit \(back % 8) of the \(back)th byte from the end flipped", damaged)
+            })
+    }
+
+    @Test func manyFlippedBitsNeverCrash() throws {
+        let sample = try Self.makeSample()
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SplitMix64(seed: seed)
+        for (name, content) in sample.files where !content.isEmpty {
+            try damage(
+                sample, name,
+                (0..<20).map { _ in
+                    var damaged = content
+                    for _ in 0..<Int.random(in: 2...40, using: &random) {
+                        damaged[Int.random(in: 0..<content.count, using: &random)] = UInt8.random(
+                            in: 0...255, using: &random)
+                    }
+                    return ("many bytes changed, seed \(seed)", damaged)
+                })
+        }
+    }
+}
+
+/// The files of a database but those that only tell what it did.
+enum DamageFiles {
+    static func read(_ folder: String) throws -> [String: Data] {
+        try files(folder).filter { !$0.key.hasPrefix("LOG") && $0.key != "LOCK" }
+    }
+}

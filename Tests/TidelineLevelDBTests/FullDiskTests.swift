@@ -1,0 +1,141 @@
+import Foundation
+import Testing
+import TidelineLevelDB
+import TidelineStore
+import TidelineTestSupport
+
+@Suite(.serialized) struct FullDiskTests {
+    private static let big = Entries(uniqueKeysWithValues: (0..<64).map { ("big\($0)", noise($0, 65_536)) })
+
+    /// Text that does not compress.
+    private static func noise(_ seed: Int, _ length: Int) -> String {
+        var random = SplitMix64(seed: UInt64(seed))
+        return String((0..<length).map { _ in Character(UnicodeScalar(UInt8.random(in: 32..<127, using: &random))) })
+    }
+
+    /// Without a small disk: the next log is a device that is always full.
+    @Test func aLogThatCannotBeWrittenIsFullAndIsMended() throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/db"
+            let engine = try LevelDBEngine(path: path, options: LevelDBOptions(writeBufferSize: 65_536))
+            try engine.put(["small": "1"])
+            let full = (3..<40).map { "\(path)/\(String(repeating: "0", count: $0 < 10 ? 5 : 4))\($0).log" }
+                .filter { !FileManager.default.fileExists(atPath: $0) }
+            for log in full {
+                try FileManager.default.createSymbolicLink(atPath: log, withDestinationPath: "/dev/full")
+            }
+            var committed: Entries = ["small": "1"]
+            var failure: StoreError?
+            for number in 0..<10 where failure == nil {
+                let entry = ["n\(number)": Self.noise(number, 40_000)]
+                do {
+                    try engine.put(entry)
+                    committed.merge(entry) { $1 }
+                } catch let error as StoreError { failure = error }
+            }
+            #expect(failure?.code == .full)
+            #expect(failure?.engineCode == Int(ENOSPC))
+            #expect(try engine.all() == committed)
+            for log in full where (try? FileManager.default.destinationOfSymbolicLink(atPath: log)) != nil {
+                try FileManager.default.removeItem(atPath: log)
+                #expect(FileManager.default.createFile(atPath: log, contents: nil))
+            }
+            try engine.put(["after": "2"])
+            committed["after"] = "2"
+            #expect(try engine.all() == committed)
+            try engine.close()
+            let again = try LevelDBEngine(path: path)
+            #expect(try again.all() == committed)
+            try again.close()
+        }
+    }
+
+    /// On a real file system that is full. It takes one of a few megabytes, named by `TIDELINE_TEST_SMALL_DISK`.
+    @Test(
+        .enabled(if: ProcessInfo.processInfo.environment["TIDELINE_TEST_SMALL_DISK"] != nil),
+        arguments: [StoreCapabilities.Durability.normal, .full], [65_536, 16 << 20])
+    func aFullDiskRollsBackAndTheStoreWorksAfterRoomIsMade(
+        _ durability: StoreCapabilities.Durability, _ buffer: Int
+    ) throws {
+        let disk = try #require(ProcessInfo.processInfo.environment["TIDELINE_TEST_SMALL_DISK"])
+        let path = "\(disk)/store-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let options = LevelDBOptions(durability: durability, writeBufferSize: buffer)
+        let engine = try LevelDBEngine(path: path, options: options)
+        var committed: Entries = ["small": "1", "small2": Self.noise(1, 30_000)]
+        try engine.put(committed)
+        // Again and again, with the room ending at another place each time.
+        for round in 0..<6 {
+            let ballast = try Ballast(in: disk, leaving: round * 9_000)
+            let entries = Dictionary(uniqueKeysWithValues: Self.big.map { ("\(round)-\($0.key)", $0.value) })
+            for _ in 0..<2 { expectError(.full) { try engine.put(entries) } }
+            #expect(try engine.all() == committed)
+            try ballast.remove()
+            committed["after\(round)"] = "1"
+            try engine.put(["after\(round)": "1"])
+            #expect(try engine.all() == committed)
+        }
+        try engine.close()
+        let again = try LevelDBEngine(path: path, options: options)
+        #expect(try again.all() == committed)
+        try again.compact()
+        #expect(try again.all() == committed)
+        try again.close()
+    }
+
+    /// What one commit after another leaves when the room ends in one of them.
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["TIDELINE_TEST_SMALL_DISK"] != nil))
+    func everyAcknowledgedCommitIsThereAfterTheRoomEnded() throws {
+        let disk = try #require(ProcessInfo.processInfo.environment["TIDELINE_TEST_SMALL_DISK"])
+        let path = "\(disk)/store-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        var committed: Entries = [:]
+        for round in 0..<8 {
+            let ballast = try Ballast(in: disk, leaving: 700_000 + round * 13_001)
+            let engine = try LevelDBEngine(path: path, options: LevelDBOptions(writeBufferSize: 65_536))
+            for number in 0..<60 {
+                let entry = ["\(round)-\(number)": Self.noise(number, 5_000)]
+                do {
+                    try engine.put(entry)
+                    committed.merge(entry) { $1 }
+                } catch let error as StoreError {
+                    #expect(error.code == .full, "\(error)")
+                    #expect(try engine.all() == committed)
+                    break
+                }
+            }
+            // Closed as it is, without another write.
+            try engine.close()
+            try ballast.remove()
+            let again = try LevelDBEngine(path: path)
+            #expect(try again.all() == committed)
+            try again.write { transaction in
+                for key in committed.keys where !key.hasSuffix("-0") { try transaction.remove(key) }
+            }
+            committed = committed.filter { $0.key.hasSuffix("-0") }
+            try again.compact()
+            try again.close()
+        }
+    }
+}
+
+/// A file that takes the room of a small disk.
+private struct Ballast {
+    private let path: String
+
+    init(in disk: String, leaving room: Int) throws {
+        path = "\(disk)/ballast"
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        let handle = try #require(FileHandle(forWritingAtPath: path))
+        do {
+            while true { try handle.write(contentsOf: Data(count: 4096)) }
+        } catch {
+            // The disk is full now.
+        }
+        let size = try handle.seekToEnd()
+        try handle.truncate(atOffset: size > UInt64(room) ? size - UInt64(room) : 0)
+        try handle.close()
+    }
+
+    func remove() throws { try FileManager.default.removeItem(atPath: path) }
+}

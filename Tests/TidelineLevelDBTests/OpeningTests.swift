@@ -1,0 +1,108 @@
+import Foundation
+import Testing
+import TidelineLevelDB
+import TidelineStore
+import TidelineTestSupport
+
+@Suite struct OpeningTests {
+    @Test func whatIsInTheWayIsSaid() throws {
+        try withTemporaryFolder { folder throws in
+            let file = "\(folder)/file"
+            try Data("x".utf8).write(to: URL(fileURLWithPath: file))
+            try FileManager.default.createDirectory(atPath: "\(folder)/empty", withIntermediateDirectories: false)
+            let cases: [(String, Bool, String)] = [
+                (file, true, "file"), ("\(file)/db", true, "cannot be created"), ("\(folder)/none/db", true, "parent"),
+                ("\(folder)/db", false, "not to be created"), ("\(folder)/empty", false, "none was to be created"),
+                ("", true, "empty"), ("\(folder)/a\0b", true, "NUL"),
+            ]
+            for (path, creates, reason) in cases {
+                let options = LevelDBOptions(createsIfMissing: creates)
+                let error = expectError(.io) { _ = try LevelDBEngine(path: path, options: options) }
+                #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+                #expect(error?.path == path)
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["empty", "file"])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: "\(folder)/empty") == [])
+        }
+    }
+
+    @Test(arguments: ["größe 日本 😀", " db ", "a'b\"c;d%41?#", "-rf", ".hidden", String(repeating: "n", count: 200)])
+    func oddFolderNamesAreNames(_ name: String) throws {
+        try withTemporaryFolder { folder throws in
+            let engine = try LevelDBEngine(path: "\(folder)/\(name)")
+            try engine.put(["a": "1"])
+            try engine.close()
+            let again = try LevelDBEngine(path: "\(folder)/\(name)/", options: LevelDBOptions(createsIfMissing: false))
+            #expect(try again.all() == ["a": "1"])
+            try again.close()
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [name])
+        }
+    }
+
+    @Test func aFolderOfOtherFilesIsCorruptAndLeftAlone() throws {
+        try withTemporaryFolder { folder throws in
+            for content in [["letter.txt": Data("x".utf8)], ["LOCK": Data(), "mine.log": Data()]] {
+                try replaceFiles("\(folder)/db", by: content)
+                let error = expectError(.corrupt) { _ = try LevelDBEngine(path: "\(folder)/db") }
+                #expect(error?.message.contains("other files") == true)
+                #expect(try files("\(folder)/db") == content)
+            }
+        }
+    }
+
+    /// LevelDB itself would begin an empty database over the files there are.
+    @Test(arguments: [["000003.log"], ["000005.ldb"], ["MANIFEST-000002", "LOCK"], ["000007.sst", "LOG", "x"]])
+    func aMissingCurrentIsCorrupt(_ names: [String]) throws {
+        try withTemporaryFolder { folder throws in
+            let content = Dictionary(uniqueKeysWithValues: names.map { ($0, Data("x".utf8)) })
+            try replaceFiles("\(folder)/db", by: content)
+            let error = expectError(.corrupt) { _ = try LevelDBEngine(path: "\(folder)/db") }
+            #expect(error?.path?.hasSuffix("CURRENT") == true)
+            #expect(try files("\(folder)/db") == content)
+        }
+    }
+
+    @Test(arguments: [
+        ["LOCK"], ["LOCK", "LOG"], ["LOCK", "LOG", "MANIFEST-000001"], ["LOCK", "MANIFEST-000001", "000001.dbtmp"],
+    ])
+    func anInterruptedCreationIsDoneAgain(_ names: [String]) throws {
+        try withTemporaryFolder { folder throws in
+            try replaceFiles("\(folder)/db", by: Dictionary(uniqueKeysWithValues: names.map { ($0, Data()) }))
+            let engine = try LevelDBEngine(path: "\(folder)/db")
+            try engine.put(["a": "1"])
+            #expect(try engine.all() == ["a": "1"])
+            try engine.close()
+        }
+    }
+
+    @Test func aCreationThatFailsLeavesNothing() throws {
+        try withTemporaryFolder { folder throws in
+            // A folder where LevelDB wants to put its first manifest.
+            let path = "\(folder)/db"
+            try FileManager.default.createDirectory(
+                atPath: "\(path)/MANIFEST-000001", withIntermediateDirectories: true)
+            #expect(throws: StoreError.self) { _ = try LevelDBEngine(path: path) }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["MANIFEST-000001"])
+            try FileManager.default.removeItem(atPath: path)
+            let engine = try LevelDBEngine(path: path)
+            try engine.close()
+        }
+    }
+
+    @Test func aFolderIsOneStoresInAProcess() throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/db"
+            let engine = try LevelDBEngine(path: path)
+            try FileManager.default.createSymbolicLink(atPath: "\(folder)/link", withDestinationPath: path)
+            for spelling in [path, "\(path)/", "\(folder)/./db", "\(folder)/link"] {
+                let error = expectError(.locked) { _ = try LevelDBEngine(path: spelling) }
+                #expect(error?.message.contains("this process") == true)
+            }
+            try engine.put(["a": "1"])
+            try engine.close()
+            let again = try LevelDBEngine(path: "\(folder)/link")
+            #expect(try again.all() == ["a": "1"])
+            try again.close()
+        }
+    }
+}

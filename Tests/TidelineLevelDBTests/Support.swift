@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+import TidelineKeyValue
+import TidelineLevelDB
+import TidelineStore
+
+/// Expects a ``StoreError`` of that code, and returns it.
+@discardableResult
+func expectError(
+    _ code: StoreError.Code, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
+) -> StoreError? {
+    let error = #expect(throws: StoreError.self, sourceLocation: sourceLocation, performing: body)
+    let thrown = error.map(String.init(describing:)) ?? "nothing thrown"
+    #expect(error?.code == code, "\(thrown)", sourceLocation: sourceLocation)
+    return error
+}
+
+/// What the tests keep in an engine: text under text, in one key space.
+typealias Entries = [String: String]
+
+private let space: [UInt8] = [0, 0, 0, 7]
+private let everything = KeyRange(prefix: space)
+
+private func withKey<T>(_ key: String, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T {
+    try (space + Array(key.utf8)).withUnsafeBytes { try body($0) }
+}
+
+private func text(_ bytes: UnsafeRawBufferPointer) -> String { String(decoding: bytes, as: UTF8.self) }
+
+extension KeyValueSnapshot {
+    func value(_ key: String) throws -> String? { try withKey(key) { try get($0, text) } }
+
+    /// The entries in order, from one key on, so many at most.
+    func entries(from first: String = "", descending: Bool = false, limit: Int = .max) throws -> [(String, String)] {
+        var found: [(String, String)] = []
+        let range = KeyRange(from: space + Array(first.utf8), to: everything.upper)
+        try scan(range, descending: descending) { key, value in
+            found.append((text(UnsafeRawBufferPointer(rebasing: key.dropFirst(space.count))), text(value)))
+            return found.count < limit ? .next : .stop
+        }
+        return found
+    }
+
+    func all() throws -> Entries { Entries(try entries(), uniquingKeysWith: { $1 }) }
+}
+
+extension KeyValueTransaction {
+    func set(_ key: String, _ value: String) throws {
+        try withKey(key) { key in
+            var value = value
+            try value.withUTF8 { try put(key, UnsafeRawBufferPointer($0)) }
+        }
+    }
+
+    @discardableResult
+    func remove(_ key: String) throws -> Bool { try withKey(key) { try delete($0) } }
+}
+
+extension LevelDBEngine {
+    func all() throws -> Entries { try read { try $0.all() } }
+
+    func put(_ entries: Entries) throws {
+        try write { transaction in for (key, value) in entries { try transaction.set(key, value) } }
+    }
+}
+
+/// Makes a folder's files those given.
+func replaceFiles(_ folder: String, by files: [String: Data]) throws {
+    try? FileManager.default.removeItem(atPath: folder)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    for (name, content) in files { try content.write(to: URL(fileURLWithPath: "\(folder)/\(name)")) }
+}
+
+/// The files of a folder, without those in folders within.
+func files(_ folder: String) throws -> [String: Data] {
+    var found: [String: Data] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+        found[name] = FileManager.default.contents(atPath: "\(folder)/\(name)")
+    }
+    return found
+}
