@@ -1,0 +1,59 @@
+internal import CLMDB
+internal import Foundation
+internal import TidelineStore
+
+extension Environment {
+    /// The size of the map in bytes, and how many of them the file's pages take.
+    var mapUsage: (size: Int, used: Int) {
+        var information = MDB_envinfo()
+        var statistics = MDB_stat()
+        mdb_env_info(handle, &information)
+        mdb_env_stat(handle, &statistics)
+        return (information.me_mapsize, (information.me_last_pgno + 1) * Int(statistics.ms_psize))
+    }
+
+    /// Takes the size over that another process gave the map.
+    func adoptMapSize(busyTimeout: Duration) throws(StoreError) {
+        try turnstile.withoutOthers(within: busyTimeout, path: path) { () throws(StoreError) in
+            try setMapSize(0)
+        }
+    }
+
+    /// Doubles the map; nobody else may look at it.
+    func growMap(to maximum: Int) throws(StoreError) {
+        let (size, _) = mapUsage
+        guard size < maximum else {
+            throw error(MDB_MAP_FULL, "the map has the \(size) bytes that it may have at most")
+        }
+        try setMapSize(min(maximum, size * 2))
+    }
+
+    /// Gives the map a size; 0 is what the file says.
+    private func setMapSize(_ size: Int) throws(StoreError) {
+        clearDeadReaders()
+        // LMDB lets go of the old map before it asks for the new one, and is lost without. So try first.
+        guard size == 0 || Self.canMap(size) else {
+            throw StoreError(.full, "there is no address space for a map of \(size) bytes", path: path)
+        }
+        let result = mdb_env_set_mapsize(handle, size)
+        guard result == MDB_SUCCESS else {
+            isBroken = true
+            throw error(result, "the map was lost; close the store in this process, then open it again")
+        }
+    }
+
+    private static func canMap(_ size: Int) -> Bool {
+        let start = mmap(nil, size, PROT_NONE, MAP_PRIVATE | mapAnonymous, -1, 0)
+        guard start != MAP_FAILED else { return false }
+        munmap(start, size)
+        return true
+    }
+
+    private static var mapAnonymous: Int32 {
+        #if canImport(Darwin)
+            MAP_ANON
+        #else
+            MAP_ANONYMOUS | MAP_NORESERVE
+        #endif
+    }
+}

@@ -1,0 +1,161 @@
+internal import CLMDB
+internal import Foundation
+internal import TidelineStore
+
+extension Environment {
+    /// Opens the files of a folder, which this process does not have open, or creates them.
+    static func open(_ folder: Folder, _ options: LMDBOptions) throws(StoreError) -> Environment {
+        let environment = try folder.locked { () throws(StoreError) in
+            if try !exists(folder.dataPath) { try create(folder, options) }
+            let heads = try FileHeads.read(try DataFile(folder.dataPath))
+            let isLockMade = try options.isReadOnly ? false : makeLockFile(folder, readers: options.maximumReaders)
+            do throws(StoreError) {
+                return try Environment(folder, heads, options)
+            } catch {
+                if isLockMade { unlink(folder.lockPath) }
+                throw error
+            }
+        }
+        do throws(StoreError) {
+            environment.clearDeadReaders()
+            if options.verification == .onOpen { try environment.verify() }
+            try environment.learnSpaces(busyTimeout: options.busyTimeout)
+            return environment
+        } catch {
+            environment.close()
+            throw error
+        }
+    }
+
+    private convenience init(_ folder: Folder, _ heads: FileHeads, _ options: LMDBOptions) throws(StoreError) {
+        let recorded = min(Int(heads.newest.mapSize), options.maximumMapSize)
+        var flags = MDB_NOTLS
+        if options.isReadOnly { flags |= MDB_RDONLY }
+        let handle = try Self.openHandle(
+            folder.path, flags: flags, mapSize: max(options.mapSize, recorded, heads.bytesInUse), options)
+        do throws(StoreError) {
+            let main = try Self.openMain(handle, folder.path)
+            self.init(handle: handle, folder: folder, isReadOnly: options.isReadOnly, main: main)
+        } catch {
+            mdb_env_close(handle)
+            throw error
+        }
+    }
+
+    private static func openHandle(
+        _ path: String, flags: Int32, mapSize: Int, _ options: LMDBOptions
+    ) throws(StoreError) -> OpaquePointer {
+        let granule = max(1, Int(sysconf(Int32(_SC_PAGESIZE))))
+        let rounded = (max(mapSize, granule) - 1) / granule * granule + granule
+        var handle: OpaquePointer?
+        var result = mdb_env_create(&handle)
+        if result == MDB_SUCCESS { result = mdb_env_set_mapsize(handle, rounded) }
+        if result == MDB_SUCCESS { result = mdb_env_set_maxdbs(handle, MDB_dbi(maximumSpaces)) }
+        if result == MDB_SUCCESS {
+            result = mdb_env_set_maxreaders(handle, UInt32(clamping: max(1, options.maximumReaders)))
+        }
+        if result == MDB_SUCCESS { result = mdb_env_open(handle, path, UInt32(flags), 0o666) }
+        guard result == MDB_SUCCESS, let handle else {
+            mdb_env_close(handle)
+            throw openingError(result, path, mapSize: rounded, options)
+        }
+        guard mdb_env_get_maxkeysize(handle) >= LMDBEngine.keyLimit else {
+            mdb_env_close(handle)
+            throw StoreError(.unsupported, "this LMDB was built for keys of less than \(LMDBEngine.keyLimit) bytes")
+        }
+        return handle
+    }
+
+    private static func openMain(_ handle: OpaquePointer, _ path: String) throws(StoreError) -> MDB_dbi {
+        var transaction: OpaquePointer?
+        var main: MDB_dbi = 0
+        var result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
+        while result == MDB_MAP_RESIZED || result == MDB_READERS_FULL {
+            // Between this process' look at the file and now, another one grew it. Or dead ones fill the table.
+            var dead: Int32 = 0
+            mdb_reader_check(handle, &dead)
+            guard result == MDB_MAP_RESIZED || dead > 0 else { break }
+            if result == MDB_MAP_RESIZED { mdb_env_set_mapsize(handle, 0) }
+            result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
+        }
+        if result == MDB_SUCCESS { result = mdb_dbi_open(transaction, nil, 0, &main) }
+        if result == MDB_SUCCESS { result = mdb_txn_commit(transaction) } else { mdb_txn_abort(transaction) }
+        guard result == MDB_SUCCESS else { throw .lmdb(result, path: path, doing: "the store could not be opened") }
+        return main
+    }
+
+    private static func openingError(
+        _ result: Int32, _ path: String, mapSize: Int, _ options: LMDBOptions
+    ) -> StoreError {
+        var error = StoreError.lmdb(result, path: path, doing: "the store could not be opened")
+        switch result {
+        case MDB_INVALID: error.message += "; another program made lock.mdb, and has it open"
+        case MDB_VERSION_MISMATCH: error.message += "; a program with another build of LMDB has it open"
+        case ENOMEM: error.message += "; is there address space for a map of \(mapSize) bytes?"
+        case EACCES where options.isReadOnly, EPERM where options.isReadOnly: error.code = .io
+        default: break
+        }
+        return error
+    }
+
+    // MARK: Creation
+
+    private static func exists(_ path: String) throws(StoreError) -> Bool {
+        var status = stat()
+        if stat(path, &status) == 0 { return true }
+        guard errno == ENOENT else { throw .opening(errno, path) }
+        return false
+    }
+
+    /// Creates an empty data file in a folder of its own, then moves it to its place: there it is whole or not at all, so
+    /// that an empty or short one was cut off.
+    private static func create(_ folder: Folder, _ options: LMDBOptions) throws(StoreError) {
+        guard options.createsIfMissing, !options.isReadOnly else {
+            throw StoreError(.io, "the folder holds no store, and none was to be created", path: folder.path)
+        }
+        let workshop = "\(folder.path)/.creating"
+        let draft = "\(workshop)/data.mdb"
+        func clear() {
+            unlink(draft)
+            rmdir(workshop)
+        }
+        clear()
+        guard mkdir(workshop, 0o777) == 0 else {
+            throw .system(errno, path: folder.path, doing: "no store could be made")
+        }
+        defer { clear() }
+        mdb_env_close(try openHandle(workshop, flags: MDB_NOTLS | MDB_NOLOCK, mapSize: options.mapSize, options))
+        try sync(draft)
+        guard rename(draft, folder.dataPath) == 0 else {
+            throw .system(errno, path: folder.path, doing: "no store could be made")
+        }
+        folder.sync()
+    }
+
+    private static func sync(_ path: String) throws(StoreError) {
+        let descriptor = Glue.open(path, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .opening(errno, path) }
+        defer { Foundation.close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw .system(errno, path: path, doing: "the file could not be synced") }
+    }
+
+    /// Makes the lock file in its full size. LMDB would make it of holes, and a full disk ends the process that fills one
+    /// through a map.
+    private static func makeLockFile(_ folder: Folder, readers: Int) throws(StoreError) -> Bool {
+        let descriptor = Glue.open(folder.lockPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else {
+            guard errno != EEXIST else { return false }
+            throw .opening(errno, folder.lockPath)
+        }
+        defer { Foundation.close(descriptor) }
+        // A line of the cache for each reader, and four for what comes before them.
+        let zeros = [UInt8](repeating: 0, count: (max(1, min(readers, 1 << 20)) + 4) * 64)
+        let written = zeros.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        guard written == zeros.count else {
+            let error = written < 0 ? errno : ENOSPC
+            unlink(folder.lockPath)
+            throw .system(error, path: folder.lockPath, doing: "the lock file could not be made")
+        }
+        return true
+    }
+}

@@ -1,0 +1,134 @@
+internal import CLMDB
+internal import Foundation
+internal import TidelineStore
+
+extension Environment {
+    /// A write transaction in which every space there is has its handle, and those spaces. The caller has the writer's
+    /// turn, and ends the transaction before it ends the turn.
+    func beginWriting(_ options: LMDBOptions) throws(StoreError) -> (OpaquePointer, SpaceTable) {
+        setDurability(options.durability)
+        try growAhead(options)
+        while true {
+            guard !isBroken else { throw error(MDB_PANIC, "the map was lost") }
+            let known = spaces.withLock { $0 }
+            turnstile.beginTransacting()
+            var transaction: OpaquePointer?
+            let result = mdb_txn_begin(handle, nil, 0, &transaction)
+            guard result == MDB_SUCCESS, let transaction else {
+                turnstile.endTransacting()
+                guard result == MDB_MAP_RESIZED else { throw error(result, "a write could not begin") }
+                try adoptMapSize(busyTimeout: options.busyTimeout)
+                continue
+            }
+            if try isReady(transaction, known) { return (transaction, known) }
+            mdb_txn_abort(transaction)
+            turnstile.endTransacting()
+            try waitForGrowth()
+            try learnSpaces(busyTimeout: options.busyTimeout)
+        }
+    }
+
+    /// Whether a transaction just begun may go on: no other process is about to come back to its own, and all spaces
+    /// were known when it began.
+    private func isReady(_ transaction: OpaquePointer, _ known: SpaceTable) throws(StoreError) -> Bool {
+        guard !isGrowingElsewhere else { return false }
+        spacesLock.lock()
+        defer { spacesLock.unlock() }
+        do {
+            let count = try spaceCount(in: transaction)
+            return count == known.count && spaces.withLock { $0 } === known
+        } catch {
+            mdb_txn_abort(transaction)
+            turnstile.endTransacting()
+            throw error
+        }
+    }
+
+    /// Each store of the process has its own durability; the writer's turn makes this safe.
+    private func setDurability(_ wanted: StoreCapabilities.Durability) {
+        guard durability != wanted else { return }
+        mdb_env_set_flags(handle, UInt32(MDB_NOSYNC | MDB_NOMETASYNC), 0)
+        if wanted != .full { mdb_env_set_flags(handle, UInt32(wanted == .none ? MDB_NOSYNC : MDB_NOMETASYNC), 1) }
+        durability = wanted
+    }
+
+    /// Grows the map before a transaction when little room is left and nobody has to be waited for.
+    private func growAhead(_ options: LMDBOptions) throws(StoreError) {
+        let (size, used) = mapUsage
+        guard used > size - size / 4, size < options.maximumMapSize else { return }
+        do {
+            try turnstile.withoutOthers(within: .zero, path: path) { () throws(StoreError) in
+                try growMap(to: options.maximumMapSize)
+            }
+        } catch {
+            // Somebody reads: there may be room enough, and if not, the transaction waits for them.
+            guard error.code == .busy || error.code == .full else { throw error }
+        }
+    }
+
+    // MARK: Commit
+
+    /// Commits; on failure the transaction is gone.
+    /// - Parameter spaces: All spaces as of this transaction, if it made some.
+    func commit(_ transaction: OpaquePointer, making spaces: SpaceTable?) -> Int32 {
+        guard let spaces else { return mdb_txn_commit(transaction) }
+        // From the moment the commit can be seen until its handles are known, no other may be opened.
+        spacesLock.lock()
+        defer { spacesLock.unlock() }
+        let result = mdb_txn_commit(transaction)
+        if result == MDB_SUCCESS { self.spaces.withLock { $0 = spaces } }
+        return result
+    }
+
+    // MARK: Growing within a transaction
+
+    /// Drops a transaction, doubles the map, and begins another on the same snapshot.
+    ///
+    /// LMDB lets other processes write as soon as the transaction is dropped, and what this one had read might no longer
+    /// be so. A lock on the file, which every writer looks at when it begins, holds those back that keep to it.
+    /// - Parameters:
+    ///   - transaction: The one to drop, nil when a failed commit did so already; set to the one begun, or nil.
+    ///   - identifier: Its number, which the next has too when nothing was committed between.
+    func growWithin(
+        _ transaction: inout OpaquePointer?, identifier: Int, _ options: LMDBOptions
+    ) throws(StoreError) {
+        try turnstile.withoutOthers(within: options.busyTimeout, path: path) { () throws(StoreError) in
+            try lockFile(LOCK_EX)
+            defer { unlockFile() }
+            mdb_txn_abort(transaction)
+            transaction = nil
+            try growMap(to: options.maximumMapSize)
+            let result = mdb_txn_begin(handle, nil, 0, &transaction)
+            guard result == MDB_SUCCESS else { throw error(result, "the write could not go on after the map grew") }
+            guard mdb_txn_id(transaction) == identifier else {
+                throw StoreError(
+                    .busy, "another program wrote to the file while the map grew: try again", path: path)
+            }
+        }
+    }
+
+    var file: Int32 {
+        var file: mdb_filehandle_t = -1
+        mdb_env_get_fd(handle, &file)
+        return file
+    }
+
+    private var isGrowingElsewhere: Bool {
+        guard tideline_lmdb_flock(file, LOCK_SH | LOCK_NB) == 0 else { return errno == EWOULDBLOCK }
+        unlockFile()
+        return false
+    }
+
+    private func waitForGrowth() throws(StoreError) {
+        try lockFile(LOCK_SH)
+        unlockFile()
+    }
+
+    private func lockFile(_ kind: Int32) throws(StoreError) {
+        while tideline_lmdb_flock(file, kind) != 0 {
+            guard errno == EINTR else { throw .system(errno, path: path, doing: "the file could not be locked") }
+        }
+    }
+
+    private func unlockFile() { _ = tideline_lmdb_flock(file, LOCK_UN) }
+}

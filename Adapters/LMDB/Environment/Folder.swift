@@ -1,0 +1,101 @@
+internal import Foundation
+internal import TidelineStore
+
+/// Which file or folder something is, whatever its path: device and number.
+struct FileIdentity: Hashable {
+    private let device: UInt64
+    private let number: UInt64
+
+    init?(at path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    init?(of descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    private init(_ status: stat) {
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        number = UInt64(truncatingIfNeeded: status.st_ino)
+    }
+}
+
+/// The folder of a store, kept open so that its identity is nobody else's.
+final class Folder: Sendable {
+    /// Absolute: a relative path would change its meaning with the current folder.
+    let path: String
+    let identity: FileIdentity
+    private let descriptor: Int32
+    private let isMade: Bool
+
+    var dataPath: String { "\(path)/data.mdb" }
+    var lockPath: String { "\(path)/lock.mdb" }
+
+    private init(path: String, identity: FileIdentity, descriptor: Int32, isMade: Bool) {
+        self.path = path
+        self.identity = identity
+        self.descriptor = descriptor
+        self.isMade = isMade
+    }
+
+    deinit { close(descriptor) }
+
+    /// Opens the folder at a path, and creates it where the options say so.
+    static func open(_ path: String, _ options: LMDBOptions) throws(StoreError) -> Folder {
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw StoreError(.io, "the path is empty or has a NUL in it", path: path)
+        }
+        let absolute = path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
+        let isMade = try make(absolute, options)
+        let descriptor = Glue.open(absolute, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0, let identity = FileIdentity(of: descriptor) else {
+            let error = errno
+            if descriptor >= 0 { close(descriptor) }
+            throw obstacle(error, at: absolute)
+        }
+        return Folder(path: absolute, identity: identity, descriptor: descriptor, isMade: isMade)
+    }
+
+    /// - Returns: Whether the folder did not exist.
+    private static func make(_ path: String, _ options: LMDBOptions) throws(StoreError) -> Bool {
+        guard options.createsIfMissing, !options.isReadOnly else { return false }
+        if mkdir(path, 0o777) == 0 { return true }
+        guard errno != EEXIST else { return false }
+        throw obstacle(errno, at: path)
+    }
+
+    private static func obstacle(_ error: Int32, at path: String) -> StoreError {
+        let parent = (path as NSString).deletingLastPathComponent
+        let reason =
+            switch error {
+            case ENOENT where !FileManager.default.fileExists(atPath: parent): "the folder it is in does not exist"
+            case ENOENT: "it does not exist, and was not to be created"
+            case ENOTDIR where FileManager.default.fileExists(atPath: path): "the path is a file, not a folder"
+            case ENOTDIR: "what should be the folder it is in is a file"
+            case EACCES, EPERM: "there is no permission"
+            default: String(cString: strerror(error))
+            }
+        let code: StoreError.Code = error == EROFS ? .readOnly : error == ENOSPC || error == EDQUOT ? .full : .io
+        return StoreError(code, "the folder could not be opened: \(reason)", path: path, engineCode: Int(error))
+    }
+
+    /// Removes the folder if it was created here and nothing is in it.
+    func removeIfMade() {
+        if isMade { rmdir(path) }
+    }
+
+    /// Runs `body` while no other process that keeps to this lock opens the folder.
+    func locked<T>(_ body: () throws(StoreError) -> T) throws(StoreError) -> T {
+        // Where a file system has no such locks, only the creation of a store by two processes at once is at risk.
+        let isLocked = Glue.lock(descriptor)
+        defer { if isLocked { Glue.unlock(descriptor) } }
+        return try body()
+    }
+
+    /// Makes the names in the folder as durable as the files.
+    func sync() { fsync(descriptor) }
+}

@@ -1,0 +1,16 @@
+internal import CLMDB
+internal import Foundation
+
+/// Calls of the system that Swift's names hide in the places that need them.
+enum Glue {
+    static func open(_ path: String, _ flags: Int32, _ mode: mode_t = 0) -> Int32 { Foundation.open(path, flags, mode) }
+
+    static func lock(_ descriptor: Int32) -> Bool {
+        while tideline_lmdb_flock(descriptor, LOCK_EX) != 0 {
+            if errno != EINTR { return false }
+        }
+        return true
+    }
+
+    static func unlock(_ descriptor: Int32) { _ = tideline_lmdb_flock(descriptor, LOCK_UN) }
+}

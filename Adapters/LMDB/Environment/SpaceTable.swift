@@ -1,0 +1,67 @@
+internal import CLMDB
+
+/// LMDB's handles of the named databases, by the number of the key space that each keeps.
+///
+/// Immutable, so that a reader keeps the one it began with.
+final class SpaceTable: Sendable {
+    /// By number, where it is small; zero, the handle of LMDB's own list of free pages, where there is none.
+    private let near: [MDB_dbi]
+    private let far: [UInt32: MDB_dbi]
+    /// How many spaces there are.
+    let count: Int
+
+    private static let nearLimit: UInt32 = 4096
+
+    convenience init() { self.init(near: [], far: [:], count: 0) }
+
+    private init(near: [MDB_dbi], far: [UInt32: MDB_dbi], count: Int) {
+        self.near = near
+        self.far = far
+        self.count = count
+    }
+
+    subscript(space: UInt32) -> MDB_dbi? {
+        if Int(space) < near.count {
+            let handle = near[Int(space)]
+            return handle == 0 ? nil : handle
+        }
+        return space < Self.nearLimit ? nil : far[space]
+    }
+
+    /// This table and a space more, which it did not have.
+    func adding(_ space: UInt32, _ handle: MDB_dbi) -> SpaceTable {
+        var near = near
+        var far = far
+        if space < Self.nearLimit {
+            if Int(space) >= near.count { near += Array(repeating: 0, count: Int(space) + 1 - near.count) }
+            near[Int(space)] = handle
+        } else {
+            far[space] = handle
+        }
+        return SpaceTable(near: near, far: far, count: count + 1)
+    }
+}
+
+/// The name of the database that keeps a key space: its number as eight hexadecimal digits.
+enum SpaceName {
+    static let length = 8
+
+    static func of(_ space: UInt32) -> String {
+        let digits = String(space, radix: 16)
+        return String(repeating: "0", count: length - digits.count) + digits
+    }
+
+    /// The space that a database of that name keeps; nil for a name that this engine does not give.
+    static func space(named name: UnsafeRawBufferPointer) -> UInt32? {
+        guard name.count == length else { return nil }
+        var space: UInt32 = 0
+        for byte in name {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): space = space << 4 | UInt32(byte - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): space = space << 4 | UInt32(byte - UInt8(ascii: "a") + 10)
+            default: return nil
+            }
+        }
+        return space
+    }
+}

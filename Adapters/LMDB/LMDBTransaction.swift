@@ -1,0 +1,202 @@
+internal import CLMDB
+public import TidelineKeyValue
+public import TidelineStore
+
+/// Reading and writing within one transaction of an ``LMDBEngine``.
+///
+/// It keeps its changes a second time in memory: when LMDB's map is full, the transaction is dropped, the map grows, and
+/// the changes are made again.
+public final class LMDBTransaction: KeyValueTransaction {
+    private let environment: Environment
+    private let options: LMDBOptions
+    /// LMDB's transaction; nil after it ended.
+    private var handle: OpaquePointer?
+    /// LMDB's number of it.
+    private let identifier: Int
+    /// The spaces there were when it began.
+    private let base: SpaceTable
+    /// Those and the ones it made.
+    private var spaces: SpaceTable
+    private var journal = Journal()
+
+    /// Begins a transaction; the caller has the writer's turn.
+    init(in environment: Environment, options: LMDBOptions) throws(StoreError) {
+        self.environment = environment
+        self.options = options
+        let (handle, base) = try environment.beginWriting(options)
+        self.handle = handle
+        identifier = mdb_txn_id(handle)
+        self.base = base
+        spaces = base
+    }
+
+    /// Drops what is not committed.
+    func end() {
+        mdb_txn_abort(handle)
+        handle = nil
+    }
+
+    /// Commits, with room made where that is needed.
+    func commit() throws {
+        while true {
+            let result = environment.commit(try transaction(), making: spaces === base ? nil : spaces)
+            handle = nil
+            if result == MDB_SUCCESS { return }
+            guard result == MDB_MAP_FULL else { throw environment.commitError(result) }
+            try makeRoom()
+        }
+    }
+
+    // MARK: Reading
+
+    public func get<T>(
+        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T
+    ) throws -> T? {
+        guard let space = spaces[try Records.space(of: key)] else { return nil }
+        return try records().get(key, in: space, body)
+    }
+
+    public func scan(
+        _ range: KeyRange, descending: Bool,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
+    ) throws {
+        guard !range.isEmpty, let space = spaces[try Records.space(of: range)] else { return }
+        var cursor: OpaquePointer?
+        let result = mdb_cursor_open(try transaction(), space, &cursor)
+        guard result == MDB_SUCCESS, let cursor else { throw environment.error(result, "a scan could not begin") }
+        defer { mdb_cursor_close(cursor) }
+        try records().scan(range, descending: descending, with: cursor, body)
+    }
+
+    // MARK: Writing
+
+    public func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
+        try changing { () throws(StoreError) in try self.store(key, value) }
+        journal.appendPut(key, value)
+    }
+
+    public func delete(_ key: UnsafeRawBufferPointer) throws -> Bool {
+        guard spaces[try Records.space(of: key)] != nil else { return false }
+        let result = try changing(orResult: MDB_NOTFOUND) { () throws(StoreError) in try self.remove(key) }
+        if result == MDB_SUCCESS { journal.appendDelete(key) }
+        return result == MDB_SUCCESS
+    }
+
+    public func insert<T>(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
+        orRead existing: (UnsafeRawBufferPointer) throws -> T
+    ) throws -> T? {
+        var found = MDB_val()
+        let result = try changing(orResult: MDB_KEYEXIST) { () throws(StoreError) in
+            try self.store(key, value, flags: MDB_NOOVERWRITE, found: &found)
+        }
+        if result == MDB_KEYEXIST { return try existing(try records().value(found)) }
+        journal.appendPut(key, value)
+        return nil
+    }
+
+    /// Makes a change, with room made where that is needed.
+    @discardableResult
+    private func changing(
+        orResult expected: Int32 = MDB_SUCCESS, _ change: () throws(StoreError) -> Int32
+    ) throws(StoreError) -> Int32 {
+        while true {
+            let result = try change()
+            if result == MDB_SUCCESS || result == expected { return result }
+            guard result == MDB_MAP_FULL else { throw environment.error(result, "a change could not be made") }
+            try makeRoom()
+        }
+    }
+
+    // MARK: Steps
+
+    private func store(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StoreError) -> Int32 {
+        var found = MDB_val()
+        return try store(key, value, flags: 0, found: &found)
+    }
+
+    /// Stores a value and its checksum, in place.
+    private func store(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, flags: Int32, found: inout MDB_val
+    ) throws(StoreError) -> Int32 {
+        guard key.count <= LMDBEngine.keyLimit else {
+            throw StoreError(
+                .invalidValue, "a key has \(key.count) bytes, over the \(LMDBEngine.keyLimit) that LMDB takes")
+        }
+        guard value.count <= Int(UInt32.max) - Checksum.size else {
+            throw StoreError(.invalidValue, "a value of \(value.count) bytes is longer than LMDB takes")
+        }
+        var space: MDB_dbi = 0
+        let opened = try open(try Records.space(of: key), &space)
+        guard opened == MDB_SUCCESS else { return opened }
+        var name = MDB_val(key)
+        var stored = MDB_val(mv_size: value.count + Checksum.size, mv_data: nil)
+        let result = mdb_put(try transaction(), space, &name, &stored, UInt32(flags | MDB_RESERVE))
+        found = stored
+        guard result == MDB_SUCCESS else { return result }
+        let room = UnsafeMutableRawBufferPointer(start: stored.mv_data, count: stored.mv_size)
+        room.copyMemory(from: value)
+        let checksum = Checksum.of(key: key, value: value).littleEndian
+        room.storeBytes(of: checksum, toByteOffset: value.count, as: UInt32.self)
+        return MDB_SUCCESS
+    }
+
+    private func remove(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Int32 {
+        guard let space = spaces[try Records.space(of: key)] else { return MDB_NOTFOUND }
+        var name = MDB_val(key)
+        return mdb_del(try transaction(), space, &name, nil)
+    }
+
+    /// The handle of a space, which is made where there is none.
+    private func open(_ space: UInt32, _ handle: inout MDB_dbi) throws(StoreError) -> Int32 {
+        if let known = spaces[space] {
+            handle = known
+            return MDB_SUCCESS
+        }
+        let result = mdb_dbi_open(try transaction(), SpaceName.of(space), UInt32(MDB_CREATE), &handle)
+        if result == MDB_SUCCESS { spaces = spaces.adding(space, handle) }
+        return result
+    }
+
+    private func transaction() throws(StoreError) -> OpaquePointer {
+        guard let handle else { throw StoreError(.closed, "the transaction has ended", path: environment.path) }
+        return handle
+    }
+
+    private func records() throws(StoreError) -> Records {
+        Records(transaction: try transaction(), path: environment.path)
+    }
+
+    // MARK: Room
+
+    /// Lets the map grow, and makes all changes again in a new transaction on the same snapshot.
+    private func makeRoom() throws(StoreError) {
+        while true {
+            try environment.growWithin(&handle, identifier: identifier, options)
+            // Handles of spaces that the dropped transaction made went with it.
+            spaces = base
+            let result = try replay()
+            if result == MDB_SUCCESS { return }
+            guard result == MDB_MAP_FULL else { throw environment.error(result, "changes could not be made again") }
+        }
+    }
+
+    private func replay() throws(StoreError) -> Int32 {
+        var failure: StoreError?
+        var result = MDB_SUCCESS
+        journal.replay { change in
+            do throws(StoreError) {
+                if let value = change.value {
+                    result = try self.store(change.key, value)
+                } else {
+                    result = try self.remove(change.key)
+                }
+            } catch {
+                failure = error
+            }
+            return result == MDB_SUCCESS && failure == nil
+        }
+        if let failure { throw failure }
+        return result
+    }
+}

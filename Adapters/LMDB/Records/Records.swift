@@ -1,0 +1,95 @@
+internal import CLMDB
+internal import TidelineKeyValue
+internal import TidelineStore
+
+/// Reading within a transaction of LMDB, of either kind.
+struct Records {
+    let transaction: OpaquePointer
+    let path: String
+
+    /// The key space of a key or of a range's lower end.
+    static func space(of key: UnsafeRawBufferPointer) throws(StoreError) -> UInt32 {
+        guard key.count >= 4 else {
+            throw StoreError(.invalidValue, "a key of \(key.count) bytes does not name its key space in four")
+        }
+        return UInt32(bigEndian: key.loadUnaligned(as: UInt32.self))
+    }
+
+    func get<T>(
+        _ key: UnsafeRawBufferPointer, in space: MDB_dbi, _ body: (UnsafeRawBufferPointer) throws -> T
+    ) throws -> T? {
+        var key = MDB_val(key)
+        var stored = MDB_val()
+        let result = mdb_get(transaction, space, &key, &stored)
+        if result == MDB_NOTFOUND { return nil }
+        guard result == MDB_SUCCESS else { throw error(result) }
+        return try body(try value(stored))
+    }
+
+    func scan(
+        _ range: KeyRange, descending: Bool, with cursor: OpaquePointer,
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> ScanStep
+    ) throws {
+        try range.lower.withUnsafeBytes { lower in
+            try range.upper.withUnsafeBytes { upper in
+                guard lower.compare(upper) < 0 else { return }
+                if descending {
+                    try scanDown(from: upper, to: lower, with: cursor, body)
+                } else {
+                    try scanUp(from: lower, to: upper, with: cursor, body)
+                }
+            }
+        }
+    }
+
+    private func scanUp(
+        from lower: UnsafeRawBufferPointer, to upper: UnsafeRawBufferPointer, with cursor: OpaquePointer,
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> ScanStep
+    ) throws {
+        var key = MDB_val(lower)
+        var stored = MDB_val()
+        var result = mdb_cursor_get(cursor, &key, &stored, MDB_SET_RANGE)
+        while result == MDB_SUCCESS {
+            guard key.bytes.compare(upper) < 0, try body(key.bytes, try value(stored)) == .next else { return }
+            result = mdb_cursor_get(cursor, &key, &stored, MDB_NEXT)
+        }
+        guard result == MDB_NOTFOUND else { throw error(result) }
+    }
+
+    private func scanDown(
+        from upper: UnsafeRawBufferPointer, to lower: UnsafeRawBufferPointer, with cursor: OpaquePointer,
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> ScanStep
+    ) throws {
+        var key = MDB_val(upper)
+        var stored = MDB_val()
+        // The first key that is not below the end, then the one before it; the last of all where there is none.
+        let found = mdb_cursor_get(cursor, &key, &stored, MDB_SET_RANGE)
+        guard found == MDB_SUCCESS || found == MDB_NOTFOUND else { throw error(found) }
+        var result = mdb_cursor_get(cursor, &key, &stored, found == MDB_SUCCESS ? MDB_PREV : MDB_LAST)
+        while result == MDB_SUCCESS {
+            guard key.bytes.compare(lower) >= 0, try body(key.bytes, try value(stored)) == .next else { return }
+            result = mdb_cursor_get(cursor, &key, &stored, MDB_PREV)
+        }
+        guard result == MDB_NOTFOUND else { throw error(result) }
+    }
+
+    /// What is stored without its checksum.
+    func value(_ stored: MDB_val) throws(StoreError) -> UnsafeRawBufferPointer {
+        guard stored.mv_size >= Checksum.size else {
+            throw StoreError(.corrupt, "a value has no checksum: the file is damaged", path: path)
+        }
+        return UnsafeRawBufferPointer(start: stored.mv_data, count: stored.mv_size &- Checksum.size)
+    }
+
+    private func error(_ result: Int32) -> StoreError { .lmdb(result, path: path, doing: "a record could not be read") }
+}
+
+extension Records {
+    /// The key space that a range lies in.
+    static func space(of range: KeyRange) throws(StoreError) -> UInt32 {
+        guard range.lower.count >= 4 else {
+            throw StoreError(.invalidValue, "a range's lower end does not name its key space in four bytes")
+        }
+        return range.lower.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+    }
+}

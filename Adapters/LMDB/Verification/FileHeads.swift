@@ -1,0 +1,109 @@
+internal import Foundation
+internal import TidelineStore
+
+/// The two heads of a file: where its newest two snapshots begin. Transaction n writes head n mod 2.
+struct FileHeads {
+    /// One head.
+    struct Head {
+        let transaction: UInt
+        let lastPage: UInt
+        let mapSize: UInt
+        let free: TreeRecord
+        let main: TreeRecord
+    }
+
+    let pageSize: Int
+    let heads: [Head]
+
+    var newest: Head { heads[0].transaction > heads[1].transaction ? heads[0] : heads[1] }
+    var bytesInUse: Int { (Int(newest.lastPage) + 1) * pageSize }
+
+    /// Reads and checks the heads, before LMDB believes them.
+    ///
+    /// Another process may be writing one; what seems damaged is looked at again before it is called so.
+    static func read(_ file: DataFile) throws(StoreError) -> FileHeads {
+        var attempts = 0
+        while true {
+            do {
+                return try readOnce(file)
+            } catch {
+                attempts += 1
+                guard error.code == .corrupt, attempts < 4 else { throw error }
+                usleep(500)
+            }
+        }
+    }
+
+    private static func readOnce(_ file: DataFile) throws(StoreError) -> FileHeads {
+        var result: Result<FileHeads, StoreError> = .failure(.damaged("it has no heads", path: file.path))
+        withUnsafeTemporaryAllocation(byteCount: 2 * FileLayout.pageSizes.upperBound, alignment: 16) { buffer in
+            do throws(StoreError) {
+                let count = try file.read(into: buffer, at: 0)
+                result = .success(try FileHeads(UnsafeRawBufferPointer(rebasing: buffer[..<count]), path: file.path))
+            } catch {
+                result = .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    private init(_ start: UnsafeRawBufferPointer, path: String) throws(StoreError) {
+        guard start.count > 0 else { throw .damaged("it is empty, so it was cut off", path: path) }
+        let pageSize = try Self.pageSize(start, path: path)
+        guard start.count >= 2 * pageSize else { throw .damaged("it ends within its heads", path: path) }
+        self.pageSize = pageSize
+        heads = try [0, 1].map { number throws(StoreError) in
+            let page = UnsafeRawBufferPointer(rebasing: start[(number * pageSize)..<((number + 1) * pageSize)])
+            return try Self.head(number, page, pageSize, path: path)
+        }
+        // Each commit writes the head that its predecessor did not.
+        let transactions = heads.map(\.transaction)
+        let distance = max(transactions[0], transactions[1]) - min(transactions[0], transactions[1])
+        guard distance == 1 || transactions == [0, 0] else {
+            throw .damaged("its heads are of transactions \(transactions[0]) and \(transactions[1])", path: path)
+        }
+    }
+
+    private static func pageSize(_ start: UnsafeRawBufferPointer, path: String) throws(StoreError) -> Int {
+        guard start.count >= FileLayout.pageHeader + FileLayout.head else {
+            throw .damaged("it ends within its heads", path: path)
+        }
+        let size = start.loadUnaligned(
+            fromByteOffset: FileLayout.pageHeader + FileLayout.headFreeTree, as: UInt32.self)
+        guard FileLayout.pageSizes.contains(Int(size)), size & (size - 1) == 0 else {
+            throw .damaged("it is not LMDB's, or its first head is destroyed", path: path)
+        }
+        return Int(size)
+    }
+
+    private static func head(
+        _ number: Int, _ page: UnsafeRawBufferPointer, _ pageSize: Int, path: String
+    ) throws(StoreError) -> Head {
+        let bytes = UnsafeRawBufferPointer(rebasing: page[FileLayout.pageHeader...])
+        func require(_ condition: Bool, _ what: String) throws(StoreError) {
+            guard condition else { throw .damaged("head \(number): \(what)", path: path) }
+        }
+        try require(page.word(at: 0) == number, "wrong number of the page")
+        try require(page.half(at: FileLayout.pageFlags) == FileLayout.headPage, "the page is no head")
+        try require(bytes.loadUnaligned(as: UInt32.self) == FileLayout.magic, "it is not LMDB's")
+        let version = bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self)
+        // A later version of LMDB counts on; anything far off is damage.
+        guard version <= FileLayout.version || version > 1000 else {
+            throw StoreError(.newerFormat, "the file is of version \(version) of LMDB's format", path: path)
+        }
+        try require(version == FileLayout.version, "version \(version)")
+        let size = bytes.loadUnaligned(fromByteOffset: FileLayout.headFreeTree, as: UInt32.self)
+        try require(Int(size) == pageSize, "pages of \(size) bytes")
+        let head = Head(
+            transaction: bytes.word(at: FileLayout.headTransaction), lastPage: bytes.word(at: FileLayout.headLastPage),
+            mapSize: bytes.word(at: FileLayout.headMapSize),
+            free: TreeRecord(UnsafeRawBufferPointer(rebasing: bytes[FileLayout.headFreeTree...])),
+            main: TreeRecord(UnsafeRawBufferPointer(rebasing: bytes[FileLayout.headMainTree...])))
+        try require(head.transaction & 1 == number || head.transaction == 0, "transaction \(head.transaction)")
+        try require(head.transaction < UInt.max / 2, "transaction \(head.transaction)")
+        let maximumSize = UInt.max >> (UInt.bitWidth == 64 ? 16 : 0)
+        try require(head.mapSize <= maximumSize, "a map of \(head.mapSize) bytes")
+        try require(head.lastPage >= 1 && head.lastPage < maximumSize / UInt(pageSize), "last page \(head.lastPage)")
+        return head
+    }
+}

@@ -1,0 +1,89 @@
+/// Where things lie in LMDB's file, version 1 of its format, in words of the machine: `MDB_page`, `MDB_meta`, `MDB_db`
+/// and `MDB_node` of its source.
+enum FileLayout {
+    static let word = MemoryLayout<UInt>.size
+
+    // A page: its number, two bytes unused, flags, then the bounds of its free space or a count of overflow pages.
+    static let pageFlags = word + 2
+    static let pageLower = word + 4
+    static let pageUpper = word + 6
+    static let pageOverflowCount = word + 4
+    static let pageHeader = word + 8
+
+    static let branchPage: UInt16 = 0x01
+    static let leafPage: UInt16 = 0x02
+    static let overflowPage: UInt16 = 0x04
+    static let headPage: UInt16 = 0x08
+
+    // A head, behind the page's header: magic, version, address, size of the map, the records of two trees, the last
+    // page, the transaction.
+    static let magic: UInt32 = 0xBEEF_C0DE
+    static let version: UInt32 = 1
+    static let headMapSize = 8 + word
+    static let headFreeTree = 8 + 2 * word
+    static let headMainTree = headFreeTree + treeRecord
+    static let headLastPage = headMainTree + treeRecord
+    static let headTransaction = headLastPage + word
+    static let head = headTransaction + word
+
+    // A tree's record: four bytes unused (the size of a page, in the first of a head), flags, depth, and five counts.
+    static let treeFlags = 4
+    static let treeDepth = 6
+    static let treeBranchPages = 8
+    static let treeLeafPages = 8 + word
+    static let treeOverflowPages = 8 + 2 * word
+    static let treeEntries = 8 + 3 * word
+    static let treeRoot = 8 + 4 * word
+    static let treeRecord = 8 + 5 * word
+    static let integerKeys: UInt16 = 0x08
+
+    // A node: the size of its data or its page in two and two bytes, flags or the page's highest two, size of its key.
+    static let nodeFlags = 4
+    static let nodeKeySize = 6
+    static let node = 8
+    static let nodeBigData: UInt16 = 0x01
+    static let nodeTree: UInt16 = 0x02
+
+    static let noPage = UInt.max
+    static let maximumDepth = 32
+    static let pageSizes = 256...32768
+}
+
+extension UnsafeRawBufferPointer {
+    func word(at offset: Int) -> UInt { loadUnaligned(fromByteOffset: offset, as: UInt.self) }
+    func half(at offset: Int) -> UInt16 { loadUnaligned(fromByteOffset: offset, as: UInt16.self) }
+}
+
+/// What LMDB records of a tree.
+struct TreeRecord: Equatable {
+    let flags: UInt16
+    let depth: Int
+    let branchPages: UInt
+    let leafPages: UInt
+    let overflowPages: UInt
+    let entries: UInt
+    let root: UInt
+
+    /// Reads a record; `bytes` has room for one.
+    init(_ bytes: UnsafeRawBufferPointer) {
+        flags = bytes.half(at: FileLayout.treeFlags)
+        depth = Int(bytes.half(at: FileLayout.treeDepth))
+        branchPages = bytes.word(at: FileLayout.treeBranchPages)
+        leafPages = bytes.word(at: FileLayout.treeLeafPages)
+        overflowPages = bytes.word(at: FileLayout.treeOverflowPages)
+        entries = bytes.word(at: FileLayout.treeEntries)
+        root = bytes.word(at: FileLayout.treeRoot)
+    }
+
+    /// What a walk found.
+    init(flags: UInt16, depth: Int, branchPages: UInt, leafPages: UInt, overflowPages: UInt, entries: UInt, root: UInt)
+    {
+        self.flags = flags
+        self.depth = depth
+        self.branchPages = branchPages
+        self.leafPages = leafPages
+        self.overflowPages = overflowPages
+        self.entries = entries
+        self.root = root
+    }
+}

@@ -1,0 +1,219 @@
+import Foundation
+import Testing
+import TidelineKeyValue
+import TidelineStore
+import TidelineTestSupport
+
+@testable import TidelineLMDB
+
+@Suite struct EngineTests {
+    /// Calls `body` with an engine in a new folder.
+    private func withEngine(_ options: LMDBOptions = .init(), _ body: (LMDBEngine) throws -> Void) throws {
+        try withTemporaryFolder { folder throws in
+            let engine = try LMDBEngine(path: "\(folder)/store", options: options)
+            try body(engine)
+            try engine.close()
+        }
+    }
+
+    @Test func whatIsPutIsRead() throws {
+        try withEngine { engine throws in
+            try engine.write { transaction throws in
+                try transaction.put(key(1, "a"), [1, 2, 3])
+                try transaction.put(key(1, "b"), [])
+                #expect(try transaction.value(key(1, "a")) == [1, 2, 3])
+            }
+            try engine.read { snapshot throws in
+                #expect(try snapshot.value(key(1, "a")) == [1, 2, 3])
+                #expect(try snapshot.value(key(1, "b")) == [])
+                #expect(try snapshot.value(key(1, "c")) == nil)
+                #expect(try snapshot.value(key(2, "a")) == nil)
+            }
+        }
+    }
+
+    @Test func aKeyMayBeItsSpaceOnlyAndEndAtTheLimit() throws {
+        try withEngine { engine throws in
+            let longest = key(7, String(repeating: "x", count: engine.maximumKeyLength - 4))
+            try engine.write { transaction throws in
+                try transaction.put(key(7), [1])
+                try transaction.put(longest, [2])
+                #expect(try transaction.value(longest) == [2])
+            }
+            #expect(try engine.read { try $0.entries(keys(of: 7)).map(\.key) } == [key(7), longest])
+            expectError(.invalidValue) { try engine.write { try $0.put(longest + [0], []) } }
+            expectError(.invalidValue) { try engine.write { try $0.put([0, 0, 1], []) } }
+            expectError(.invalidValue) { _ = try engine.read { try $0.value([1]) } }
+        }
+    }
+
+    @Test(arguments: [0, 1, 2, 255, 256, 4095, 4096, 0xFFFF_FFFE, 0xFFFF_FFFF] as [UInt32])
+    func spacesDoNotReachIntoEachOther(space: UInt32) throws {
+        try withEngine { engine throws in
+            let range = KeyRange(from: key(space), to: key(space, "\u{7F}"))
+            try engine.write { transaction throws in
+                for other in [space &- 1, space, space &+ 1] {
+                    try transaction.put(key(other, "k"), [UInt8(other & 0xFF)])
+                }
+            }
+            let expected = [Entry(key: key(space, "k"), value: [UInt8(space & 0xFF)])]
+            #expect(try engine.read { try $0.entries(range) } == expected)
+            #expect(try engine.read { try $0.entries(range, descending: true) } == expected)
+            #expect(try engine.write { try $0.entries(range) } == expected)
+        }
+    }
+
+    @Test func aScanKeepsOrderBoundsAndStops() throws {
+        try withEngine { engine throws in
+            let all = (0..<1000).map { Entry(key: key(3, String(format: "%04d", $0)), value: [UInt8($0 % 256)]) }
+            try engine.write { transaction throws in
+                for entry in all.shuffled() { try transaction.put(entry.key, entry.value) }
+                #expect(try transaction.entries(keys(of: 3)) == all)
+                #expect(try transaction.entries(keys(of: 3), descending: true) == all.reversed())
+            }
+            try engine.read { snapshot throws in
+                let range = KeyRange(from: all[100].key, to: all[200].key)
+                #expect(try snapshot.entries(range) == Array(all[100..<200]))
+                #expect(try snapshot.entries(range, descending: true) == all[100..<200].reversed())
+                #expect(try snapshot.entries(range, limit: 3) == Array(all[100..<103]))
+                #expect(try snapshot.entries(range, descending: true, limit: 1) == [all[199]])
+                #expect(try snapshot.entries(KeyRange(from: key(3, "0500x"), to: key(3, "0501"))).isEmpty)
+                #expect(try snapshot.entries(KeyRange(from: all[5].key, to: all[5].key)).isEmpty)
+                #expect(try snapshot.entries(KeyRange(from: all[6].key, to: all[5].key), descending: true).isEmpty)
+                let past = KeyRange(from: key(3, "0998"), to: key(3, "9"))
+                #expect(try snapshot.entries(past, descending: true) == all[998...].reversed())
+            }
+        }
+    }
+
+    @Test func scansNestInOneSnapshot() throws {
+        try withEngine { engine throws in
+            try engine.write { for number in 0..<5 { try $0.put(key(1, "\(number)"), [1]) } }
+            var pairs = 0
+            try engine.read { snapshot throws in
+                try snapshot.scan(keys(of: 1), descending: false) { _, _ in
+                    pairs += try snapshot.count(keys(of: 1))
+                    return .next
+                }
+            }
+            #expect(pairs == 25)
+        }
+    }
+
+    @Test func insertStoresOnceAndReadsElse() throws {
+        try withEngine { engine throws in
+            try engine.write { transaction throws in
+                #expect(try transaction.insert(key(1, "a"), [1]) == nil)
+                #expect(try transaction.insert(key(1, "a"), [2]) == [1])
+            }
+            #expect(try engine.write { try $0.insert(key(1, "a"), [3]) } == [1])
+            #expect(try engine.read { try $0.value(key(1, "a")) } == [1])
+        }
+    }
+
+    @Test func deleteSaysWhetherThereWasOne() throws {
+        try withEngine { engine throws in
+            try engine.write { transaction throws in
+                #expect(try !transaction.delete(key(9, "a")))
+                try transaction.put(key(9, "a"), [1])
+                #expect(try transaction.delete(key(9, "a")))
+                #expect(try !transaction.delete(key(9, "a")))
+                try transaction.put(key(9, "a"), [2])
+            }
+            #expect(try engine.read { try $0.value(key(9, "a")) } == [2])
+        }
+    }
+
+    @Test func aBodyThatThrowsLeavesNothingNotEvenASpace() throws {
+        struct Stop: Error {}
+        try withEngine { engine throws in
+            try engine.write { try $0.put(key(1, "a"), [1]) }
+            for _ in 0..<3 {
+                #expect(throws: Stop.self) {
+                    try engine.write { transaction throws in
+                        try transaction.put(key(1, "a"), [2])
+                        try transaction.put(key(2, "a"), [2])
+                        throw Stop()
+                    }
+                }
+                #expect(try engine.read { try $0.value(key(1, "a")) } == [1])
+                #expect(try engine.read { try $0.count(keys(of: 2)) } == 0)
+            }
+            try engine.write { transaction throws in
+                try transaction.put(key(3, "a"), [3])
+                try transaction.put(key(2, "a"), [2])
+            }
+            #expect(try engine.read { try $0.value(key(2, "a")) } == [2])
+            #expect(try engine.read { try $0.value(key(3, "a")) } == [3])
+        }
+    }
+
+    @Test func aSnapshotStandsStill() throws {
+        try withEngine { engine throws in
+            try engine.write { try $0.put(key(1, "a"), [1]) }
+            try engine.read { outer throws in
+                try engine.write { transaction throws in
+                    try transaction.put(key(1, "a"), [2])
+                    try transaction.put(key(2, "new space"), [2])
+                    #expect(try engine.read { try $0.value(key(1, "a")) } == [1])
+                }
+                #expect(try outer.value(key(1, "a")) == [1])
+                #expect(try outer.value(key(2, "new space")) == nil)
+                #expect(try outer.count(keys(of: 2)) == 0)
+                #expect(try engine.read { try $0.value(key(2, "new space")) } == [2])
+            }
+        }
+    }
+
+    @Test(arguments: [0, 1, 3, 2000, 2040, 4096, 100_000, 4_000_000])
+    func valuesOfEveryLengthComeBack(length: Int) throws {
+        try withEngine { engine throws in
+            let value = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+            try engine.write { try $0.put(key(1, "a"), value) }
+            #expect(try engine.read { try $0.value(key(1, "a")) } == value)
+            try engine.write { try $0.put(key(1, "a"), [1]) }
+            #expect(try engine.read { try $0.value(key(1, "a")) } == [1])
+        }
+    }
+
+    @Test func moreSpacesThanThereMayBeAreRefused() throws {
+        try withEngine { engine throws in
+            try engine.write { transaction throws in
+                for space in 0..<UInt32(Environment.maximumSpaces) { try transaction.put(key(space, "a"), []) }
+            }
+            let error = expectError(.full) { try engine.write { try $0.put(key(1 << 20, "a"), []) } }
+            #expect(error?.message.contains("4096") == true)
+            #expect(try engine.read { try $0.value(key(4095, "a")) } == [])
+            try engine.write { try $0.put(key(4095, "b"), []) }
+        }
+    }
+
+    @Test func manyThreadsReadAndWriteAtOnce() throws {
+        try withEngine { engine throws in
+            try engine.write { for number in 0..<100 { try $0.put(key(1, "\(number)"), [0]) } }
+            let errors = onThreads(64) { thread throws in
+                for round in 0..<50 {
+                    if thread % 16 == 0 {
+                        let byte = UInt8(truncatingIfNeeded: thread + round)
+                        try engine.write { transaction throws in
+                            for number in 0..<100 { try transaction.put(key(1, "\(number)"), [byte]) }
+                            try transaction.put(key(UInt32(2 + thread * 64 + round), "space"), [byte])
+                        }
+                    } else {
+                        let values = try engine.read { try $0.entries(keys(of: 1)).map(\.value) }
+                        if values.count != 100 || Set(values).count != 1 { throw Torn() }
+                    }
+                }
+            }
+            #expect(errors.isEmpty, "\(errors)")
+            for thread in [0, 16, 32, 48] {
+                for round in 0..<50 {
+                    let space = UInt32(2 + thread * 64 + round)
+                    #expect(try engine.read { try $0.count(keys(of: space)) } == 1)
+                }
+            }
+        }
+    }
+
+    private struct Torn: Error {}
+}

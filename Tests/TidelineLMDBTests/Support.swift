@@ -1,0 +1,91 @@
+import Foundation
+import Testing
+import TidelineKeyValue
+import TidelineLMDB
+import TidelineStore
+
+/// A key of a space.
+func key(_ space: UInt32, _ rest: String = "") -> [UInt8] {
+    withUnsafeBytes(of: space.bigEndian) { Array($0) } + Array(rest.utf8)
+}
+
+/// The keys of a space, all of them.
+func keys(of space: UInt32) -> KeyRange { KeyRange(prefix: key(space)) }
+
+extension KeyValueSnapshot {
+    func value(_ key: [UInt8]) throws -> [UInt8]? { try key.withUnsafeBytes { try get($0) { Array($0) } } }
+
+    func count(_ range: KeyRange) throws -> Int {
+        var count = 0
+        try scan(range, descending: false) { _, _ in
+            count += 1
+            return .next
+        }
+        return count
+    }
+
+    func entries(_ range: KeyRange, descending: Bool = false, limit: Int = .max) throws -> [Entry] {
+        var entries: [Entry] = []
+        try scan(range, descending: descending) { key, value in
+            entries.append(Entry(key: Array(key), value: Array(value)))
+            return entries.count < limit ? .next : .stop
+        }
+        return entries
+    }
+}
+
+struct Entry: Hashable, Comparable {
+    let key: [UInt8]
+    let value: [UInt8]
+    static func < (a: Entry, b: Entry) -> Bool { a.key.lexicographicallyPrecedes(b.key) }
+}
+
+extension KeyValueTransaction {
+    func put(_ key: [UInt8], _ value: [UInt8]) throws {
+        try key.withUnsafeBytes { key in try value.withUnsafeBytes { try put(key, $0) } }
+    }
+
+    func delete(_ key: [UInt8]) throws -> Bool { try key.withUnsafeBytes { try delete($0) } }
+
+    /// The value that was there, nil when the given one was stored.
+    func insert(_ key: [UInt8], _ value: [UInt8]) throws -> [UInt8]? {
+        try key.withUnsafeBytes { key in try value.withUnsafeBytes { try insert(key, $0) { Array($0) } } }
+    }
+}
+
+/// Expects a ``StoreError`` of that code, and returns it.
+@discardableResult
+func expectError(
+    _ code: StoreError.Code, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
+) -> StoreError? {
+    let error = #expect(throws: StoreError.self, sourceLocation: sourceLocation, performing: body)
+    let thrown = error.map(String.init(describing:)) ?? "nothing thrown"
+    #expect(error?.code == code, "\(thrown)", sourceLocation: sourceLocation)
+    return error
+}
+
+/// Runs `body` on so many threads at once, and returns what they threw.
+func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) -> [any Error] {
+    let errors = ErrorList()
+    let done = DispatchGroup()
+    for number in 0..<count {
+        done.enter()
+        let thread = Thread {
+            do { try body(number) } catch { errors.append(error) }
+            done.leave()
+        }
+        thread.start()
+    }
+    done.wait()
+    return errors.all
+}
+
+/// `@unchecked Sendable`: the list is used under the lock only.
+private final class ErrorList: @unchecked Sendable {
+    private let lock = NSLock()
+    private var errors: [any Error] = []
+
+    var all: [any Error] { lock.withLock { errors } }
+
+    func append(_ error: any Error) { lock.withLock { errors.append(error) } }
+}
