@@ -1,8 +1,8 @@
 /// The changes of an ``OverlayTransaction``: a map whose values begin with a mark, for a removed key has none.
 struct OverlayChanges {
-    /// What became of a key that was changed: what reading its value gave, nil when it was removed.
-    struct Change<Result> {
-        var result: Result?
+    /// What became of a key.
+    enum Change {
+        case none, removed, stored
     }
 
     private static let removed: UInt8 = 0
@@ -17,11 +17,16 @@ struct OverlayChanges {
         marked.first == stored ? UnsafeRawBufferPointer(rebasing: marked[1...]) : nil
     }
 
-    /// What became of a key; nil when it was not changed.
-    func read<T>(
-        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T
-    ) rethrows -> Change<T>? {
-        try map.get(key) { marked in Change(result: try OverlayChanges.value(of: marked).map(body)) }
+    /// Calls `body` with the value that was stored under a key, if one was.
+    func read(
+        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) rethrows -> Change {
+        let change = try map.get(key) { marked -> Change in
+            guard let value = OverlayChanges.value(of: marked) else { return .removed }
+            try body(value)
+            return .stored
+        }
+        return change ?? .none
     }
 
     mutating func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {

@@ -34,8 +34,9 @@ public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransacti
     public func get<T>(
         _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T
     ) throws -> T? {
-        if let change = try changes.read(key, body) { return change.result }
-        return try base.get(key, body)
+        var result: T?
+        if try changes.read(key, { result = try body($0) }) == .none { return try base.get(key, body) }
+        return result
     }
 
     public func scan(
@@ -73,13 +74,18 @@ public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransacti
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
         orRead existing: (UnsafeRawBufferPointer) throws -> T
     ) throws -> T? {
-        let inBase = try base.get(key) { committed in
-            try changes.read(key, existing) ?? OverlayChanges.Change(result: try existing(committed))
+        var result: T?
+        var change = OverlayChanges.Change.none
+        let committed: Void? = try base.get(key) { committed in
+            change = try changes.read(key) { result = try existing($0) }
+            if change == .none { result = try existing(committed) }
         }
-        if inBase == nil, changes.insert(key, value) { return nil }
-        if let change = try inBase ?? changes.read(key, existing), let result = change.result { return result }
-        changes.put(key, value)
-        return nil
+        if committed == nil {
+            if changes.insert(key, value) { return nil }
+            change = try changes.read(key) { result = try existing($0) }
+        }
+        if change == .removed { changes.put(key, value) }
+        return result
     }
 
     // MARK: Committing

@@ -48,13 +48,21 @@ package struct MapCursor: Sendable {
         }
     }
 
+    /// Goes down to the first leaf below a node that may have entries of the range.
     private mutating func enter(_ node: MapNode) {
-        if node.isLeaf {
-            leaf = node.entries
-            pending = range.map(node.indices) ?? 0..<leaf.count
-        } else {
-            path.append((node.children, range.map(node.indices) ?? 0..<node.children.count))
+        var node = node
+        while !node.isLeaf {
+            var children = indices(of: node)
+            let next = MapCursor.takeNext(&children, descending)
+            if !children.isEmpty { path.append((node.children, children)) }
+            node = node.children[next]
         }
+        leaf = node.entries
+        pending = indices(of: node)
+    }
+
+    private func indices(of node: MapNode) -> Range<Int> {
+        range.map(node.indices) ?? 0..<(node.isLeaf ? node.entries.count : node.children.count)
     }
 
     /// Takes the index that comes next off a range that is not empty.

@@ -37,10 +37,10 @@ struct MapEntries: Sendable {
         }
     }
 
-    /// The index of a key, or where it would be.
-    func search(_ key: UnsafeRawBufferPointer) -> (index: Int, isFound: Bool) {
+    /// The index of a key, or where it would be; it must not come before one that is known.
+    func search(_ key: UnsafeRawBufferPointer, from first: Int = 0) -> (index: Int, isFound: Bool) {
         bytes.withUnsafeBytes { bytes in
-            var low = 0
+            var low = first
             var high = slots.count
             while low < high {
                 let middle = (low + high) / 2

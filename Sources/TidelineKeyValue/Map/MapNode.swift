@@ -43,8 +43,15 @@ struct MapNode: Sendable {
     /// Which entries of a leaf lie in a range that is not empty, or which children of a branch may have some that do.
     func indices(in range: KeyRange) -> Range<Int> {
         let (lower, isFound) = range.lower.withUnsafeBytes { entries.search($0) }
-        let upper = range.upper.withUnsafeBytes { entries.search($0).index }
+        let upper = range.upper.withUnsafeBytes { firstIndex(notBefore: $0, from: lower) }
         return isLeaf ? lower..<upper : (isFound ? lower + 1 : lower)..<upper + 1
+    }
+
+    /// Most ranges are short, so the first place is tried before the others are searched.
+    private func firstIndex(notBefore key: UnsafeRawBufferPointer, from first: Int) -> Int {
+        let isFirst =
+            first == entries.count || entries.withEntry(at: first) { candidate, _ in candidate.compare(key) >= 0 }
+        return isFirst ? first : entries.search(key, from: first + 1).index
     }
 
     // MARK: Storing

@@ -1,5 +1,7 @@
 import Testing
 import TidelineKeyValue
+import TidelineLMDB
+import TidelineLevelDB
 import TidelineMemory
 import TidelineStore
 import TidelineTestSupport
@@ -13,6 +15,8 @@ struct EngineUnderTest: Sendable, CustomTestStringConvertible {
 
     static let all: [EngineUnderTest] = [
         EngineUnderTest(testDescription: "memory", isPersistent: false) { _ in MemoryEngine() },
+        EngineUnderTest(testDescription: "LMDB") { try LMDBEngine(path: "\($0)/store") },
+        EngineUnderTest(testDescription: "LevelDB") { try LevelDBEngine(path: "\($0)/store") },
         EngineUnderTest(testDescription: "sorted file") { try SortedFileEngine(path: "\($0)/log") },
     ]
 

@@ -1,0 +1,112 @@
+import Testing
+import TidelineKeyValue
+import TidelineMemory
+import TidelineStore
+
+/// What an engine asks of the overlay; what its bodies ask of it, the tests of the engines show.
+@Suite struct OverlayTransactionTests {
+    /// A snapshot that counts how often it is asked.
+    private final class CountingSnapshot: KeyValueSnapshot {
+        var entries = MapModel()
+        private(set) var gets = 0
+        private(set) var scans = 0
+
+        func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T? {
+            gets += 1
+            return try entries[Array(key)].map { try $0.withUnsafeBytes(body) }
+        }
+
+        func scan(
+            _ range: KeyRange, descending: Bool,
+            _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
+        ) throws {
+            scans += 1
+            for entry in entries.entries(in: range, descending: descending) {
+                let step = try entry.key.withUnsafeBytes { key in
+                    try entry.value.withUnsafeBytes { try body(key, $0) }
+                }
+                if step == .stop { return }
+            }
+        }
+    }
+
+    private let base = CountingSnapshot()
+    private let overlay: OverlayTransaction<CountingSnapshot>
+
+    init() {
+        for key in [1, 3, 5, 7] as [UInt8] { base.entries[[0, 0, 0, 1, key]] = [key] }
+        overlay = OverlayTransaction(over: base)
+    }
+
+    private func changes() -> [[UInt8]: [UInt8]?] {
+        var changes: [[UInt8]: [UInt8]?] = [:]
+        overlay.forEachChange { changes.updateValue($1.map { Array($0) }, forKey: Array($0)) }
+        return changes
+    }
+
+    @Test func changesComeInOrderOfKeysEachOnce() throws {
+        #expect(overlay.isEmpty)
+        for key in [7, 2, 9, 3, 2] as [UInt8] { try overlay.put([0, 0, 0, 1, key], [key, key]) }
+        #expect(try overlay.delete([0, 0, 0, 1, 7]))
+        #expect(try overlay.delete([0, 0, 0, 1, 5]))
+        try overlay.put([0, 0, 0, 1, 9], [])
+        var keys: [UInt8] = []
+        overlay.forEachChange { key, _ in keys.append(key[4]) }
+        #expect(keys == [2, 3, 5, 7, 9])
+        #expect(
+            changes() == [
+                [0, 0, 0, 1, 2]: [2, 2], [0, 0, 0, 1, 3]: [3, 3], [0, 0, 0, 1, 5]: nil, [0, 0, 0, 1, 7]: nil,
+                [0, 0, 0, 1, 9]: [],
+            ])
+        #expect(!overlay.isEmpty)
+    }
+
+    @Test func whatChangesNothingIsNoChange() throws {
+        #expect(try !overlay.delete([0, 0, 0, 1, 2]))
+        #expect(try overlay.insert([0, 0, 0, 1, 3], [9]) == [3])
+        #expect(overlay.isEmpty)
+        #expect(changes().isEmpty)
+    }
+
+    @Test func anErrorOfTheBodyEndsTheChanges() throws {
+        struct Own: Error {}
+        try overlay.put([0, 0, 0, 1, 2], [])
+        try overlay.put([0, 0, 0, 1, 4], [])
+        var calls = 0
+        #expect(throws: Own.self) {
+            try overlay.forEachChange { _, _ in
+                calls += 1
+                throw Own()
+            }
+        }
+        #expect(calls == 1)
+    }
+
+    @Test func theSnapshotIsAskedOnceAtMost() throws {
+        try overlay.put([0, 0, 0, 1, 1], [])
+        #expect(try overlay.value([0, 0, 0, 1, 1]) == [])
+        #expect(base.gets == 0)
+        #expect(try overlay.value([0, 0, 0, 1, 3]) == [3])
+        #expect(base.gets == 1)
+        for key in [1, 2, 3, 3] as [UInt8] { _ = try overlay.insert([0, 0, 0, 1, key], [8]) }
+        #expect(base.gets == 5)
+        _ = try overlay.entries(in: KeyRange(prefix: [0, 0, 0, 1]), limit: 1)
+        #expect(base.scans == 1)
+    }
+
+    /// A removed key of the snapshot is passed over without a call of the body, at either end, too.
+    @Test func removedKeysAreNotSeen() throws {
+        let range = KeyRange(prefix: [0, 0, 0, 1])
+        for removed in [1, 7, 3, 5] as [UInt8] {
+            #expect(try overlay.delete([0, 0, 0, 1, removed]))
+            #expect(try overlay.value([0, 0, 0, 1, removed]) == nil)
+            for descending in [false, true] {
+                let keys = try overlay.entries(in: range, descending: descending).map(\.key)
+                #expect(!keys.contains([0, 0, 0, 1, removed]))
+            }
+        }
+        #expect(try overlay.entries(in: range).isEmpty)
+        #expect(try overlay.insert([0, 0, 0, 1, 3], [4]) == nil)
+        #expect(try overlay.entries(in: range).map(\.value) == [[4]])
+    }
+}
