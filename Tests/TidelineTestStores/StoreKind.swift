@@ -53,6 +53,9 @@ extension StoreKind {
     /// One kind per engine, the one that costs least.
     public static let perEngine = [sqliteInMemory]
 
+    /// One for tests in which the store has no part.
+    public static let simplest = sqliteInMemory
+
     /// The kinds that keep their rows when they are closed.
     public static let persistent = all.filter(\.isPersistent)
 

@@ -8,8 +8,8 @@ public struct RandomQuery: Sendable {
     public var values: RandomValues
     /// How deep the trees may become.
     public var maximumDepth = 4
-    private let rows: [Row]
-    private var random: SplitMix64
+    let rows: [Row]
+    var random: SplitMix64
 
     /// A source that gives the same queries for the same seed; half of the literals are values of `rows`.
     public init(seed: UInt64, schema: TableSchema, rows: [Row] = [], values: RandomValues = RandomValues()) {

@@ -29,6 +29,17 @@ public struct RandomRows: Sendable {
         return schema
     }
 
+    /// A definition with up to four more indexes, of up to three columns, `id` among them.
+    public mutating func indexedSchema(_ name: String = "Item", idType: IDType? = nil) -> TableSchema {
+        var schema = schema(name, idType: idType)
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+            let columns = (schema.allColumns.map(\.name) + ["id"]).shuffled(using: &random)
+            let index = IndexSchema(Array(columns.prefix(Int.random(in: 1...3, using: &random))))
+            if !schema.indexes.contains(index) { schema.indexes.append(index) }
+        }
+        return schema
+    }
+
     /// A table of every type with optional columns, and one column per type that is not optional.
     public static func everyType(_ name: String = "Item") -> TableSchema {
         let optional = ColumnType.allCases.map { ColumnSchema($0.rawValue, $0) }
@@ -72,6 +83,11 @@ public struct RandomRows: Sendable {
     }
 
     private mutating func textualID() -> String {
+        if values.includesLongTexts, chance(0.1, using: &random) {
+            let count = pick([118, 122, 123, 124, 125, 126, 127, 200, 251], using: &random)
+            let end = pick(["", "a", "A", "😀"], using: &random)
+            return String(repeating: "😀", count: count) + end + "\(Int.random(in: 0...999, using: &random))"
+        }
         let text = chance(0.5, using: &random) ? pick(RandomValues.texts, using: &random) : ""
         return text.isEmpty || chance(0.5, using: &random)
             ? "\(text)\(Int.random(in: 0...9_999, using: &random))" : text

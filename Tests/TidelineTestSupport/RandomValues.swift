@@ -6,13 +6,19 @@ public struct RandomValues: Sendable {
     public var includesNaN: Bool
     /// Whether doubles may be infinite.
     public var includesInfinity: Bool
+    /// Whether texts may be longer than an engine's keys and differ only in their last characters.
+    public var includesLongTexts: Bool
     /// The share of nulls, 0 to 1, where null is allowed.
     public var nullShare: Double
 
     /// A source of values.
-    public init(includesNaN: Bool = false, includesInfinity: Bool = true, nullShare: Double = 0.15) {
+    public init(
+        includesNaN: Bool = false, includesInfinity: Bool = true, includesLongTexts: Bool = false,
+        nullShare: Double = 0.15
+    ) {
         self.includesNaN = includesNaN
         self.includesInfinity = includesInfinity
+        self.includesLongTexts = includesLongTexts
         self.nullShare = nullShare
     }
 
@@ -59,6 +65,10 @@ public struct RandomValues: Sendable {
 
     /// A text: one of the nasty ones, one put together of them, or a short one.
     public func string(using random: inout SplitMix64) -> String {
+        if includesLongTexts, chance(0.1, using: &random) {
+            let count = pick([480, 500, 505, 600], using: &random)
+            return String(repeating: "k", count: count) + pick(Self.texts, using: &random)
+        }
         switch Int.random(in: 0..<10, using: &random) {
         case 0..<5: return pick(Self.texts, using: &random)
         case 5: return pick(Self.texts, using: &random) + pick(Self.texts, using: &random)

@@ -1,8 +1,8 @@
 import HTTPTypes
 import Synchronization
 import Testing
-import TidelineSQLite
 import TidelineStore
+import TidelineTestStores
 
 @testable import Tideline
 
@@ -12,12 +12,12 @@ struct ConnectionTests {
     private func makeClient(
         url: String = "http://server.test", _ transport: ScriptedTransport,
         configure: (inout SyncOptions) -> Void = { _ in }
-    ) async throws -> SyncTable<SQLiteStore> {
+    ) async throws -> SyncTable<AnyStore> {
         var options = SyncOptions()
         options.environment.sleep = { _ in }
         configure(&options)
         let client = try SyncClient(
-            url: url, store: SQLiteStore.inMemory(), transport: transport, options: options)
+            url: url, store: StoreKind.simplest.makeStore(), transport: transport, options: options)
         try await client.define(World.schema)
         return client.table("TodoItem")
     }
@@ -54,7 +54,7 @@ struct ConnectionTests {
         ])
     func badAddresses(url: String) throws {
         let error = #expect(throws: SyncError.self) {
-            _ = try SyncClient(url: url, store: SQLiteStore.inMemory(), transport: Self.noRows)
+            _ = try SyncClient(url: url, store: StoreKind.simplest.makeStore(), transport: Self.noRows)
         }
         #expect(error?.code == .invalidArgument)
         #expect(error?.message.contains("https://example.org/app") == true)
