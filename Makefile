@@ -21,6 +21,7 @@ demo: dependencies
 # XCTest is left out so that what closes the output is the count of the tests there are.
 test: dependencies
 	swift build --build-tests
+	scripts/test-linking
 	swift test --skip-build --disable-xctest
 
 lint:

@@ -4,7 +4,7 @@ public import TidelineStore
 /// The way into Tideline: a server's address, a local store, and a transport between them.
 ///
 /// ```swift
-/// let client = try SyncClient(url: "https://example.org", store: SQLiteStore(path: "todo.db"), transport: transport)
+/// let client = try SyncClient(url: "https://example.org", store: store, transport: transport)  // any LocalStore
 /// try await client.define(TableSchema("TodoItem", columns: [.string("text"), .bool("complete")]))
 /// let items = client.table("TodoItem")
 /// try await items.insert(["text": "Buy milk", "complete": false])

@@ -1,0 +1,91 @@
+import Foundation
+import HTTPTypes
+import Synchronization
+import Tideline
+import TidelineLMDB
+import TidelineLevelDB
+import TidelineMemory
+import TidelineSQLite
+import TidelineServer
+import TidelineStore
+
+/// Work on a queue of a given length, for who counts what it costs: see `Benchmarks/queue`.
+///
+///     QueueCost ENGINE PATH fill N              makes a store whose queue has N operations
+///     QueueCost ENGINE PATH enqueue|revise|push K    does K times one thing to it
+///
+/// `memory`, which keeps nothing, takes `fill N` before every other work: `QueueCost memory - fill 100 push 10`.
+@main
+enum QueueCost {
+    static let items = TableSchema("TodoItem", columns: [.string("text"), .bool("complete")])
+
+    static func main() async throws {
+        var words = CommandLine.arguments.dropFirst()
+        guard let engine = words.popFirst(), let path = words.popFirst() else { usage() }
+        switch engine {
+        case "sqlite": try await run(SQLiteStore(path: path), words)
+        case "lmdb": try await run(LMDBStore(path: path), words)
+        case "leveldb": try await run(LevelDBStore(path: path), words)
+        case "memory": try await run(MemoryStore(), words)
+        default: usage()
+        }
+    }
+
+    private static func run(_ store: some LocalStore, _ words: ArraySlice<String>) async throws {
+        var words = words
+        while let work = words.popFirst() {
+            guard let count = words.popFirst().flatMap({ Int($0) }) else { usage() }
+            try await run(work, count, on: store)
+        }
+        try store.close()
+    }
+
+    private static func run(_ work: String, _ count: Int, on store: some LocalStore) async throws {
+        let transport = try LimitedTransport(requests: work == "push" ? count : 0)
+        let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
+        try await client.define(items)
+        let table = client.table("TodoItem")
+        switch work {
+        case "fill":
+            for number in 0..<count { try await table.insert(row("item-\(number)")) }
+        case "enqueue":
+            for number in 0..<count { try await table.insert(row("later-\(number)")) }
+        case "revise":
+            // Each is found in the queue by its row.
+            for number in 0..<count { try await table.update(row("item-\(number % 100)")) }
+        case "push":
+            // The one after the last is refused: the network is gone.
+            do { try await client.context.push() } catch is SyncError {}
+        default: usage()
+        }
+    }
+
+    private static func row(_ id: String) -> Row { ["id": .string(id), "text": "Buy milk", "complete": false] }
+
+    private static func usage() -> Never {
+        FileHandle.standardError.write(Data("usage: QueueCost sqlite|lmdb|leveldb|memory PATH WORK COUNT…\n".utf8))
+        exit(64)
+    }
+}
+
+/// A server in this process, which is reached so many times and no more.
+final class LimitedTransport: Transport {
+    private let service: TableService<MemoryStore>
+    private let left: Mutex<Int>
+
+    init(requests: Int) throws {
+        service = try TableService(
+            store: MemoryStore(), options: TableServiceOptions(schemas: [QueueCost.items]))
+        left = Mutex(requests)
+    }
+
+    func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
+        let isReached = left.withLock { left in
+            left -= 1
+            return left >= 0
+        }
+        guard isReached else { throw TransportError(.connection, "the network is gone") }
+        let answer = service.handle(request, body: body ?? [])
+        return TransportResponse(response: answer.response, body: answer.body)
+    }
+}

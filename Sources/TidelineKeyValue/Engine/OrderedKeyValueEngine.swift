@@ -1,0 +1,100 @@
+public import TidelineStore
+
+/// An engine that keeps byte strings under byte strings, in order: what ``KeyValueStore`` makes a whole store of.
+///
+/// This is the smaller of the two seams for stores. Tables, rows, ids, indexes, queries, counts and definitions lie
+/// above it; an engine knows none of them.
+///
+/// ## What an implementer guarantees
+/// - **Order.** Keys compare as unsigned bytes, a key before those it begins. A key has 4 bytes at least and
+///   ``maximumKeyLength`` at most, every byte may have every value, and an empty value is a value.
+/// - **Key spaces.** The first four bytes of a key name its key space, and a scan's range lies within one. An engine that
+///   has several maps, such as LMDB's named databases, may keep a space in each; others need not care.
+/// - **A snapshot stands still**: ``read(_:)`` shows its body the commits made before, all of them and whole, whatever is
+///   written meanwhile.
+/// - **A transaction is all or nothing.** ``write(_:)`` calls its body once, sees its own changes in `get` and `scan`,
+///   commits when the body returns and drops everything when it throws or when the commit fails. On return it is as
+///   durable as ``capabilities`` say.
+/// - **Bodies run on the calling thread**, before the call returns. A snapshot or transaction is not used after its body;
+///   that, too, is seen to above.
+/// - **Threads.** Reads come from any number of threads at once, also beside the write; ``KeyValueStore`` sees to it that
+///   one write at a time comes from one store, none from within a body of the same thread, and that ``close()`` comes
+///   once and last. Where two stores or processes share files, the engine makes writers wait for each other.
+/// - **Errors** are ``StoreError``s with the engine's code beside: ``StoreError/Code/full`` when disk or map have no room,
+///   ``StoreError/Code/corrupt`` for damage, ``StoreError/Code/busy`` for a lock not had in time,
+///   ``StoreError/Code/readOnly``, ``StoreError/Code/io`` for all else. Nothing traps on data. After a failed
+///   transaction the engine works on.
+///
+/// Opening is the implementer's initialiser: it throws ``StoreError/Code/locked``, ``StoreError/Code/corrupt`` or
+/// ``StoreError/Code/io`` and leaves nothing half-made behind.
+public protocol OrderedKeyValueEngine: Sendable {
+    /// What a read body gets.
+    associatedtype Snapshot: KeyValueSnapshot
+    /// What a write body gets.
+    associatedtype Transaction: KeyValueTransaction
+
+    /// What a store over this engine can do, unchanging while it is open.
+    var capabilities: StoreCapabilities { get }
+
+    /// The greatest length of a key in bytes, the key space included, 128 or more; `Int.max` when there is none.
+    ///
+    /// Longer keys are seen to above. It belongs to the format of the files: an engine never changes it.
+    var maximumKeyLength: Int { get }
+
+    /// Runs `body` on one snapshot and ends it.
+    func read<T>(_ body: (Snapshot) throws -> T) throws -> T
+
+    /// Runs `body` as one transaction, which is committed when it returns and dropped when it throws.
+    func write<T>(_ body: (Transaction) throws -> T) throws -> T
+
+    /// Lets go of files, locks and memory.
+    func close() throws
+}
+
+/// Reading within one snapshot.
+///
+/// Bytes passed to a body are borrowed: they are valid until the body returns. Within a ``KeyValueTransaction`` the body
+/// makes no changes; ``KeyValueStore`` sees to that.
+public protocol KeyValueSnapshot {
+    /// Calls `body` with the value of a key; nil, without calling it, when there is none.
+    func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T?
+
+    /// Calls `body` with each key of the range and its value, in ascending or descending order of keys, until it returns
+    /// ``ScanStep/stop`` or throws.
+    func scan(
+        _ range: KeyRange, descending: Bool,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
+    ) throws
+}
+
+/// Reading and writing within one transaction.
+///
+/// After a call that threw, nothing more is asked of the transaction, and it is dropped.
+public protocol KeyValueTransaction: KeyValueSnapshot {
+    /// Stores a value under a key, in the place of one there may be. The bytes are the caller's again after the call.
+    func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws
+
+    /// Removes a key and its value.
+    /// - Returns: Whether there was one.
+    func delete(_ key: UnsafeRawBufferPointer) throws -> Bool
+
+    /// Stores a value under a key that has none, or calls `existing` with the value there is and stores nothing.
+    ///
+    /// The default asks, then stores; an engine that does both at once implements it.
+    /// - Returns: What `existing` returned, nil when the value was stored.
+    func insert<T>(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
+        orRead existing: (UnsafeRawBufferPointer) throws -> T
+    ) throws -> T?
+}
+
+extension KeyValueTransaction {
+    public func insert<T>(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
+        orRead existing: (UnsafeRawBufferPointer) throws -> T
+    ) throws -> T? {
+        if let found = try get(key, existing) { return found }
+        try put(key, value)
+        return nil
+    }
+}

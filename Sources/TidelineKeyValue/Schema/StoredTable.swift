@@ -1,0 +1,83 @@
+internal import TidelineStore
+
+/// A table as it is stored: its definition, where its rows and indexes lie, and what follows from that for every call.
+final class StoredTable: Sendable {
+    let definition: StoredDefinition
+    /// The columns of a row that is read in full.
+    let shape: RowShape
+    let evaluator: Evaluator
+    let ids: IDRule
+    let indexes: [StoredIndex]
+    /// The columns of the rows as each layout packed them.
+    let layouts: [Layout]
+
+    init(_ definition: StoredDefinition) {
+        self.definition = definition
+        shape = definition.schema.makeShape()
+        evaluator = Evaluator(schema: definition.schema)
+        ids = IDRule(definition.schema)
+        let shape = shape
+        indexes = definition.indexes.map { StoredIndex($0, of: shape) }
+        layouts = definition.layouts.map { Layout($0, of: definition.schema, shape: shape) }
+    }
+
+    var schema: TableSchema { definition.schema }
+    var name: String { definition.schema.name }
+    var rows: KeySpace { definition.rows }
+
+    /// The number of the layout that rows are written with, which stands in their headers.
+    var currentLayout: Int { layouts.count - 1 }
+}
+
+/// The columns with which rows were packed, from one definition of the table until the next.
+struct Layout: Sendable {
+    /// All columns: those that the definition named, then those it no longer named.
+    let shape: RowShape
+    /// Where each column of the table's shape lies in this layout, nil when the layout lacks it.
+    let positions: [Int?]
+    /// Whether a row of this layout is a row of the table's shape as it is.
+    let isCurrent: Bool
+
+    init(_ columns: [ColumnSchema], of schema: TableSchema, shape target: RowShape) {
+        let shape = RowShape(table: schema.name, idType: schema.idType, columns: columns)
+        self.shape = shape
+        positions = target.columns.map { shape.index(of: $0.name) }
+        isCurrent = shape.hasSameColumns(as: target)
+    }
+}
+
+/// An index as it is stored.
+struct StoredIndex: Sendable {
+    let space: KeySpace
+    /// The columns as the definition names them.
+    let columns: [String]
+    /// Their positions in the table's shape; nil for `id`.
+    let positions: [Int?]
+    /// Their types; that of `id` as a column's.
+    let types: [ColumnType]
+
+    init(_ definition: StoredDefinition.Index, of shape: RowShape) {
+        space = definition.space
+        columns = definition.columns
+        positions = definition.columns.map { shape.index(of: $0) }
+        types = positions.map { position in
+            position.map { shape.columns[$0].type } ?? (shape.idType == .int ? .int : .string)
+        }
+    }
+}
+
+/// What is written of a table into the store, as JSON.
+struct StoredDefinition: Codable, Sendable, Hashable {
+    /// An index and the space of its keys.
+    struct Index: Codable, Sendable, Hashable {
+        var columns: [String]
+        var space: KeySpace
+    }
+
+    var schema: TableSchema
+    /// The columns of each layout, by its number; the last is the one in use.
+    var layouts: [[ColumnSchema]]
+    /// The space of the rows.
+    var rows: KeySpace
+    var indexes: [Index]
+}

@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+
+@testable import TidelineTool
+
+@Suite("The shell of the to-do list")
+struct ShellTests {
+    @Test(
+        "A line is taken apart as a shell does",
+        arguments: [
+            ("", []), ("  \t ", []), ("list", ["list"]), (" add  Buy\tmilk ", ["add", "Buy", "milk"]),
+            ("add 'Buy  milk'", ["add", "Buy  milk"]), ("add \"it's\"", ["add", "it's"]),
+            ("add 'a \"b\"'", ["add", "a \"b\""]), ("add a\\ b", ["add", "a b"]), ("rm ''", ["rm", ""]),
+            ("a\"b c\"d", ["ab cd"]), ("'\\'", ["\\"]), ("\"\\\"\"", ["\""]), ("é 😀", ["é", "😀"]),
+        ])
+    func words(line: String, expected: [String]) throws {
+        #expect(try CommandWords.split(line) == expected)
+    }
+
+    @Test("What is not closed is refused", arguments: ["add 'x", "add \"x", "add x\\", "\"\\"])
+    func unclosed(line: String) {
+        #expect(throws: ToolError.self) { try CommandWords.split(line) }
+    }
+
+    /// Runs lines in a shell over a store in memory.
+    private func replies(to lines: [String]) throws -> [ShellReply] {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let shell = try tool.start(["todo", "shell", "--json", "--store", "sqlite::memory:"])
+        defer { shell.stop() }
+        return try lines.map { line in
+            try shell.write(line: line)
+            return try JSONDecoder().decode(ShellReply.self, from: Data(#require(shell.readLine()).utf8))
+        }
+    }
+
+    @Test("A store in memory lives from line to line, and a failing line changes nothing")
+    func session() throws {
+        let lines = ["add 'Buy  milk'", "rm ''", "foo", "add --stdin", "list --store sqlite:x", "shell", "", "list"]
+        let replies = try replies(to: lines)
+        #expect(replies.map(\.status) == [0, 1, 64, 1, 1, 1, 0, 0])
+        #expect(replies[0].out.hasPrefix("added ") && replies[0].out.hasSuffix(" Buy  milk\n"))
+        #expect(replies[1].err.contains("the id is empty"))
+        #expect(replies[3].err.contains("standard input"))
+        #expect(replies[4].err.contains("--store"))
+        #expect(replies[7].out.contains("Buy  milk") && replies[7].err.isEmpty)
+    }
+
+    @Test("Help is an answer, not a failure")
+    func help() throws {
+        let replies = try replies(to: ["help add", "list --help"])
+        #expect(replies.allSatisfy { $0.status == 0 && $0.out.contains("USAGE") && $0.err.isEmpty })
+    }
+
+    @Test("Without --json the output is that of the commands; exit ends it, and what follows is not read")
+    func plain() throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let shell = try tool.start(["todo", "shell", "--store", "sqlite:\(tool.path("client.db"))"])
+        for line in ["add Milk", "exit", "add Bread"] { try shell.write(line: line) }
+        #expect(shell.readLine()?.hasSuffix("Milk") == true)
+        #expect(shell.wait() == 0)
+        let list = try tool.todo("list")
+        #expect(list.out.contains("Milk") && !list.out.contains("Bread"))
+    }
+}
