@@ -1,0 +1,115 @@
+internal import TidelineStore
+
+/// A condition on one column that keys in the column's order can be searched by.
+enum ColumnCondition {
+    case comparison(Predicate.Comparison, Value)
+    case membership([Value])
+    case prefix(String)
+}
+
+/// One of the conditions all of which a row must satisfy.
+struct Conjunct {
+    /// As the query has it, which ``not`` turns around.
+    let node: Predicate
+    let isNegated: Bool
+
+    /// What it says, as a predicate of its own.
+    var predicate: Predicate { isNegated ? .not(node) : node }
+
+    /// The conditions all of which must hold for the predicate to; nil when it never does.
+    static func all(of predicate: Predicate?) -> [Conjunct]? {
+        var found: [Conjunct] = []
+        var pending = predicate.map { [Conjunct(node: $0, isNegated: false)] } ?? []
+        while let next = pending.popLast() {
+            switch next.node {
+            case .and(let terms) where !next.isNegated || terms.count == 1,
+                .or(let terms) where next.isNegated || terms.count == 1:
+                pending += terms.reversed().map { Conjunct(node: $0, isNegated: next.isNegated) }
+            case .and(let terms) where terms.isEmpty, .or(let terms) where terms.isEmpty: return nil
+            case .not(let term): pending.append(Conjunct(node: term, isNegated: !next.isNegated))
+            case .literal(let value):
+                guard (value == .bool(true)) != next.isNegated else { return nil }
+            case .comparison(.equal, let a, let b) where next.isNegated:
+                found.append(Conjunct(node: .comparison(.notEqual, a, b), isNegated: false))
+            case .comparison(.notEqual, let a, let b) where next.isNegated:
+                found.append(Conjunct(node: .comparison(.equal, a, b), isNegated: false))
+            default: found.append(next)
+            }
+        }
+        return found
+    }
+}
+
+/// A conjunct that says something of one column alone.
+struct ColumnConstraint {
+    let column: ColumnReference
+    /// One of which holds where the conjunct does.
+    private(set) var conditions: [ColumnCondition]
+    /// Whether the conjunct holds where one of the conditions does.
+    private(set) var isExact = true
+
+    /// Nil when the conjunct is not about one column, or nothing that keys could be searched by.
+    init?(_ conjunct: Conjunct, in table: StoredTable) {
+        guard case .or = conjunct.node, !conjunct.isNegated else {
+            self.init(conjunct.node, isNegated: conjunct.isNegated, in: table)
+            return
+        }
+        var all: Self?
+        var pending = [conjunct.node]
+        while let node = pending.popLast() {
+            if case .or(let terms) = node {
+                pending += terms.reversed()
+                continue
+            }
+            guard let term = Self(node, isNegated: false, in: table), all?.column ?? term.column == term.column else {
+                return nil
+            }
+            all?.conditions += term.conditions
+            if !term.isExact { all?.isExact = false }
+            all = all ?? term
+        }
+        guard let all else { return nil }
+        self = all
+    }
+
+    private init?(_ node: Predicate, isNegated: Bool, in table: StoredTable) {
+        switch node {
+        case .column(let name):
+            self.init(name, .comparison(isNegated ? .notEqual : .equal, true), in: table)
+        case .comparison(let comparison, let a, let b) where !isNegated:
+            guard let comparison = ColumnComparison(comparison, a, b, in: table) else { return nil }
+            self.init(comparison)
+        case .membership(.column(let name), let values) where !isNegated:
+            self.init(name, .membership(values), in: table)
+        case .function(.startsWith, let operands) where !isNegated:
+            guard case .column(let name) = operands[0], case .literal(.string(let text)) = operands[1] else {
+                return nil
+            }
+            self.init(name, .prefix(text), in: table)
+            // A function sees an id as it is stored, a key has it folded.
+            isExact = !column.folds
+        case .function(.equalsIgnoringCase, let operands) where !isNegated:
+            // Just as ids that fold compare.
+            guard let comparison = ColumnComparison(.equal, operands[0], operands[1], in: table),
+                comparison.column.folds
+            else { return nil }
+            self.init(comparison)
+        default: return nil
+        }
+    }
+
+    private init?(_ name: String, _ condition: ColumnCondition, in table: StoredTable) {
+        guard let column = ColumnReference(name, in: table) else { return nil }
+        self.init(column: column, conditions: [condition])
+    }
+
+    private init(_ comparison: ColumnComparison) {
+        self.init(
+            column: comparison.column, conditions: [.comparison(comparison.comparison, comparison.literal)])
+    }
+
+    private init(column: ColumnReference, conditions: [ColumnCondition]) {
+        self.column = column
+        self.conditions = conditions
+    }
+}

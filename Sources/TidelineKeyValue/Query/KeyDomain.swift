@@ -1,0 +1,126 @@
+internal import TidelineStore
+
+/// How the values of a column lie as parts of keys, and where among them the values lie for which a condition holds.
+struct KeyDomain {
+    let column: ColumnReference
+    private let ids: IDRule
+    /// Whether the value is the id at the end of a key, which is no component.
+    private let isLast: Bool
+
+    /// The column as a component of an index's keys.
+    init(componentsOf column: ColumnReference, in table: StoredTable) {
+        self.column = column
+        ids = table.ids
+        isLast = false
+    }
+
+    /// The id as it ends the keys of rows and indexes.
+    init(idsAtEndIn table: StoredTable) {
+        column = ColumnReference(idOf: table)
+        ids = table.ids
+        isLast = true
+    }
+
+    /// Where the values lie for which one of the conditions holds, neither more nor less; nil when that may be
+    /// anywhere.
+    func intervals(forAnyOf conditions: [ColumnCondition]) -> KeyIntervals? {
+        var found: [KeyInterval] = []
+        for condition in conditions {
+            guard let intervals = intervals(for: condition) else { return nil }
+            found += intervals
+        }
+        return KeyIntervals(union: found)
+    }
+
+    /// Whether an interval holds a single value, so that an order among the columns after it holds throughout.
+    func isPoint(_ interval: KeyInterval) -> Bool {
+        guard let upper = interval.upper, upper == after(interval.lower) else { return false }
+        let length = interval.lower.withUnsafeBytes { KeyBuilder.componentLength(in: $0, at: 0, type: column.type) }
+        return isLast || length == interval.lower.count
+    }
+
+    // MARK: Conditions
+
+    private func intervals(for condition: ColumnCondition) -> [KeyInterval]? {
+        switch condition {
+        case .comparison(let comparison, let literal): intervals(comparison, literal)
+        case .membership(let values): values.flatMap { intervals(.equal, $0) ?? [] }
+        case .prefix(let text): beginning(with: text)
+        }
+    }
+
+    private func intervals(_ comparison: Predicate.Comparison, _ literal: Value) -> [KeyInterval]? {
+        if literal.isNull { return intervalsOfNull(comparison) }
+        if column.type == .bool { return bools(comparison, literal) }
+        guard comparison != .notEqual else { return nil }
+        if column.type.isWord {
+            let interval = WordInterval(comparison, literal, type: column.type)
+            guard !interval.isEmpty else { return [] }
+            return [KeyInterval(lower: bytes(ofWord: interval.lower), upper: after(bytes(ofWord: interval.upper)))]
+        }
+        guard literal.type == column.type else { return [] }
+        let bytes = bytes(of: literal)
+        return switch comparison {
+        case .equal, .notEqual: [point(bytes)]
+        case .less: [KeyInterval(lower: leastValue, upper: bytes)]
+        case .lessOrEqual: [KeyInterval(lower: leastValue, upper: after(bytes))]
+        case .greater: [KeyInterval(lower: after(bytes), upper: nil)]
+        case .greaterOrEqual: [KeyInterval(lower: bytes, upper: nil)]
+        }
+    }
+
+    private func intervalsOfNull(_ comparison: Predicate.Comparison) -> [KeyInterval]? {
+        switch comparison {
+        case .equal: column.position == nil ? [] : [point([KeyBuilder.Mark.null])]
+        case .notEqual:
+            column.position == nil ? nil : [KeyInterval(lower: [KeyBuilder.Mark.notANumber], upper: nil)]
+        case .less, .lessOrEqual, .greater, .greaterOrEqual: []
+        }
+    }
+
+    /// Of bools there are so few that every condition is a list of values.
+    private func bools(_ comparison: Predicate.Comparison, _ literal: Value) -> [KeyInterval] {
+        let isNegated = comparison == .notEqual
+        let tags = RowTest.Tags(boolsFor: isNegated ? .equal : comparison, literal)
+        var values: [Value] = isNegated ? [.null] : []
+        if tags.contains(RowTag.false) != isNegated { values.append(.bool(false)) }
+        if tags.contains(RowTag.true) != isNegated { values.append(.bool(true)) }
+        return values.map { point(bytes(of: $0)) }
+    }
+
+    private func beginning(with text: String) -> [KeyInterval]? {
+        let prefix = column.folds ? Array(text.utf8).asciiFolded : Array(text.utf8)
+        guard isLast else {
+            var key = KeyBuilder()
+            prefix.withUnsafeBytes { key.append(beginningOf: $0) }
+            return [KeyInterval(lower: key.bytes, upper: KeyRange.end(ofPrefix: key.bytes))]
+        }
+        // UTF-8 has no byte 0xFF, so that a prefix that is not empty has an end.
+        return prefix.isEmpty ? nil : [KeyInterval(lower: prefix, upper: KeyRange.end(ofPrefix: prefix))]
+    }
+
+    // MARK: Bytes
+
+    /// Where the values begin, after nulls and NaN.
+    private var leastValue: [UInt8] { isLast ? [] : [KeyBuilder.Mark.value] }
+
+    private func point(_ bytes: [UInt8]) -> KeyInterval { KeyInterval(lower: bytes, upper: after(bytes)) }
+
+    /// The first bytes after a value and all that follows it in a key.
+    private func after(_ bytes: [UInt8]) -> [UInt8] { isLast ? bytes + [0] : KeyRange.end(ofPrefix: bytes) }
+
+    private func bytes(ofWord word: Int64) -> [UInt8] {
+        bytes(of: WordInterval.keyValue(of: word, type: column.type))
+    }
+
+    private func bytes(of value: Value) -> [UInt8] {
+        var key = KeyBuilder()
+        switch (column.position, value) {
+        case (nil, .int(let id)) where isLast: _ = key.append(id: .int(id), of: .int)
+        case (nil, .string(let id)) where isLast: _ = key.append(id: .string(id), of: ids)
+        case (nil, .string(let id)): Array(id.utf8).withUnsafeBytes { key.append(idComponent: $0, of: ids) }
+        default: key.append(value)
+        }
+        return key.bytes
+    }
+}
