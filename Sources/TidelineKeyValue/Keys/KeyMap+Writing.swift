@@ -1,0 +1,51 @@
+internal import TidelineStore
+
+extension KeyMap where Snapshot: KeyValueTransaction {
+    /// Stores a value under a key, in the place of one there may be.
+    func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
+        guard longKeys.isLong(key) else { return try snapshot.put(key, value) }
+        let place = try place(ofLong: key)
+        try place.stored.withUnsafeBytes { stored in
+            try LongKey.stored(key, value).withUnsafeBytes { try snapshot.put(stored, $0) }
+        }
+    }
+
+    /// Removes a key and its value.
+    /// - Returns: Whether there was one.
+    func delete(_ key: UnsafeRawBufferPointer) throws -> Bool {
+        guard longKeys.isLong(key) else { return try snapshot.delete(key) }
+        let place = try place(ofLong: key)
+        return try place.isTaken && place.stored.withUnsafeBytes { try snapshot.delete($0) }
+    }
+
+    /// Stores a value under a key that has none, or calls `existing` with the value there is and stores nothing.
+    /// - Returns: What `existing` returned, nil when the value was stored.
+    func insert<T>(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
+        orRead existing: (UnsafeRawBufferPointer) throws -> T
+    ) throws -> T? {
+        guard longKeys.isLong(key) else { return try snapshot.insert(key, value, orRead: existing) }
+        if let found = try get(key, existing) { return found }
+        try put(key, value)
+        return nil
+    }
+
+    /// The key under which a long key is stored, or under which it can be: the first number that is free.
+    private func place(ofLong key: UnsafeRawBufferPointer) throws -> (stored: [UInt8], isTaken: Bool) {
+        var free = 0
+        var found: [UInt8]?
+        try scanEntries(ofLong: key) { stored, whole, _ in
+            if whole.compare(key) == 0 { found = Array(stored) }
+            let number = stored.suffix(2).reduce(0) { $0 << 8 | Int($1) }
+            if number == free { free += 1 }
+            return found == nil ? .next : .stop
+        }
+        if let found { return (found, true) }
+        guard let number = UInt16(exactly: free) else {
+            throw StoreError(.io, "65,536 long keys have one hash; the engine has no room for a further one")
+        }
+        var stored = longKeys.stem(of: key)
+        withUnsafeBytes(of: number.bigEndian) { stored.append(contentsOf: $0) }
+        return (stored, false)
+    }
+}
