@@ -103,7 +103,7 @@ struct FileHeads {
         try require(head.transaction < UInt.max / 2, "transaction \(head.transaction)")
         let maximumSize = UInt.max >> (UInt.bitWidth == 64 ? 16 : 0)
         try require(head.mapSize <= maximumSize, "a map of \(head.mapSize) bytes")
-        try require(head.lastPage >= 1 && head.lastPage < maximumSize / UInt(pageSize), "last page \(head.lastPage)")
+        try require(head.lastPage >= 1 && head.lastPage < head.mapSize / UInt(pageSize), "last page \(head.lastPage)")
         return head
     }
 }
