@@ -2,7 +2,7 @@
 struct OverlayChanges {
     /// What became of a key.
     enum Change {
-        case none, removed, stored
+        case unchanged, removed, stored
     }
 
     private static let removed: UInt8 = 0
@@ -26,7 +26,7 @@ struct OverlayChanges {
             try body(value)
             return .stored
         }
-        return change ?? .none
+        return change ?? .unchanged
     }
 
     mutating func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {

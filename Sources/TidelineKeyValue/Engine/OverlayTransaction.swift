@@ -20,8 +20,8 @@ public import TidelineStore
 /// }
 /// ```
 ///
-/// The snapshot stays as it was; it must outlive the transaction's use. The changes take about as much memory as their
-/// keys and values have bytes, half as much again at worst.
+/// The snapshot stays as it was; it must outlive the transaction's use. The changes are held in memory until they are
+/// committed.
 public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransaction {
     private let base: Base
     private var changes = OverlayChanges()
@@ -35,7 +35,7 @@ public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransacti
         _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T
     ) throws -> T? {
         var result: T?
-        if try changes.read(key, { result = try body($0) }) == .none { return try base.get(key, body) }
+        if try changes.read(key, { result = try body($0) }) == .unchanged { return try base.get(key, body) }
         return result
     }
 
@@ -75,10 +75,10 @@ public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransacti
         orRead existing: (UnsafeRawBufferPointer) throws -> T
     ) throws -> T? {
         var result: T?
-        var change = OverlayChanges.Change.none
+        var change = OverlayChanges.Change.unchanged
         let committed: Void? = try base.get(key) { committed in
             change = try changes.read(key) { result = try existing($0) }
-            if change == .none { result = try existing(committed) }
+            if change == .unchanged { result = try existing(committed) }
         }
         if committed == nil {
             if changes.insert(key, value) { return nil }

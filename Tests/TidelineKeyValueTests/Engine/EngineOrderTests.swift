@@ -178,13 +178,15 @@ import TidelineStore
                 try engine.write { writer throws in
                     for number in 0..<5 { try writer.put(Self.space + [UInt8(number)], value(number * 7 + round)) }
                     try writer.put(Self.space + [2, 2], [])
-                    #expect(try writer.value(Self.space + [4]) == value(28 + round))
+                    let isOwnSeen = try writer.value(Self.space + [4]) == value(28 + round)
+                    #expect(isOwnSeen)
                 }
             }
             #expect(try engine.write { try $0.delete(Self.space + [3]) })
             try engine.read { reader throws in
                 let expected = [value(2), value(9), value(16), [], value(30)]
-                #expect(try reader.entries(in: Self.whole).map(\.value) == expected)
+                let isSame = try reader.entries(in: Self.whole).map(\.value) == expected
+                #expect(isSame)
             }
         }
     }

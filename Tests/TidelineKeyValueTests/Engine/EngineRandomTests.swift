@@ -68,10 +68,12 @@ private struct RandomScript {
             model[key] = value
         case 3...4:
             let value = randomValue()
-            #expect(try writer.insert(key, value) == model[key], "seed \(seed)")
+            let existing = try writer.insert(key, value)
+            let isSame = existing == model[key]
+            try #require(isSame, "seed \(seed)")
             if model[key] == nil { model[key] = value }
-        case 5...6: #expect(try writer.delete(key) == (model.remove(key) != nil), "seed \(seed)")
-        case 7: #expect(try writer.value(key) == model[key], "seed \(seed)")
+        case 5...6: try #require(try writer.delete(key) == (model.remove(key) != nil), "seed \(seed)")
+        case 7: try expectValue(key, writer)
         default: try expectRange(KeyRange(from: key, to: Array(key.prefix(4)) + randomKey().dropFirst(4)), writer)
         }
     }
@@ -79,17 +81,22 @@ private struct RandomScript {
     mutating func expectAgreement(_ snapshot: some KeyValueSnapshot) throws {
         for space in 1...2 as ClosedRange<UInt8> { try expectRange(KeyRange(prefix: [0, 0, 0, space]), snapshot) }
         for _ in 0..<5 {
-            let key = randomKey()
-            #expect(try snapshot.value(key) == model[key], "seed \(seed)")
+            try expectValue(randomKey(), snapshot)
         }
+    }
+
+    /// The comparison is made outside of the expectation, which would describe the difference of what is large.
+    private func expectValue(_ key: [UInt8], _ snapshot: some KeyValueSnapshot) throws {
+        let isSame = try snapshot.value(key) == model[key]
+        try #require(isSame, "seed \(seed), \(key)")
     }
 
     private mutating func expectRange(_ range: KeyRange, _ snapshot: some KeyValueSnapshot) throws {
         for descending in [false, true] {
             let limit = decides(1, of: 3) ? Int.random(in: 1...10, using: &random) : .max
             let found = try snapshot.entries(in: range, descending: descending, limit: limit)
-            let expected = model.entries(in: range, descending: descending).prefix(limit)
-            #expect(found == Array(expected), "seed \(seed), \(range), descending \(descending), limit \(limit)")
+            let isSame = found.elementsEqual(model.entries(in: range, descending: descending).prefix(limit))
+            try #require(isSame, "seed \(seed), \(range), descending \(descending), limit \(limit)")
         }
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 extension OrderedMap {
     /// Checks what must hold of the tree whatever was done to it; see ``MapNode``.
-    func expectInvariants(sourceLocation: SourceLocation = #_sourceLocation) {
+    func requireInvariants(sourceLocation: SourceLocation = #_sourceLocation) throws {
         var cursor = cursor()
         var previous: [UInt8]?
         var entries = 0
@@ -12,16 +12,16 @@ extension OrderedMap {
         while !cursor.isAtEnd {
             let (key, valueCount) = cursor.withEntry { (Array($0), $1.count) }
             if let previous {
-                #expect(previous.lexicographicallyPrecedes(key), "keys ascend", sourceLocation: sourceLocation)
+                try #require(previous.lexicographicallyPrecedes(key), "keys ascend", sourceLocation: sourceLocation)
             }
             previous = key
             entries += 1
             bytes += key.count + valueCount
             cursor.advance()
         }
-        #expect(count == entries, sourceLocation: sourceLocation)
-        #expect(byteCount == bytes, sourceLocation: sourceLocation)
-        root.expectInvariants(isRoot: true, from: nil, to: nil, sourceLocation: sourceLocation)
+        try #require(count == entries, sourceLocation: sourceLocation)
+        try #require(byteCount == bytes, sourceLocation: sourceLocation)
+        try root.requireInvariants(isRoot: true, from: nil, to: nil, sourceLocation: sourceLocation)
     }
 }
 
@@ -29,40 +29,41 @@ extension MapNode {
     /// Checks the node and those below it, whose keys lie between two separators.
     /// - Returns: How deep it is.
     @discardableResult
-    func expectInvariants(
+    func requireInvariants(
         isRoot: Bool = false, from lower: [UInt8]?, to upper: [UInt8]?, sourceLocation: SourceLocation
-    ) -> Int {
+    ) throws -> Int {
         let keys = entries.keys
-        #expect(keys == keys.sorted { $0.lexicographicallyPrecedes($1) }, sourceLocation: sourceLocation)
+        let isSorted = zip(keys, keys.dropFirst()).allSatisfy { $0.lexicographicallyPrecedes($1) }
+        try #require(isSorted, sourceLocation: sourceLocation)
         if let lower, let first = keys.first {
-            #expect(!first.lexicographicallyPrecedes(lower), sourceLocation: sourceLocation)
+            try #require(!first.lexicographicallyPrecedes(lower), sourceLocation: sourceLocation)
         }
         if let upper, let last = keys.last {
-            #expect(last.lexicographicallyPrecedes(upper), sourceLocation: sourceLocation)
+            try #require(last.lexicographicallyPrecedes(upper), sourceLocation: sourceLocation)
         }
-        #expect(keys.count <= MapNode.maximumCount, sourceLocation: sourceLocation)
-        expectSize(keys, sourceLocation)
+        try #require(keys.count <= MapNode.maximumCount, sourceLocation: sourceLocation)
+        try requireSize(keys, sourceLocation)
         guard !isLeaf else {
-            #expect(isRoot || !keys.isEmpty, "no leaf is empty", sourceLocation: sourceLocation)
+            try #require(isRoot || !keys.isEmpty, "no leaf is empty", sourceLocation: sourceLocation)
             return 0
         }
-        #expect(children.count == keys.count + 1 && children.count > 1, sourceLocation: sourceLocation)
+        try #require(children.count == keys.count + 1 && children.count > 1, sourceLocation: sourceLocation)
         let fences = [lower] + keys.map(Optional.some) + [upper]
-        let depths = children.indices.map {
-            children[$0].expectInvariants(from: fences[$0], to: fences[$0 + 1], sourceLocation: sourceLocation)
+        let depths = try children.indices.map {
+            try children[$0].requireInvariants(from: fences[$0], to: fences[$0 + 1], sourceLocation: sourceLocation)
         }
-        #expect(Set(depths).count == 1, "all leaves are equally deep", sourceLocation: sourceLocation)
+        try #require(Set(depths).count == 1, "all leaves are equally deep", sourceLocation: sourceLocation)
         return (depths.first ?? 0) + 1
     }
 
     /// A leaf's bytes have a bound but for one entry, which may have any size; the holes have one, too.
-    private func expectSize(_ keys: [[UInt8]], _ sourceLocation: SourceLocation) {
+    private func requireSize(_ keys: [[UInt8]], _ sourceLocation: SourceLocation) throws {
         let sizes = (0..<entries.count).map { entries.withEntry(at: $0) { $0.count + $1.count } }
-        #expect(entries.byteCount == sizes.reduce(0, +), sourceLocation: sourceLocation)
-        #expect(entries.holeByteCount <= MapNode.maximumByteCount, sourceLocation: sourceLocation)
+        try #require(entries.byteCount == sizes.reduce(0, +), sourceLocation: sourceLocation)
+        try #require(entries.holeByteCount <= MapNode.maximumByteCount, sourceLocation: sourceLocation)
         if isLeaf {
             let most = MapNode.maximumByteCount + (sizes.max() ?? 0)
-            #expect(entries.byteCount <= most, sourceLocation: sourceLocation)
+            try #require(entries.byteCount <= most, sourceLocation: sourceLocation)
         }
     }
 

@@ -29,7 +29,7 @@ import TidelineTestSupport
     ]
 
     @Test(arguments: loads)
-    func itDoesWhatASortedDictionaryDoes(_ load: Load) {
+    func itDoesWhatASortedDictionaryDoes(_ load: Load) throws {
         var random = SplitMix64(seed: .random(in: 0...9999))
         let seed = random
         var map = OrderedMap()
@@ -45,35 +45,39 @@ import TidelineTestSupport
                 model[key] = value
             case ..<(grows ? 7 : 3):
                 let isStored = map.insert(key, value)
-                #expect(isStored == (model[key] == nil), "\(seed)")
+                try #require(isStored == (model[key] == nil), "\(seed)")
                 if model[key] == nil { model[key] = value }
             case ..<9:
                 let wasThere = map.delete(key)
-                #expect(wasThere == (model.remove(key) != nil), "\(seed)")
-            default: #expect(map.get(key) == model[key], "\(seed)")
+                try #require(wasThere == (model.remove(key) != nil), "\(seed)")
+            default:
+                let isSame = map.get(key) == model[key]
+                try #require(isSame, "\(seed)")
             }
             if step % (load.operations / 20) == 0 {
-                map.expectInvariants()
-                #expect(map.entries() == model.entries, "\(seed)")
+                try map.requireInvariants()
+                let isSame = map.entries() == model.entries
+                try #require(isSame, "\(seed)")
             }
         }
         for _ in 0..<50 {
             let range = KeyRange(from: load.randomKey(model, &random), to: load.randomKey(model, &random))
             for descending in [false, true] {
                 let expected = model.entries(in: range, descending: descending)
-                #expect(map.entries(in: range, descending: descending) == expected, "\(seed)")
+                let found = map.entries(in: range, descending: descending)
                 let limit = Int.random(in: 1...5, using: &random)
                 let some = map.entries(in: range, descending: descending, limit: limit)
-                #expect(some == Array(expected.prefix(limit)), "\(seed)")
+                let isSame = found == expected && some == Array(expected.prefix(limit))
+                try #require(isSame, "\(seed)")
             }
         }
         let isEveryKeyFound = model.entries.shuffled(using: &random).allSatisfy { map.delete($0.key) }
         #expect(isEveryKeyFound, "\(seed)")
-        map.expectInvariants()
+        try map.requireInvariants()
         #expect(map.count == 0 && map.byteCount == 0 && map.entries().isEmpty, "\(seed)")
     }
 
-    @Test func aCopyStandsStillWhileTheOriginalChanges() {
+    @Test func aCopyStandsStillWhileTheOriginalChanges() throws {
         var random = SplitMix64(seed: 3)
         let load = Self.loads[1]
         var map = OrderedMap()
@@ -83,7 +87,7 @@ import TidelineTestSupport
             let key = load.randomKey(model, &random)
             if step % 3 == 0 {
                 let wasThere = map.delete(key)
-                #expect(wasThere == (model.remove(key) != nil))
+                try #require(wasThere == (model.remove(key) != nil))
             } else {
                 let value = load.randomValue(&random)
                 map.put(key, value)
@@ -92,14 +96,16 @@ import TidelineTestSupport
             if step % 100 == 0 { copies.append((map, model.entries)) }
         }
         for (copy, entries) in copies {
-            copy.expectInvariants()
-            #expect(copy.entries() == entries)
+            try copy.requireInvariants()
+            let isSame = copy.entries() == entries
+            try #require(isSame)
         }
         // A copy changes without the others, too.
         var changed = copies[20].0
         let isEveryKeyFound = copies[20].1.allSatisfy { changed.delete($0.key) }
         #expect(isEveryKeyFound && changed.count == 0)
-        #expect(copies[20].0.entries() == copies[20].1)
+        let isSame = copies[20].0.entries() == copies[20].1
+        #expect(isSame)
     }
 
     @Test func aCursorStaysInTheMapItWasMadeOf() {
@@ -136,26 +142,26 @@ import TidelineTestSupport
         }
     }
 
-    @Test func keysInAscendingOrderFillTheTreeEvenly() {
+    @Test func keysInAscendingOrderFillTheTreeEvenly() throws {
         var map = OrderedMap()
         for number in 0..<100_000 { map.put(key(number), []) }
-        map.expectInvariants()
+        try map.requireInvariants()
         // 65 entries at least in a leaf, 65 children at least in a branch.
         #expect(map.root.depth == 2)
         let isEveryKeyFound = (0..<100_000).reversed().allSatisfy { map.delete(key($0)) }
         #expect(isEveryKeyFound)
-        map.expectInvariants()
+        try map.requireInvariants()
         #expect(map.root.isLeaf)
     }
 
     /// A value that has another size each time leaves a hole each time.
-    @Test func replacedValuesDoNotPileUp() {
+    @Test func replacedValuesDoNotPileUp() throws {
         var map = OrderedMap()
         for number in 0..<2_000 {
             map.put([1], [UInt8](repeating: 1, count: 1000 + number % 7))
             map.put([2], [UInt8](repeating: 2, count: 50_000 + number % 2))
         }
-        map.expectInvariants()
+        try map.requireInvariants()
         #expect(map.get([1]) == [UInt8](repeating: 1, count: 1000 + 1_999 % 7))
     }
 
