@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TidelineLevelDB
 import TidelineStore
+import TidelineTestStores
 import TidelineTestSupport
 
 /// Damage to every file of a database whose commits lie in tables and in the log.
@@ -176,6 +177,31 @@ import TidelineTestSupport
                 damaged[content.count - back] ^= 1 << UInt8(back % 8)
                 return ("bit \(back % 8) of the \(back)th byte from the end flipped", damaged)
             })
+    }
+
+    /// A process that is killed while a log becomes a table leaves two logs. What the first lacks is not hidden by the
+    /// second.
+    @Test func aGapBetweenTwoLogsIsCorrupt() throws {
+        let sample = try Self.makeSample()
+        let first = try #require(Self.names(sample).first { $0.hasSuffix(".log") })
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/db"
+            try replaceFiles(path, by: sample.files)
+            let engine = try LevelDBEngine(path: path)
+            try engine.put(["later": "1"])
+            try engine.close()
+            let second = try #require(try files(path).first { $0.key.hasSuffix(".log") })
+            let whole = try #require(sample.files[first])
+            var both = sample.files
+            both[second.key] = second.value
+            try replaceFiles(path, by: both)
+            #expect(try Self.readAll(path, sample.right) == sample.right.merging(["later": "1"]) { $1 })
+            for size in [0, 1, 5_000, whole.count - 300, whole.count - 1] {
+                try replaceFiles(path, by: both.merging([first: whole.prefix(size)]) { $1 })
+                let error = expectError(.corrupt) { _ = try LevelDBEngine(path: path) }
+                #expect(error?.path?.hasSuffix(".log") == true)
+            }
+        }
     }
 
     @Test func manyFlippedBitsNeverCrash() throws {

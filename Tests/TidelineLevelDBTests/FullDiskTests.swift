@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TidelineLevelDB
 import TidelineStore
+import TidelineTestStores
 import TidelineTestSupport
 
 @Suite(.serialized) struct FullDiskTests {

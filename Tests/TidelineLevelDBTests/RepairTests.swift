@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TidelineStore
+import TidelineTestStores
 import TidelineTestSupport
 
 @testable import TidelineLevelDB

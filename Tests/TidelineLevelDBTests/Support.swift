@@ -1,19 +1,7 @@
 import Foundation
-import Testing
 import TidelineKeyValue
 import TidelineLevelDB
 import TidelineStore
-
-/// Expects a ``StoreError`` of that code, and returns it.
-@discardableResult
-func expectError(
-    _ code: StoreError.Code, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
-) -> StoreError? {
-    let error = #expect(throws: StoreError.self, sourceLocation: sourceLocation, performing: body)
-    let thrown = error.map(String.init(describing:)) ?? "nothing thrown"
-    #expect(error?.code == code, "\(thrown)", sourceLocation: sourceLocation)
-    return error
-}
 
 /// What the tests keep in an engine: text under text, in one key space.
 typealias Entries = [String: String]
