@@ -16,8 +16,12 @@ let package = Package(
     products: [
         .library(name: "Tideline", targets: ["Tideline"]),
         .library(name: "TidelineStore", targets: ["TidelineStore"]),
+        .library(name: "TidelineKeyValue", targets: ["TidelineKeyValue"]),
         .library(name: "TidelineWire", targets: ["TidelineWire"]),
         .library(name: "TidelineSQLite", targets: ["TidelineSQLite"]),
+        .library(name: "TidelineLMDB", targets: ["TidelineLMDB"]),
+        .library(name: "TidelineLevelDB", targets: ["TidelineLevelDB"]),
+        .library(name: "TidelineMemory", targets: ["TidelineMemory"]),
         .library(name: "TidelineAsyncHTTPClient", targets: ["TidelineAsyncHTTPClient"]),
         .library(name: "TidelineServer", targets: ["TidelineServer"]),
         .executable(name: "tideline", targets: ["TidelineTool"]),
@@ -51,6 +55,39 @@ let package = Package(
             swiftSettings: settings
         ),
 
+        // A whole store over any ordered key-value engine, and the engines.
+        .target(name: "TidelineKeyValue", dependencies: ["TidelineStore"], swiftSettings: settings),
+        .target(
+            name: "TidelineMemory",
+            dependencies: ["TidelineStore", "TidelineKeyValue"],
+            path: "Adapters/Memory",
+            swiftSettings: settings
+        ),
+        .systemLibrary(
+            name: "CLMDB",
+            path: "Adapters/CLMDB",
+            pkgConfig: "lmdb",
+            providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]
+        ),
+        .target(
+            name: "TidelineLMDB",
+            dependencies: ["TidelineStore", "TidelineKeyValue", "CLMDB"],
+            path: "Adapters/LMDB",
+            swiftSettings: settings
+        ),
+        // LevelDB has no pkg-config file.
+        .systemLibrary(
+            name: "CLevelDB",
+            path: "Adapters/CLevelDB",
+            providers: [.apt(["libleveldb-dev"]), .brew(["leveldb"])]
+        ),
+        .target(
+            name: "TidelineLevelDB",
+            dependencies: ["TidelineStore", "TidelineKeyValue", "CLevelDB"],
+            path: "Adapters/LevelDB",
+            swiftSettings: settings
+        ),
+
         // Sync: what client and server share, the client, the server.
         .target(name: "TidelineWire", dependencies: ["TidelineStore", httpTypes], swiftSettings: settings),
         .target(
@@ -79,11 +116,24 @@ let package = Package(
         .executableTarget(
             name: "TidelineTool",
             dependencies: [
-                "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSQLite", "TidelineStore",
+                "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineStore",
+                "TidelineLMDB", "TidelineLevelDB", "TidelineMemory", "TidelineSQLite",
                 argumentParser, httpTypes, logging, nioCore, nioPosix,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Yams", package: "Yams"),
             ],
+            swiftSettings: settings
+        ),
+
+        // What the benchmarks count; see the scripts beside it.
+        .executableTarget(
+            name: "QueueCost",
+            dependencies: [
+                "Tideline", "TidelineServer", "TidelineStore",
+                "TidelineLMDB", "TidelineLevelDB", "TidelineMemory", "TidelineSQLite",
+                httpTypes,
+            ],
+            path: "Benchmarks/QueueCost",
             swiftSettings: settings
         ),
 
@@ -94,15 +144,24 @@ let package = Package(
             path: "Tests/TidelineTestSupport",
             swiftSettings: settings
         ),
+        .target(
+            name: "TidelineTestStores",
+            dependencies: [
+                "TidelineStore", "TidelineLMDB", "TidelineLevelDB", "TidelineMemory", "TidelineSQLite",
+                "TidelineTestSupport",
+            ],
+            path: "Tests/TidelineTestStores",
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "StoreProbe",
-            dependencies: ["TidelineStore", "TidelineSQLite"],
+            dependencies: ["TidelineStore", "TidelineLMDB", "TidelineLevelDB", "TidelineSQLite"],
             path: "Tests/StoreProbe",
             swiftSettings: settings
         ),
         .testTarget(
             name: "StoreContract",
-            dependencies: ["TidelineStore", "TidelineSQLite", "TidelineTestSupport"],
+            dependencies: ["TidelineStore", "TidelineTestStores", "TidelineTestSupport", "StoreProbe"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -112,7 +171,33 @@ let package = Package(
         ),
         .testTarget(
             name: "TidelineSQLiteTests",
-            dependencies: ["TidelineStore", "TidelineSQLite", "TidelineTestSupport", "CSQLite", "StoreProbe"],
+            dependencies: [
+                "TidelineStore", "TidelineSQLite", "TidelineTestStores", "TidelineTestSupport", "CSQLite", "StoreProbe",
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "TidelineKeyValueTests",
+            dependencies: [
+                "TidelineStore", "TidelineKeyValue", "TidelineLMDB", "TidelineLevelDB", "TidelineMemory",
+                "TidelineTestSupport",
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "TidelineLMDBTests",
+            dependencies: [
+                "TidelineStore", "TidelineKeyValue", "TidelineLMDB", "TidelineTestStores", "TidelineTestSupport",
+                "CLMDB", "StoreProbe",
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "TidelineLevelDBTests",
+            dependencies: [
+                "TidelineStore", "TidelineKeyValue", "TidelineLevelDB", "TidelineTestStores", "TidelineTestSupport",
+                "CLevelDB", "StoreProbe",
+            ],
             swiftSettings: settings
         ),
         .testTarget(
@@ -123,15 +208,16 @@ let package = Package(
         .testTarget(
             name: "TidelineServerTests",
             dependencies: [
-                "TidelineStore", "TidelineWire", "TidelineServer", "TidelineSQLite", "TidelineTestSupport", httpTypes,
+                "TidelineStore", "TidelineWire", "TidelineServer", "TidelineTestStores", "TidelineTestSupport",
+                httpTypes,
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "TidelineTests",
             dependencies: [
-                "Tideline", "TidelineStore", "TidelineWire", "TidelineServer", "TidelineSQLite", "TidelineTestSupport",
-                httpTypes, logging,
+                "Tideline", "TidelineStore", "TidelineWire", "TidelineServer", "TidelineTestStores",
+                "TidelineTestSupport", httpTypes, logging,
             ],
             swiftSettings: settings
         ),
@@ -144,7 +230,7 @@ let package = Package(
             name: "TidelineToolTests",
             dependencies: [
                 "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSQLite", "TidelineStore",
-                "TidelineTestSupport", "TidelineTool", argumentParser, httpTypes, logging,
+                "TidelineTestStores", "TidelineTestSupport", "TidelineTool", argumentParser, httpTypes, logging,
             ],
             swiftSettings: settings
         ),

@@ -14,16 +14,14 @@ final class Catalog: Sendable {
 
     /// The table of that name, byte for byte.
     func table(_ name: String) throws(StoreError) -> StoredTable {
-        guard let table = tables[Self.key(name)] else {
+        guard let table = table(named: name) else {
             throw StoreError(.noSuchTable, "the table was never defined", table: name)
         }
         return table
     }
 
-    /// The table whose name is the same but for ASCII case, if there is one.
-    func table(resembling name: String) -> StoredTable? {
-        tables.values.first { $0.schema.name.hasSameFoldedBytes(as: name) }
-    }
+    /// The table of that name, byte for byte, if there is one.
+    func table(named name: String) -> StoredTable? { tables[Self.key(name)] }
 
     /// The definitions, in order of name.
     var schemas: [TableSchema] {
@@ -59,7 +57,7 @@ extension Connection {
         do {
             let stored = try JSONDecoder().decode(StoredDefinition.self, from: Data(definition.utf8))
             try stored.schema.validate()
-            guard stored.schema.name.hasSameBytes(as: name),
+            guard stored.schema.name.isSameBytes(as: name),
                 stored.schema.columns.count + stored.retired.count < Int(UInt16.max)
             else { throw StoreError(.corrupt, "the definition is another table's", table: name) }
             return StoredTable(stored.schema, retired: stored.retired)

@@ -17,21 +17,12 @@ struct SchemaPlan {
     /// - Throws: ``StoreError/Code/schemaMismatch``, naming table and column.
     init(defining schemas: [TableSchema], over catalog: Catalog, columnLimit: Int) throws(StoreError) {
         self.columnLimit = columnLimit
-        for (position, schema) in schemas.enumerated() {
-            try schema.validate()
-            try Self.requireUsableName(schema.name)
-            let earlier = schemas[..<position].last { $0.name.hasSameFoldedBytes(as: schema.name) }
-            let existing = catalog.table(resembling: schema.name)
-            if let other = earlier?.name ?? existing?.schema.name, !other.hasSameBytes(as: schema.name) {
-                throw Self.mismatch(
-                    "SQLite cannot keep the tables \(other.debugDescription) and \(schema.name.debugDescription) apart",
-                    schema.name)
+        for schema in try TableEvolution.checked(schemas, beside: catalog.schemas.map(\.name)) {
+            if let existing = catalog.table(named: schema.name) {
+                try evolve(existing, to: schema)
+            } else {
+                try create(schema)
             }
-            guard earlier == nil || earlier == schema else {
-                throw Self.mismatch("the table is defined twice, in two ways", schema.name)
-            }
-            if earlier != nil { continue }
-            if let existing { try evolve(existing, to: schema) } else { try create(schema) }
         }
     }
 
@@ -47,19 +38,11 @@ struct SchemaPlan {
 
     private mutating func evolve(_ table: StoredTable, to schema: TableSchema) throws(StoreError) {
         guard table.schema != schema else { return }
-        guard table.schema.idType == schema.idType, table.schema.idMatching == schema.idMatching else {
-            throw Self.mismatch("the type or matching of ids cannot be changed", schema.name, column: "id")
+        let evolution = try TableEvolution(from: table.schema, retired: table.retired, to: schema)
+        for column in evolution.added {
+            statements.append("ALTER TABLE \(schema.name.sqlName) ADD COLUMN \(Self.column(column))")
         }
-        let stored = table.schema.allColumns + table.retired
-        for column in schema.allColumns {
-            let known = stored.first { $0.name.hasSameFoldedBytes(as: column.name) }
-            guard let known else {
-                statements.append("ALTER TABLE \(schema.name.sqlName) ADD COLUMN \(Self.column(column))")
-                continue
-            }
-            try Self.requireSame(known, column, in: schema)
-        }
-        let retired = stored.filter { schema.column($0.name) == nil }
+        let retired = evolution.retired
         try requireRoom(for: schema.allColumns.count + retired.count, in: schema)
         replaceIndexes(of: table.schema, with: schema)
         definitions.append(StoredDefinition(schema: schema, retired: retired))
@@ -70,21 +53,6 @@ struct SchemaPlan {
             throw Self.mismatch(
                 "the table has \(columns) columns, those no longer named included; SQLite takes \(columnLimit - 1)",
                 schema.name)
-        }
-    }
-
-    private static func requireSame(
-        _ known: ColumnSchema, _ column: ColumnSchema, in schema: TableSchema
-    ) throws(StoreError) {
-        guard known.name.hasSameBytes(as: column.name) else {
-            throw mismatch(
-                "SQLite cannot keep the column apart from the stored \(known.name.debugDescription)", schema.name,
-                column: column.name)
-        }
-        guard known.type == column.type else {
-            throw mismatch(
-                "the column is stored with type \(known.type.rawValue), not \(column.type.rawValue)", schema.name,
-                column: column.name)
         }
     }
 
@@ -132,17 +100,10 @@ struct SchemaPlan {
         return indexes
     }
 
-    // MARK: Names
+    // MARK: Errors
 
-    private static func requireUsableName(_ name: String) throws(StoreError) {
-        let folded = name.asciiLowercased
-        guard !folded.hasPrefix("sqlite_"), !folded.hasPrefix("tideline_") else {
-            throw mismatch("table names beginning with sqlite_ or tideline_ are taken", name)
-        }
-    }
-
-    private static func mismatch(_ message: String, _ table: String, column: String? = nil) -> StoreError {
-        StoreError(.schemaMismatch, message, table: table, column: column)
+    private static func mismatch(_ message: String, _ table: String) -> StoreError {
+        StoreError(.schemaMismatch, message, table: table)
     }
 }
 

@@ -11,14 +11,22 @@ final class StoredTable: Sendable {
     /// The columns of the rows as each layout packed them.
     let layouts: [Layout]
 
+    /// The columns that are stored: those of ``shape``, then those that the definition no longer names.
+    let storedShape: RowShape
+
     init(_ definition: StoredDefinition) {
+        let schema = definition.schema
+        let shape = schema.makeShape()
+        let columns = shape.columns + definition.retired
         self.definition = definition
-        shape = definition.schema.makeShape()
-        evaluator = Evaluator(schema: definition.schema)
-        ids = IDRule(definition.schema)
-        let shape = shape
+        self.shape = shape
+        storedShape =
+            definition.retired.isEmpty
+            ? shape : RowShape(table: schema.name, idType: schema.idType, columns: columns)
+        evaluator = Evaluator(schema: schema)
+        ids = IDRule(schema)
         indexes = definition.indexes.map { StoredIndex($0, of: shape) }
-        layouts = definition.layouts.map { Layout($0, of: definition.schema, shape: shape) }
+        layouts = definition.layouts.map { Layout($0, of: schema, shape: shape, stored: columns) }
     }
 
     var schema: TableSchema { definition.schema }
@@ -33,16 +41,16 @@ final class StoredTable: Sendable {
 struct Layout: Sendable {
     /// All columns: those that the definition named, then those it no longer named.
     let shape: RowShape
-    /// Where each column of the table's shape lies in this layout, nil when the layout lacks it.
+    /// Where each column of the table's stored shape lies in this layout, nil when the layout lacks it.
     let positions: [Int?]
     /// Whether a row of this layout is a row of the table's shape as it is.
     let isCurrent: Bool
 
-    init(_ columns: [ColumnSchema], of schema: TableSchema, shape target: RowShape) {
+    init(_ columns: [ColumnSchema], of schema: TableSchema, shape target: RowShape, stored: [ColumnSchema]) {
         let shape = RowShape(table: schema.name, idType: schema.idType, columns: columns)
         self.shape = shape
-        positions = target.columns.map { shape.index(of: $0.name) }
-        isCurrent = shape.hasSameColumns(as: target)
+        positions = stored.map { shape.index(of: $0.name) }
+        isCurrent = columns.count == target.count && zip(columns, target.columns).allSatisfy { $0.isStoredAs($1) }
     }
 }
 
@@ -75,6 +83,8 @@ struct StoredDefinition: Codable, Sendable, Hashable {
     }
 
     var schema: TableSchema
+    /// Columns that are stored and that the definition no longer names.
+    var retired: [ColumnSchema]
     /// The columns of each layout, by its number; the last is the one in use.
     var layouts: [[ColumnSchema]]
     /// The space of the rows.

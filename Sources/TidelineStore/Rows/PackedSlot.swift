@@ -31,25 +31,50 @@ extension PackedRows {
     /// - Returns: Whether the row was added; false when its values have more than 4 GiB.
     package mutating func append(slots: UnsafeBufferPointer<PackedSlot>, id: UnsafeRawBufferPointer) -> Bool {
         precondition(slots.count == shape.count, "a row has a slot for each column")
+        guard let plan = RowPacking(of: slots) else { return false }
+        let start = buffer.count
+        buffer.grow(by: plan.length + id.count)
+        let room = buffer.mutable(start, plan.length + id.count)
+        plan.pack(slots, layout: 0, into: room)
+        UnsafeMutableRawBufferPointer(rebasing: room[plan.length...]).copyMemory(from: id)
+        entries.append(
+            Entry(rowOffset: start, rowLength: plan.length, idOffset: start + plan.length, idLength: id.count))
+        return true
+    }
+}
+
+/// How the values of some slots become one packed row.
+package struct RowPacking {
+    /// The bytes of the row.
+    package let length: Int
+    private let isWide: Bool
+
+    /// Measures the row; nil when its values have more than 4 GiB.
+    package init?(of slots: UnsafeBufferPointer<PackedSlot>) {
         var payload = 0
         for slot in slots { payload += slot.count }
-        guard payload <= RowFormat.maximumWidePayload else { return false }
-        let isWide = payload > RowFormat.maximumNarrowPayload
-        let payloadStart = RowFormat.payloadOffset(columns: slots.count, wide: isWide)
-        let start = buffer.count
-        let length = payloadStart + payload
-        buffer.grow(by: length + id.count)
-        let room = buffer.mutable(start, length + id.count)
-        let header = UInt64(isWide ? RowFormat.wide : RowFormat.narrow) | UInt64(slots.count) << 16
+        guard payload <= RowFormat.maximumWidePayload else { return nil }
+        isWide = payload > RowFormat.maximumNarrowPayload
+        length = RowFormat.payloadOffset(columns: slots.count, wide: isWide) + payload
+    }
+
+    /// Writes the row.
+    ///
+    /// - Parameters:
+    ///   - slots: The values that were measured.
+    ///   - layout: The shape id for the header.
+    ///   - room: At least ``length`` bytes.
+    package func pack(
+        _ slots: UnsafeBufferPointer<PackedSlot>, layout: UInt32, into room: UnsafeMutableRawBufferPointer
+    ) {
+        let format = UInt64(isWide ? RowFormat.wide : RowFormat.narrow)
+        let header = format | UInt64(slots.count) << 16 | UInt64(layout) << 32
         room.storeBytes(of: header.littleEndian, as: UInt64.self)
         if isWide {
             Self.pack(slots, as: UInt32.self, into: room)
         } else {
             Self.pack(slots, as: UInt16.self, into: room)
         }
-        UnsafeMutableRawBufferPointer(rebasing: room[length...]).copyMemory(from: id)
-        entries.append(Entry(rowOffset: start, rowLength: length, idOffset: start + length, idLength: id.count))
-        return true
     }
 
     /// Writes tags, ends and values of a row whose values altogether have a length that `Offset` holds.

@@ -57,7 +57,7 @@ public struct Row: Sendable {
                 guard let index = shape.index(of: name) else { return nil }
                 return Row.withView(shape, bytes) { $0.value(at: index) }
             case .values(let values):
-                return values.first { $0.name.hasSameBytes(as: name) }?.value
+                return values.first { $0.name.isSameBytes(as: name) }?.value
             }
         }
         set {
@@ -66,7 +66,7 @@ public struct Row: Sendable {
                 return
             }
             var values = takeValues()
-            let index = values.firstIndex { $0.name.hasSameBytes(as: name) }
+            let index = values.firstIndex { $0.name.isSameBytes(as: name) }
             switch (index, newValue) {
             case (let index?, let value?): values[index].value = value
             case (nil, let value?): values.append((name, value))
@@ -171,12 +171,5 @@ extension Row: Hashable, CustomStringConvertible {
     public var description: String {
         let columns = values.map { "\($0.name): \($0.value)" }
         return "[\((["id: \(key?.value ?? .null)"] + columns).joined(separator: ", "))]"
-    }
-}
-
-extension String {
-    /// Equality byte for byte; `==` holds canonically equivalent texts to be one.
-    fileprivate func hasSameBytes(as other: String) -> Bool {
-        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
     }
 }

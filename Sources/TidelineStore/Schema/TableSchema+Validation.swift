@@ -5,13 +5,18 @@ extension TableSchema {
     /// Checks names and consistency.
     ///
     /// - Throws: ``StoreError`` with code ``StoreError/Code/schemaMismatch``, naming the table and column: a name that
-    ///   is empty, over 128 characters, has control characters or begins with `__`; a column twice (also when the
+    ///   is empty, over 128 characters, has control characters or begins with `__`; a table name that begins with
+    ///   `sqlite_` or `tideline_`, in whatever case, which engines and stores keep for themselves; a column twice (also when the
     ///   names differ in ASCII case only) or named like `id` or a system column; an index or reference over a column
     ///   that does not exist; an index without columns; more columns than ``maximumColumnCount``.
     public func validate() throws(StoreError) {
         guard Self.isValidName(name) else {
             throw StoreError(
                 .schemaMismatch, "the table name \(name.debugDescription) \(Self.nameRule)", table: name)
+        }
+        guard !name.asciiLowercased.hasPrefix("sqlite_"), !name.asciiLowercased.hasPrefix("tideline_") else {
+            throw StoreError(
+                .schemaMismatch, "table names beginning with sqlite_ or tideline_ are taken", table: name)
         }
         guard allColumns.count <= Self.maximumColumnCount else {
             throw StoreError(

@@ -1,0 +1,83 @@
+internal import TidelineStore
+
+/// The entries of one row in all indexes of its table: keys without values, which lead from the columns to the id.
+///
+/// An entry's key is the index's space, the columns as components, and the id as in the row's key.
+struct IndexEntries: ~Copyable {
+    private let table: StoredTable
+    private var cursor: RowCursor
+    private var old: [KeyBuilder]
+    private var new: [KeyBuilder]
+
+    init(of table: StoredTable) {
+        self.table = table
+        cursor = RowCursor(table)
+        old = table.indexes.map { KeyBuilder($0.space) }
+        new = old
+    }
+
+    /// Whether the table has indexes at all.
+    var areKept: Bool { !table.indexes.isEmpty }
+
+    /// Notes the entries of a row as it is stored now.
+    mutating func noteOld(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws {
+        try cursor.point(key: key, value: value)
+        for (number, index) in table.indexes.enumerated() {
+            old[number].begin(index, of: cursor.view, ids: table.ids)
+        }
+    }
+
+    /// Notes the entries of a row as it will be stored.
+    mutating func noteNew(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws {
+        try cursor.point(key: key, value: value)
+        for (number, index) in table.indexes.enumerated() {
+            new[number].begin(index, of: cursor.view, ids: table.ids)
+        }
+    }
+
+    /// Stores the new entries of a row that was not there.
+    func insert(into map: KeyMap<some KeyValueTransaction>) throws {
+        for entry in new { try entry.put(into: map) }
+    }
+
+    /// Removes the old entries.
+    func remove(from map: KeyMap<some KeyValueTransaction>) throws {
+        for entry in old {
+            guard try entry.bytes.withUnsafeBytes({ try map.delete($0) }) else { throw damaged }
+        }
+    }
+
+    /// Stores the new entries in place of the old ones, where they differ.
+    func replace(in map: KeyMap<some KeyValueTransaction>) throws {
+        for (old, new) in zip(old, new) where old.bytes != new.bytes {
+            guard try old.bytes.withUnsafeBytes({ try map.delete($0) }) else { throw damaged }
+            try new.put(into: map)
+        }
+    }
+
+    private var damaged: StoreError {
+        StoreError(
+            .corrupt, "an index lacks the entry of a row; restore the store from a copy, or begin anew and pull",
+            table: table.name)
+    }
+}
+
+extension KeyBuilder {
+    /// Begins the entry of a row in an index.
+    mutating func begin(_ index: StoredIndex, of row: borrowing RowView, ids: IDRule) {
+        begin(index.space)
+        for position in index.positions {
+            if let position {
+                append(column: position, of: row)
+            } else {
+                row.withIDBytes { append(idComponent: $0, of: ids) }
+            }
+        }
+        row.withIDBytes { append(id: $0, of: ids) }
+    }
+
+    /// Stores the entry.
+    func put(into map: KeyMap<some KeyValueTransaction>) throws {
+        try bytes.withUnsafeBytes { try map.put($0, UnsafeRawBufferPointer(start: nil, count: 0)) }
+    }
+}

@@ -1,0 +1,179 @@
+internal import Synchronization
+public import TidelineStore
+
+/// A whole ``LocalStore`` over an engine that keeps byte strings in order.
+///
+/// Tables, rows, ids, indexes, queries, counts and definitions are seen to here, once for all engines; an engine of
+/// one's own costs a page of code (``OrderedKeyValueEngine``):
+///
+/// ```swift
+/// let store = try KeyValueStore(engine: MyEngine(path: "todo.my"))
+/// ```
+///
+/// Rows are stored in the packed format and read where the engine has them. Each index that a table declares is kept in
+/// the transaction of the row; ``explain(_:)`` tells which one a query uses. A scan inside a write body holds the rows
+/// that it found in memory, so that the body may change the table meanwhile.
+public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
+    public let capabilities: StoreCapabilities
+    private let engine: Engine
+    private let longKeys: LongKey
+    private let gate = WorkGate()
+    private let definitions: Mutex<Definitions>
+
+    /// The definitions that are known, and whether they may be changing right now.
+    private struct Definitions {
+        private(set) var catalog: Catalog
+        private(set) var isChanging = false
+        /// Grows whenever a change of definitions begins or ends.
+        private(set) var changes = 0
+
+        init(catalog: Catalog) { self.catalog = catalog }
+
+        mutating func beginChange() {
+            isChanging = true
+            changes += 1
+        }
+
+        /// - Parameter changed: The new definitions, nil when nothing came of the change.
+        mutating func endChange(_ changed: Catalog?) {
+            isChanging = false
+            changes += 1
+            if let changed { catalog = changed }
+        }
+
+        /// Takes up definitions that were read from the engine.
+        mutating func learn(_ loaded: Catalog) {
+            if catalog.generation < loaded.generation { catalog = loaded }
+        }
+    }
+
+    /// A store over an engine that was opened for it, and that it closes.
+    ///
+    /// - Throws: ``StoreError``: ``StoreError/Code/corrupt`` when the engine's content is no store or damaged,
+    ///   ``StoreError/Code/newerFormat``, what the engine throws. The engine is closed then.
+    public init(engine: Engine) throws {
+        self.engine = engine
+        capabilities = engine.capabilities
+        longKeys = LongKey(maximum: engine.maximumKeyLength)
+        do {
+            definitions = Mutex(Definitions(catalog: try Self.firstCatalog(of: engine, longKeys)))
+        } catch {
+            // The first failure is the one to tell.
+            try? engine.close()
+            throw error
+        }
+    }
+
+    /// The definitions of a store, which is made when there is none.
+    private static func firstCatalog(of engine: Engine, _ longKeys: LongKey) throws -> Catalog {
+        let catalog = try engine.read { snapshot -> Catalog? in
+            let map = KeyMap(snapshot, longKeys)
+            return try map.checkFormat(for: engine) ? map.catalog() : nil
+        }
+        if let catalog { return catalog }
+        guard !engine.capabilities.isReadOnly else {
+            throw StoreError(.corrupt, "there is no store, and none can be made as it was opened for reading only")
+        }
+        return try engine.write { transaction in
+            let map = KeyMap(transaction, longKeys)
+            // Another may have made it meanwhile.
+            if try map.checkFormat(for: engine) { return try map.catalog() }
+            try map.writeFormat(for: engine)
+            return .empty
+        }
+    }
+
+    public func close() throws { try gate.close { try engine.close() } }
+
+    /// Calls `body` with the engine, for what it offers beyond rows, such as compaction; ``close()`` waits for it.
+    ///
+    /// What the store keeps in the engine is the store's: `body` changes none of it.
+    public func withEngine<T>(_ body: (Engine) throws -> T) throws -> T {
+        try gate.beginRead()
+        defer { gate.endRead() }
+        return try body(engine)
+    }
+
+    // MARK: Definitions
+
+    public func define(_ tables: [TableSchema]) throws {
+        // Most often there is nothing to do, and that needs no lock.
+        guard try !read({ try SchemaPlan(defining: tables, over: $0.session.catalog) }).isEmpty else { return }
+        _ = try transaction { session in
+            definitions.withLock { $0.beginChange() }
+            let plan = try SchemaPlan(defining: tables, over: session.catalog)
+            return try plan.isEmpty ? session.catalog : session.map().apply(plan, to: session.catalog)
+        } ended: { changed in
+            definitions.withLock { $0.endChange(changed) }
+        }
+    }
+
+    public func tables() throws -> [TableSchema] { try read { $0.session.catalog.all.map(\.schema) } }
+
+    /// How the store answers a query: which index it uses, what it filters, how it orders.
+    ///
+    /// - Throws: What ``StoreReader/scan(_:_:)`` throws for the query.
+    public func explain(_ query: Query) throws -> QueryPlan { try read { try $0.session.plan(for: query) } }
+
+    // MARK: Transactions
+
+    public func read<T>(_ body: (KeyValueStoreReader<Engine.Snapshot>) throws -> T) throws -> T {
+        try gate.beginRead()
+        defer { gate.endRead() }
+        let known = definitions.withLock { $0 }
+        return try engine.read { snapshot in
+            let map = KeyMap(snapshot, longKeys)
+            let session = Session(map, try catalog(in: map, known), isWriting: false)
+            defer { session.end() }
+            return try body(KeyValueStoreReader(session: session))
+        }
+    }
+
+    public func write<T>(_ body: (KeyValueStoreWriter<Engine.Transaction>) throws -> T) throws -> T {
+        try transaction { try body(KeyValueStoreWriter(session: $0)) }
+    }
+
+    /// Runs a transaction.
+    ///
+    /// - Parameter ended: Called before another transaction may begin, with the result if it was committed.
+    private func transaction<T>(
+        _ body: (Session<Engine.Transaction>) throws -> T, ended: (T?) -> Void = { _ in }
+    ) throws -> T {
+        guard !Task.isCancelled else { throw StoreError(.cancelled, "the task was cancelled; nothing was written") }
+        try gate.beginWrite()
+        defer { gate.endWrite() }
+        guard !capabilities.isReadOnly else {
+            throw StoreError(.readOnly, "the store was opened for reading only")
+        }
+        var committed: T?
+        defer { ended(committed) }
+        let known = definitions.withLock { $0 }
+        let result = try engine.write { transaction in
+            let map = KeyMap(transaction, longKeys)
+            let session = Session(map, try catalog(in: map, known), isWriting: true)
+            defer { session.end() }
+            let result = try body(session)
+            try session.finish()
+            return result
+        }
+        committed = result
+        return result
+    }
+
+    /// The definitions as of a snapshot, which are most often those that are known.
+    ///
+    /// Where no other process changes them, it is enough that no change was under way since before the snapshot was
+    /// taken.
+    private func catalog<Snapshot>(in map: KeyMap<Snapshot>, _ known: Definitions) throws -> Catalog {
+        if !capabilities.sharesFilesWithProcesses, !known.isChanging,
+            definitions.withLock({ $0.changes == known.changes })
+        {
+            return known.catalog
+        }
+        let (generation, _) = try map.generation()
+        if known.catalog.generation == generation { return known.catalog }
+        let loaded = try map.catalog()
+        definitions.withLock { $0.learn(loaded) }
+        return loaded
+    }
+}

@@ -1,0 +1,51 @@
+public import TidelineStore
+
+/// Reading within one snapshot of a ``KeyValueStore``.
+public struct KeyValueStoreReader<Snapshot: KeyValueSnapshot>: StoreReader {
+    let session: Session<Snapshot>
+
+    public func schema(of table: String) throws -> TableSchema { try session.table(table).schema }
+
+    public func shape(of table: String) throws -> RowShape { try session.table(table).shape }
+
+    public func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
+        try session.withRow(in: table, id: id, body)
+    }
+
+    @discardableResult
+    public func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+        try session.scan(query, body)
+    }
+
+    public func count(_ query: Query) throws -> Int { try session.count(query) }
+}
+
+/// Reading and writing within one transaction of a ``KeyValueStore``.
+public struct KeyValueStoreWriter<Transaction: KeyValueTransaction>: StoreWriter {
+    let session: Session<Transaction>
+
+    public func schema(of table: String) throws -> TableSchema { try session.table(table).schema }
+
+    public func shape(of table: String) throws -> RowShape { try session.table(table).shape }
+
+    public func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
+        try session.withRow(in: table, id: id, body)
+    }
+
+    @discardableResult
+    public func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+        try session.scan(query, body)
+    }
+
+    public func count(_ query: Query) throws -> Int { try session.count(query) }
+
+    public func upsert(_ rows: borrowing PackedRows, into table: String) throws {
+        try session.upsert(rows, into: table)
+    }
+
+    @discardableResult
+    public func delete(ids: [RowID], from table: String) throws -> Int { try session.delete(ids: ids, from: table) }
+
+    @discardableResult
+    public func delete(matching query: Query) throws -> Int { try session.delete(matching: query) }
+}

@@ -1,0 +1,101 @@
+internal import TidelineStore
+
+/// The parts of a stored row; nothing of its columns is checked yet.
+///
+/// Unsafe pointers: they are as long valid as the key and the value that the row was made of.
+struct StoredRow {
+    /// The packed row.
+    let row: UnsafeRawBufferPointer
+    /// The id as views have it.
+    let id: UnsafeRawBufferPointer
+    /// The id as it was spelled, where the key does not have it so.
+    let spelledID: UnsafeRawBufferPointer?
+    /// The number of the layout it was written with.
+    let layout: Int
+
+    /// Takes a value apart; nil when it is not a row's.
+    ///
+    /// - Parameter integer: Eight bytes for an integer id; where there are none, the id has no meaning.
+    init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, ids: IDRule, integer: UnsafeMutableRawPointer?) {
+        guard let length = RowFormat.length(ofRowAt: value), length <= value.count else { return nil }
+        row = UnsafeRawBufferPointer(rebasing: value[..<length])
+        layout = RowFormat.layout(ofRowAt: value)
+        let keyed = UnsafeRawBufferPointer(rebasing: key[min(KeySpace.length, key.count)...])
+        let rest = UnsafeRawBufferPointer(rebasing: value[length...])
+        guard rest.isEmpty || ids == .folded && rest.isSameFolded(as: keyed) else { return nil }
+        spelledID = rest.isEmpty ? nil : rest
+        guard ids == .int else {
+            id = rest.isEmpty ? keyed : rest
+            return
+        }
+        guard keyed.count == 8 else { return nil }
+        integer?.storeBytes(of: KeyBuilder.int(fromID: keyed).littleEndian, as: Int64.self)
+        id = integer.map { UnsafeRawBufferPointer(start: $0, count: 8) } ?? keyed
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether these bytes, with `A`–`Z` made `a`–`z`, are those.
+    fileprivate func isSameFolded(as folded: UnsafeRawBufferPointer) -> Bool {
+        count == folded.count && zip(self, folded).allSatisfy { ($0 &- 0x41 < 26 ? $0 | 0x20 : $0) == $1 }
+    }
+}
+
+extension RowFormat {
+    /// The length of the packed row with which some bytes begin; nil when its header is none.
+    static func length(ofRowAt bytes: UnsafeRawBufferPointer) -> Int? {
+        guard bytes.count >= headerSize, bytes[0] == narrow || bytes[0] == wide else { return nil }
+        let isWide = bytes[0] == wide
+        let columns = columnCount(ofRowAt: bytes)
+        let payload = payloadOffset(columns: columns, wide: isWide)
+        guard bytes.count >= payload else { return nil }
+        guard columns > 0 else { return payload }
+        let end =
+            isWide
+            ? Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: payload - 4, as: UInt32.self)))
+            : Int(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: payload - 2, as: UInt16.self)))
+        return payload + end
+    }
+
+    /// The number of columns in the header.
+    static func columnCount(ofRowAt bytes: UnsafeRawBufferPointer) -> Int {
+        Int(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))
+    }
+
+    /// The number of the layout in the header.
+    static func layout(ofRowAt bytes: UnsafeRawBufferPointer) -> Int {
+        Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self)))
+    }
+}
+
+extension PackedSlot {
+    /// A null.
+    static var null: PackedSlot {
+        var slot = PackedSlot()
+        slot.tag = .null
+        return slot
+    }
+}
+
+extension RowView {
+    /// The value at a position as a slot that borrows its bytes; null when the row does not name the column.
+    func slot(at index: Int) -> PackedSlot {
+        let tag = tag(at: index)
+        guard tag != .absent else { return .null }
+        let bytes = bytes(at: index)
+        var slot = PackedSlot()
+        slot.tag = tag
+        slot.base = bytes.baseAddress
+        slot.count = bytes.count
+        return slot
+    }
+}
+
+extension IDRule {
+    /// The id in a row's key as a person reads it.
+    func text(ofKey key: UnsafeRawBufferPointer) -> String {
+        let id = UnsafeRawBufferPointer(rebasing: key[min(KeySpace.length, key.count)...])
+        return self == .int && id.count == 8
+            ? String(KeyBuilder.int(fromID: id)) : String(decoding: id, as: UTF8.self)
+    }
+}

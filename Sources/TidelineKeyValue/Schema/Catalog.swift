@@ -1,0 +1,36 @@
+internal import TidelineStore
+
+/// The definitions of all tables, as of one snapshot.
+final class Catalog: Sendable {
+    /// Grows with every change of a definition.
+    let generation: Int64
+    /// The number of the next key space.
+    let nextSpace: UInt32
+    /// By the bytes of the names: strings compare by canonical equivalence.
+    private let tables: [[UInt8]: StoredTable]
+
+    init(generation: Int64, nextSpace: UInt32, tables: [StoredTable]) {
+        self.generation = generation
+        self.nextSpace = nextSpace
+        self.tables = Dictionary(tables.map { (Array($0.name.utf8), $0) }) { first, _ in first }
+    }
+
+    /// A store without tables.
+    static let empty = Catalog(generation: 1, nextSpace: KeySpace.meta.number + 1, tables: [])
+
+    /// The table of that name, byte for byte.
+    func table(_ name: String) throws(StoreError) -> StoredTable {
+        guard let table = table(named: name) else {
+            throw StoreError(.noSuchTable, "the table was never defined", table: name)
+        }
+        return table
+    }
+
+    /// The table of that name, byte for byte, if there is one.
+    func table(named name: String) -> StoredTable? { tables[Array(name.utf8)] }
+
+    /// All tables, in order of name.
+    var all: [StoredTable] {
+        tables.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
+    }
+}

@@ -1,0 +1,55 @@
+internal import TidelineStore
+
+extension KeyMap where Snapshot: KeyValueTransaction {
+    /// Carries a plan out, within the transaction that is open.
+    ///
+    /// - Returns: The definitions as they are then.
+    func apply(_ plan: SchemaPlan, to catalog: Catalog) throws -> Catalog {
+        for change in plan.changes {
+            for space in change.removed { try removeAll(in: space) }
+            try fill(change.filled, of: change.table)
+            try writeDefinition(change.table.definition)
+        }
+        let changed = plan.catalog(after: catalog)
+        try writeGeneration(of: changed)
+        return changed
+    }
+
+    /// How many entries are looked at before others are written: an engine does not write while it scans.
+    private static var chunkSize: Int { 1_000 }
+
+    private func removeAll(in space: KeySpace) throws {
+        var keys: [[UInt8]]
+        repeat {
+            keys = []
+            try scan(space.range, descending: false) { key, _ in
+                keys.append(Array(key))
+                return keys.count < Self.chunkSize ? .next : .stop
+            }
+            for key in keys { _ = try key.withUnsafeBytes { try delete($0) } }
+        } while keys.count == Self.chunkSize
+    }
+
+    /// Makes the entries of all rows in indexes that are new.
+    private func fill(_ indexes: [StoredIndex], of table: StoredTable) throws {
+        guard !indexes.isEmpty else { return }
+        var cursor = RowCursor(table)
+        var range = table.rows.range
+        var entries: [KeyBuilder]
+        repeat {
+            entries = []
+            try scan(range, descending: false) { key, value in
+                try cursor.point(key: key, value: value)
+                for index in indexes {
+                    var entry = KeyBuilder(index.space)
+                    entry.begin(index, of: cursor.view, ids: table.ids)
+                    entries.append(entry)
+                }
+                // The next chunk begins behind this key.
+                range.lower = Array(key) + [0]
+                return entries.count < Self.chunkSize ? .next : .stop
+            }
+            for entry in entries { try entry.put(into: self) }
+        } while entries.count >= Self.chunkSize
+    }
+}

@@ -1,0 +1,97 @@
+internal import TidelineStore
+
+/// What has to be done to come from the tables there are to those that are wanted. Nothing is done here.
+struct SchemaPlan {
+    /// One table that is made or changed.
+    struct Change {
+        let table: StoredTable
+        /// Indexes that are new to a table that was there, and so are to be filled.
+        let filled: [StoredIndex]
+        /// The spaces of indexes that go.
+        let removed: [KeySpace]
+    }
+
+    /// The tables, in the order in which they were given.
+    private(set) var changes: [Change] = []
+    private var nextSpace: UInt32
+
+    /// Whether all tables are as wanted.
+    var isEmpty: Bool { changes.isEmpty }
+
+    /// - Throws: ``StoreError/Code/schemaMismatch``, naming table and column.
+    init(defining schemas: [TableSchema], over catalog: Catalog) throws(StoreError) {
+        nextSpace = catalog.nextSpace
+        for schema in try TableEvolution.checked(schemas, beside: catalog.all.map(\.name)) {
+            if let existing = catalog.table(named: schema.name) {
+                try evolve(existing, to: schema)
+            } else {
+                try create(schema)
+            }
+        }
+    }
+
+    /// The catalog with the changes made.
+    func catalog(after catalog: Catalog) -> Catalog {
+        let changed = changes.map(\.table)
+        let kept = catalog.all.filter { table in !changed.contains { $0.rows == table.rows } }
+        return Catalog(generation: catalog.generation + 1, nextSpace: nextSpace, tables: kept + changed)
+    }
+
+    private mutating func create(_ schema: TableSchema) throws(StoreError) {
+        let rows = try takeSpace(for: schema)
+        let indexes = try Self.distinctIndexes(of: schema).map { (columns) throws(StoreError) in
+            StoredDefinition.Index(columns: columns, space: try takeSpace(for: schema))
+        }
+        let definition = StoredDefinition(
+            schema: schema, retired: [], layouts: [schema.allColumns], rows: rows, indexes: indexes)
+        changes.append(Change(table: StoredTable(definition), filled: [], removed: []))
+    }
+
+    private mutating func evolve(_ table: StoredTable, to schema: TableSchema) throws(StoreError) {
+        guard table.schema != schema else { return }
+        let evolution = try TableEvolution(from: table.schema, retired: table.definition.retired, to: schema)
+        var definition = table.definition
+        definition.schema = schema
+        definition.retired = evolution.retired
+        let columns = schema.allColumns + evolution.retired
+        let last = definition.layouts.last ?? []
+        if last.count != columns.count || !zip(last, columns).allSatisfy({ $0.isStoredAs($1) }) {
+            definition.layouts.append(columns)
+        }
+        definition.indexes = try Self.distinctIndexes(of: schema).map { (columns) throws(StoreError) in
+            let kept = table.definition.indexes.first { $0.columns.hasSameNames(as: columns) }
+            if let kept { return kept }
+            return StoredDefinition.Index(columns: columns, space: try takeSpace(for: schema))
+        }
+        let changed = StoredTable(definition)
+        let old = Set(table.definition.indexes.map(\.space))
+        let new = Set(definition.indexes.map(\.space))
+        changes.append(
+            Change(
+                table: changed, filled: changed.indexes.filter { !old.contains($0.space) },
+                removed: old.subtracting(new).sorted()))
+    }
+
+    private mutating func takeSpace(for schema: TableSchema) throws(StoreError) -> KeySpace {
+        guard nextSpace < .max else {
+            throw StoreError(.schemaMismatch, "the store has no key space left", table: schema.name)
+        }
+        defer { nextSpace += 1 }
+        return KeySpace(number: nextSpace)
+    }
+
+    private static func distinctIndexes(of schema: TableSchema) -> [[String]] {
+        var distinct: [[String]] = []
+        for index in schema.indexes where !distinct.contains(where: { $0.hasSameNames(as: index.columns) }) {
+            distinct.append(index.columns)
+        }
+        return distinct
+    }
+}
+
+extension [String] {
+    /// Whether both are the same names, byte for byte.
+    fileprivate func hasSameNames(as other: [String]) -> Bool {
+        count == other.count && zip(self, other).allSatisfy { $0.isSameBytes(as: $1) }
+    }
+}

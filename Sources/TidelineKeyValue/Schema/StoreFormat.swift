@@ -1,0 +1,217 @@
+internal import Foundation
+internal import TidelineStore
+
+/// What a store writes down of itself, in ``KeySpace/meta``.
+///
+/// | key behind the space | value |
+/// |---|---|
+/// | `f` | ``FormatRecord``, as JSON |
+/// | `g` | the generation of the definitions (8 bytes), the number of the next key space (4) |
+/// | `t`, a table's space (4, big-endian) | its ``StoredDefinition``, as JSON |
+/// | `c`, a table's space (4, big-endian) | the number of its rows (8); none counts as 0 |
+///
+/// Numbers are little-endian unless said otherwise. Rows and index entries are described by ``RowCursor``,
+/// ``KeyBuilder`` and ``LongKey``.
+enum StoreFormat {
+    /// The version that this code writes, and the latest it reads.
+    static let version = 1
+
+    static let formatKey = KeySpace.meta.prefix + Array("f".utf8)
+    static let generationKey = KeySpace.meta.prefix + Array("g".utf8)
+    static let definitions = KeySpace.meta.prefix + Array("t".utf8)
+
+    static func definitionKey(_ rows: KeySpace) -> [UInt8] { definitions + rows.prefix }
+    static func countKey(_ rows: KeySpace) -> [UInt8] { KeySpace.meta.prefix + Array("c".utf8) + rows.prefix }
+}
+
+/// What a file says of how it was written.
+struct FormatRecord: Codable, Sendable {
+    var version: Int
+    /// The engine that wrote the file.
+    var engine: String
+    /// The engine's greatest length of a key, on which the keys stored depend; nil when there is none.
+    var maximumKeyLength: Int?
+    /// Whether NaN and the infinities are stored.
+    var storesNaN: Bool
+    var storesInfinity: Bool
+    /// What a reader must know beyond the version; this code knows nothing yet.
+    var requires: [String]
+
+    init(_ engine: some OrderedKeyValueEngine) {
+        version = StoreFormat.version
+        self.engine = engine.capabilities.name
+        maximumKeyLength = engine.maximumKeyLength == .max ? nil : engine.maximumKeyLength
+        storesNaN = engine.capabilities.storesNaN
+        storesInfinity = engine.capabilities.storesInfinity
+        requires = []
+    }
+}
+
+/// The part of a format record that every version has; what else a later one has is unknown.
+private struct FormatVersion: Decodable {
+    var version: Int
+    var requires: [String]?
+}
+
+// MARK: - Reading
+
+extension KeyMap {
+    /// The bytes of a value, copied.
+    func value(_ key: [UInt8]) throws -> [UInt8]? {
+        try key.withUnsafeBytes { try get($0) { Array($0) } }
+    }
+
+    /// Checks that the store is one that this code and engine can work on.
+    ///
+    /// - Returns: Whether there is a store; false when there is nothing at all.
+    /// - Throws: ``StoreError/Code/newerFormat``, ``StoreError/Code/corrupt``.
+    func checkFormat(for engine: some OrderedKeyValueEngine) throws -> Bool {
+        guard let stored = try value(StoreFormat.formatKey) else {
+            guard try isEmpty(.meta), try isEmpty(KeySpace(number: 1)) else {
+                throw StoreError(.corrupt, "the store has lost what says how it was written, or is not a store")
+            }
+            return false
+        }
+        let decoder = JSONDecoder()
+        guard let found = try? decoder.decode(FormatVersion.self, from: Data(stored)), found.version > 0 else {
+            throw StoreError(.corrupt, "what says how the store was written is damaged")
+        }
+        let unknown = found.requires ?? []
+        guard found.version <= StoreFormat.version, unknown.isEmpty else {
+            let reason = unknown.isEmpty ? "" : ", which needs \(unknown.joined(separator: ", "))"
+            throw StoreError(
+                .newerFormat,
+                "the store has format \(found.version)\(reason); this version knows format \(StoreFormat.version). Update "
+                    + "the program")
+        }
+        let limit = engine.maximumKeyLength == .max ? nil : engine.maximumKeyLength
+        guard let record = try? decoder.decode(FormatRecord.self, from: Data(stored)), record.maximumKeyLength == limit
+        else {
+            throw StoreError(
+                .corrupt,
+                "the store was written for keys of another length than the engine \(engine.capabilities.name) has")
+        }
+        return true
+    }
+
+    private func isEmpty(_ space: KeySpace) throws -> Bool {
+        var isEmpty = true
+        try scan(space.range, descending: false) { _, _ in
+            isEmpty = false
+            return .stop
+        }
+        return isEmpty
+    }
+
+    /// The generation of the definitions and the number of the next key space.
+    func generation() throws -> (generation: Int64, nextSpace: UInt32) {
+        let found = try StoreFormat.generationKey.withUnsafeBytes { key in
+            try get(key) { value -> (Int64, UInt32)? in
+                guard value.count == 12 else { return nil }
+                return (
+                    Int64(littleEndian: value.loadUnaligned(as: Int64.self)),
+                    UInt32(littleEndian: value.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
+                )
+            }
+        }
+        guard let found, let (generation, nextSpace) = found, generation > 0 else {
+            throw StoreError(.corrupt, "the store has lost the state of its definitions")
+        }
+        return (generation, nextSpace)
+    }
+
+    /// All definitions.
+    func catalog() throws -> Catalog {
+        let (generation, nextSpace) = try generation()
+        var tables: [StoredTable] = []
+        try scan(KeyRange(prefix: StoreFormat.definitions), descending: false) { key, value in
+            let table = try table(key: key, definition: value)
+            guard table.definition.spaces.allSatisfy({ $0 != .meta && $0.number < nextSpace }) else {
+                throw StoreError(.corrupt, "the stored definition of a table is damaged", table: table.name)
+            }
+            tables.append(table)
+            return .next
+        }
+        return Catalog(generation: generation, nextSpace: nextSpace, tables: tables)
+    }
+
+    private func table(key: UnsafeRawBufferPointer, definition: UnsafeRawBufferPointer) throws(StoreError)
+        -> StoredTable
+    {
+        do {
+            let definition = try JSONDecoder().decode(StoredDefinition.self, from: Data(definition))
+            try definition.validate()
+            guard key.elementsEqual(StoreFormat.definitionKey(definition.rows)) else {
+                throw StoreError(.corrupt, "the definition is another table's", table: definition.schema.name)
+            }
+            return StoredTable(definition)
+        } catch {
+            throw StoreError(.corrupt, "the stored definition of a table is damaged", cause: error)
+        }
+    }
+
+    /// How many rows a table has, as it was written down.
+    func rowCount(of table: StoredTable) throws -> Int {
+        let count = try StoreFormat.countKey(table.rows).withUnsafeBytes { key in
+            try get(key) { $0.count == 8 ? Int64(littleEndian: $0.loadUnaligned(as: Int64.self)) : -1 }
+        }
+        guard let count = Int(exactly: count ?? 0), count >= 0 else {
+            throw StoreError(.corrupt, "the number of rows is damaged", table: table.name)
+        }
+        return count
+    }
+}
+
+extension StoredDefinition {
+    /// All key spaces of the table.
+    var spaces: [KeySpace] { [rows] + indexes.map(\.space) }
+
+    /// Checks what was read from a file.
+    fileprivate func validate() throws(StoreError) {
+        try schema.validate()
+        let columns = schema.allColumns + retired
+        guard let last = layouts.last, last.count == columns.count,
+            zip(last, columns).allSatisfy({ $0.isStoredAs($1) }),
+            layouts.allSatisfy({ $0.count <= TableEvolution.maximumStoredColumnCount }),
+            indexes.allSatisfy({ $0.columns.allSatisfy { schema.column($0) != nil } }),
+            Set(spaces).count == spaces.count
+        else { throw StoreError(.corrupt, "the definition contradicts itself", table: schema.name) }
+    }
+}
+
+// MARK: - Writing
+
+extension KeyMap where Snapshot: KeyValueTransaction {
+    func put(_ key: [UInt8], _ value: some Sequence<UInt8>) throws {
+        try key.withUnsafeBytes { key in try Array(value).withUnsafeBytes { try put(key, $0) } }
+    }
+
+    /// Makes an empty store of nothing.
+    func writeFormat(for engine: some OrderedKeyValueEngine) throws {
+        try put(StoreFormat.formatKey, try StoreFormat.json(FormatRecord(engine)))
+        try writeGeneration(of: .empty)
+    }
+
+    func writeGeneration(of catalog: Catalog) throws {
+        let bytes =
+            withUnsafeBytes(of: catalog.generation.littleEndian, Array.init)
+            + withUnsafeBytes(of: catalog.nextSpace.littleEndian, Array.init)
+        try put(StoreFormat.generationKey, bytes)
+    }
+
+    func writeDefinition(_ definition: StoredDefinition) throws {
+        try put(StoreFormat.definitionKey(definition.rows), try StoreFormat.json(definition))
+    }
+
+    func writeRowCount(_ count: Int, of table: StoredTable) throws {
+        try put(StoreFormat.countKey(table.rows), withUnsafeBytes(of: Int64(count).littleEndian, Array.init))
+    }
+}
+
+extension StoreFormat {
+    fileprivate static func json(_ value: some Encodable) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(value)
+    }
+}
