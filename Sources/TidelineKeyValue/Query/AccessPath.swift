@@ -25,6 +25,13 @@ struct AccessPath: Sendable {
         case descending
         /// From the greatest to the least, but what differs in the id alone by ascending id.
         case descendingTiesAscending
+
+        var isAscending: Bool {
+            switch self {
+            case .unordered, .ascending: true
+            case .descending, .descendingTiesAscending: false
+            }
+        }
     }
 
     var source: Source

@@ -1,0 +1,63 @@
+internal import TidelineStore
+
+/// The keys of one index, and the rows they are of.
+///
+/// A class, as it keeps the memory in which keys are put together from one row to the next.
+final class IndexLookup {
+    private let table: StoredTable
+    private let index: StoredIndex
+    private var rowKey: KeyBuilder
+    private var expected: KeyBuilder
+
+    init(_ number: Int, of table: StoredTable) {
+        self.table = table
+        index = table.indexes[number]
+        rowKey = KeyBuilder(table.rows)
+        expected = KeyBuilder(index.space)
+    }
+
+    /// Where the id begins in a key.
+    func idOffset(in key: UnsafeRawBufferPointer) throws(StoreError) -> Int {
+        var offset = KeySpace.length
+        for type in index.types {
+            guard let length = KeyBuilder.componentLength(in: key, at: offset, type: type) else {
+                throw damage("holds a key that is none")
+            }
+            offset += length
+        }
+        return offset
+    }
+
+    /// Calls `body` with the key of the row that a key of the index is of.
+    func withRowKey<T>(of key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T {
+        let id = UnsafeRawBufferPointer(rebasing: key[try idOffset(in: key)...])
+        rowKey.truncate(to: KeySpace.length)
+        // The id stands in both keys alike.
+        rowKey.append(id: id, of: .exact)
+        return try rowKey.bytes.withUnsafeBytes(body)
+    }
+
+    /// Checks that a row has the values under which the index has it: where rows are not asked for what the index
+    /// answers, damage to it would pass for an answer.
+    func check(_ key: UnsafeRawBufferPointer, isOf row: borrowing RowView) throws(StoreError) {
+        expected.truncate(to: KeySpace.length)
+        for position in index.positions {
+            if let position {
+                expected.append(column: position, of: row)
+            } else {
+                row.withIDBytes { expected.append(idComponent: $0, of: table.ids) }
+            }
+        }
+        row.withIDBytes { expected.append(id: $0, of: table.ids) }
+        guard expected.bytes.withUnsafeBytes({ $0.compare(key) == 0 }) else {
+            throw damage("holds an entry that its row contradicts", id: row.id)
+        }
+    }
+
+    /// The error of an index that cannot be as it is.
+    func damage(_ what: String, id: String? = nil) -> StoreError {
+        let columns = index.columns.joined(separator: ", ")
+        return StoreError(
+            .corrupt, "the index (\(columns)) \(what); restore the store, or begin it anew", table: table.name, id: id)
+    }
+}

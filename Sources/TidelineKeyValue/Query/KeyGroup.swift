@@ -1,0 +1,54 @@
+internal import TidelineStore
+
+/// The keys of an index that differ in the id alone, gathered from the last to the first.
+struct KeyGroup {
+    /// How many are held at most.
+    private static let capacity = 256
+
+    /// What they have in common.
+    private(set) var prefix: [UInt8] = []
+    private var bytes: [UInt8] = []
+    private var ends: [Int] = []
+
+    /// Whether a key with a prefix of that length is one of the group.
+    func holds(_ key: UnsafeRawBufferPointer, prefixCount: Int) -> Bool {
+        prefix.count == prefixCount && prefix.elementsEqual(key.prefix(prefixCount))
+    }
+
+    /// Drops the keys and begins the group of another.
+    mutating func begin(_ key: UnsafeRawBufferPointer, prefixCount: Int) {
+        prefix.replaceSubrange(prefix.startIndex..., with: key.prefix(prefixCount))
+        bytes.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+    }
+
+    /// Adds a key; false when that is one too many.
+    mutating func add(_ key: UnsafeRawBufferPointer) -> Bool {
+        guard ends.count < Self.capacity else { return false }
+        bytes.append(contentsOf: key)
+        ends.append(bytes.count)
+        return true
+    }
+
+    /// Calls `body` with each key, the last that was added first, and an empty value.
+    func forEachKeyAscending(
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
+    ) throws -> ScanStep {
+        try bytes.withUnsafeBytes { bytes in
+            for index in ends.indices.reversed() {
+                let start = index == 0 ? 0 : ends[index - 1]
+                let key = UnsafeRawBufferPointer(rebasing: bytes[start..<ends[index]])
+                if case .stop = try body(key, UnsafeRawBufferPointer(start: nil, count: 0)) { return .stop }
+            }
+            return .next
+        }
+    }
+
+    /// Where in `range` the group's keys lie.
+    func range(within range: KeyRange) -> KeyRange {
+        let end = KeyRange.end(ofPrefix: prefix)
+        return KeyRange(
+            from: prefix.precedes(range.lower) ? range.lower : prefix,
+            to: end.precedes(range.upper) ? end : range.upper)
+    }
+}

@@ -1,0 +1,49 @@
+import Testing
+import TidelineStore
+import TidelineTestSupport
+
+@testable import TidelineKeyValue
+
+/// A query is answered as the evaluator answers it, whatever way its rows are found.
+@Suite struct QueryRunTests {
+    /// What the random tests hold to be tables: the same rows with no index, with those declared, with many.
+    @Test(arguments: 1...12 as ClosedRange<UInt64>)
+    func answersAreTheEvaluatorsWithEverySetOfIndexes(_ seed: UInt64) throws {
+        var source = RandomRows(seed: seed, values: RandomValues(includesNaN: true))
+        var schema = seed % 4 == 0 ? RandomRows.everyType() : source.schema()
+        let rows = source.rows(50, of: schema)
+        let packed = try PackedRows(rows, of: schema)
+        var random = SplitMix64(seed: seed)
+        let names = schema.allColumns.map(\.name) + ["id"]
+        let many = (0..<8).map { _ in
+            IndexSchema(Array(names.shuffled(using: &random).prefix(Int.random(in: 1...3, using: &random))))
+        }
+        for indexes in [[], schema.indexes, many] {
+            schema.indexes = indexes
+            let length = seed % 2 == 0 ? Int.max : 128
+            let fixture = try QueryFixture(schema, packed, maximumKeyLength: length)
+            var queries = IndexedQueries(seed: seed, schema: schema, rows: rows, values: source.values)
+            for _ in 0..<40 { try expectAnswer(queries.next(), fixture, packed, seed) }
+            var others = RandomQuery(seed: seed, schema: schema, rows: rows, values: source.values)
+            for _ in 0..<10 { try expectAnswer(others.next(), fixture, packed, seed) }
+        }
+    }
+
+    private func expectAnswer(
+        _ query: Query, _ fixture: QueryFixture, _ rows: borrowing PackedRows, _ seed: UInt64
+    ) throws {
+        let expected = try fixture.table.evaluator.result(of: query, over: rows)
+        let answer = try fixture.result(of: query)
+        let copied = try fixture.result(of: query, isWriting: true)
+        let note = "seed \(seed): \(try fixture.run(query).plan)\n\(query)"
+        #expect(answer.totalCount == expected.totalCount, "\(note)")
+        #expect(answer.rows.map(\.id) == expected.rows.map(\.id), "\(note)")
+        #expect(answer.rows == expected.rows, "\(note)")
+        #expect(copied.rows == expected.rows && copied.totalCount == expected.totalCount, "\(note)")
+        let all = try fixture.table.evaluator.result(of: Query(query.table, predicate: query.predicate), over: rows)
+        #expect(try fixture.count(query) == all.rows.count, "\(note)")
+        var keys: [[UInt8]] = []
+        try fixture.run(query).matchingIDs().forEachKey { keys.append(Array($0)) }
+        #expect(keys == expected.rows.compactMap(\.key).map(fixture.rowKey), "\(note)")
+    }
+}

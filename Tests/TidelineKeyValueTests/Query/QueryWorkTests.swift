@@ -1,0 +1,232 @@
+import Testing
+import TidelineStore
+
+@testable import TidelineKeyValue
+
+/// A query does no more work than its answer takes.
+@Suite struct QueryWorkTests {
+    private static let schema = TableSchema(
+        "Item", columns: [.string("text"), .bool("complete"), .int("priority")], systemColumns: [],
+        indexes: [["complete", "priority"], ["priority"]])
+
+    /// A thousand rows, five of each priority.
+    private static func fixture() throws -> QueryFixture {
+        let rows = (0..<1_000).map { number in
+            [
+                "id": .string("id-\(1_000 + number)"), "text": .string("text \(number)"),
+                "complete": .bool(number % 2 == 0), "priority": .int(Int64(number % 200)),
+            ] as Row
+        }
+        return try QueryFixture(schema, rows)
+    }
+
+    private static let priority = Predicate.column("priority")
+    private static let open = Predicate.column("complete") == false
+
+    @Test(arguments: [
+        (Query("Item").limit(3), 3, 0),
+        (Query("Item").skip(10).limit(3), 13, 0),
+        (Query("Item").limit(0), 0, 0),
+        (Query("Item").order(by: "id", descending: true).limit(3), 3, 0),
+        (Query("Item").order(by: "priority").skip(20).limit(3), 23, 3),
+        (Query("Item", predicate: open).order(by: "priority").limit(3), 3, 3),
+        (Query("Item", predicate: priority == 7), 5, 5),
+        // The first group is gathered, and one key more tells that it ends.
+        (Query("Item").order(by: "priority", descending: true).limit(3), 6, 3),
+        (Query("Item", predicate: .column("id").isIn(["id-1001", "ID-1001", "id-1002", "x"])), 0, 3),
+        (Query("Item", predicate: priority == 7 && priority == 8), 0, 0),
+        (Query("Item").limit(2).includingTotalCount(), 2, 0),
+        (Query("Item").limit(0).includingTotalCount(), 0, 0),
+        // The count takes the rest of the index, but none of its rows.
+        (Query("Item", predicate: priority < 10).order(by: "priority").limit(2).includingTotalCount(), 50, 2),
+        (Query("Item", predicate: priority < 10).limit(0).includingTotalCount(), 50, 0),
+    ])
+    func scansEndAsSoonAsNothingMoreIsWanted(_ query: Query, _ scanned: Int, _ lookedUp: Int) throws {
+        let fixture = try Self.fixture()
+        fixture.entries.forgetCounts()
+        _ = try fixture.result(of: query)
+        #expect(fixture.entries.scanned == scanned)
+        #expect(fixture.entries.lookedUp == lookedUp)
+    }
+
+    @Test func aBodyThatStopsEndsTheScan() throws {
+        let fixture = try Self.fixture()
+        for query in [
+            Query("Item"), Query("Item", predicate: .column("text").contains("1")).order(by: "priority"),
+            Query("Item").order(by: "text", descending: true),
+            Query("Item", predicate: .column("id").isIn(["id-1001"])),
+            Query("Item").order(by: "priority", descending: true), Query("Item").select("text"),
+        ] {
+            for isWriting in [false, true] {
+                var called = 0
+                _ = try fixture.scan(query, isWriting: isWriting) { _ in
+                    called += 1
+                    return .stop
+                }
+                #expect(called == 1, "\(query)")
+            }
+        }
+        fixture.entries.forgetCounts()
+        _ = try fixture.scan(Query("Item")) { _ in .stop }
+        #expect(fixture.entries.scanned == 1)
+    }
+
+    @Test func theTotalIsWholeWhenABodyStops() throws {
+        let fixture = try Self.fixture()
+        for query in [
+            Query("Item", predicate: .column("text").contains("1")), Query("Item", predicate: Self.priority < 9),
+            Query("Item", predicate: Self.priority < 9).order(by: "text"), Query("Item"),
+        ] {
+            let expected = try fixture.count(query)
+            for isWriting in [false, true] {
+                let total = try fixture.scan(query.limit(5).skip(2).includingTotalCount(), isWriting: isWriting) { _ in
+                    .stop
+                }
+                #expect(total == expected, "\(query)")
+            }
+        }
+    }
+
+    @Test func countsReadNoMoreThanTheyMust() throws {
+        let fixture = try Self.fixture()
+        fixture.entries.forgetCounts()
+        #expect(try fixture.run(Query("Item").limit(1)).count(rowCount: { 77 }) == 77)
+        #expect(fixture.entries.scanned == 0)
+        #expect(try fixture.count(Query("Item", predicate: Self.open).order(by: "text").skip(7).limit(1)) == 500)
+        #expect(fixture.entries.scanned == 500 && fixture.entries.lookedUp == 0)
+        #expect(try fixture.count(Query("Item", predicate: Self.open && .column("text").contains("9"))) > 0)
+        #expect(fixture.entries.lookedUp == 500)
+    }
+
+    @Test func errorsOfABodyPassUnchanged() throws {
+        struct Refusal: Error {}
+        let fixture = try Self.fixture()
+        for query in [
+            Query("Item"), Query("Item").order(by: "text"), Query("Item").order(by: "priority", descending: true),
+            Query("Item", predicate: .column("id") == "id-1001"), Query("Item").select("text"),
+        ] {
+            for isWriting in [false, true] {
+                #expect(throws: Refusal.self) {
+                    try fixture.scan(query, isWriting: isWriting) { _ in throw Refusal() }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        Query("Item"), Query("Item").order(by: "priority", descending: true), Query("Item").order(by: "text"),
+        Query("Item", predicate: .column("id").isIn(["id-1001", "id-1002"])), Query("Item").select("priority"),
+    ])
+    func aBodyThatMayWriteSeesWhatWasFoundBefore(_ query: Query) throws {
+        let fixture = try Self.fixture()
+        let expected = try fixture.result(of: query).rows.map(\.id)
+        var seen: [String] = []
+        _ = try fixture.scan(query, isWriting: true) { row in
+            // Of all rows, the first time: what comes next is gone from the store by then.
+            if seen.isEmpty {
+                for number in 1_000..<2_000 { try fixture.delete(fixture.rowKey(.string("id-\(number)"))) }
+            }
+            seen.append(row.id)
+            return .next
+        }
+        #expect(seen == expected)
+    }
+
+    // MARK: Order
+
+    @Test(arguments: [0, 1, 255, 256, 257, 600])
+    func tiesComeByAscendingIDWhateverTheDirection(_ tied: Int) throws {
+        let rows = (0..<700).map { number in
+            [
+                "id": .string("id-\(1_000 + number)"), "priority": .int(number < tied ? 5 : Int64(number % 9)),
+                "complete": .bool(number % 3 == 0),
+            ] as Row
+        }
+        let packed = try PackedRows(rows, of: Self.schema)
+        let fixture = try QueryFixture(Self.schema, packed)
+        for query in [
+            Query("Item").order(by: "priority", descending: true),
+            Query("Item", predicate: Self.open).order(by: "priority", descending: true),
+            Query("Item", predicate: .column("complete").isIn([true, false]))
+                .order(by: "complete", descending: true).order(by: "priority", descending: true),
+            Query("Item", predicate: Self.priority.isIn([5, 3]) && .column("id") > "id-1100")
+                .order(by: "priority", descending: true),
+        ] {
+            for (skip, limit) in [(0, nil), (0, 10), (250, 20), (590, nil), (0, 300)] as [(Int, Int?)] {
+                var query = query
+                (query.skip, query.limit) = (skip, limit)
+                let expected = try fixture.table.evaluator.result(of: query, over: packed)
+                let plan = try fixture.run(query).plan
+                #expect(plan.ordering == .native)
+                #expect(try fixture.result(of: query).rows.map(\.id) == expected.rows.map(\.id), "\(plan)")
+            }
+        }
+    }
+
+    @Test func pagesPutTogetherAreTheWhole() throws {
+        let fixture = try Self.fixture()
+        for query in [
+            Query("Item").order(by: "priority", descending: true), Query("Item").order(by: "text"),
+            Query("Item", predicate: .column("text").contains("1")).order(by: "complete"),
+            Query("Item", predicate: Self.open).order(by: "priority"), Query("Item").order(by: "id", descending: true),
+        ] {
+            let whole = try fixture.result(of: query).rows
+            for size in [7, 400, 1_000] {
+                var pages: [Row] = []
+                while true {
+                    let page = try fixture.result(of: query.skip(pages.count).limit(size)).rows
+                    if page.isEmpty { break }
+                    pages += page
+                }
+                #expect(pages == whole, "\(query)")
+            }
+        }
+    }
+
+    /// A heap that holds few of many rows lets go of those that it pushed out.
+    @Test func theFirstOfManyAreKept() throws {
+        let rows = (0..<500).map { ["id": .string("\($0)"), "text": .string("\(99_999 - $0)")] as Row }
+        let packed = try PackedRows(rows, of: Self.schema)
+        let fixture = try QueryFixture(Self.schema, packed)
+        for descending in [false, true] {
+            for limit in [1, 2, 50, 499, 500, 501] {
+                let query = Query("Item").order(by: "text", descending: descending).limit(limit)
+                let expected = try fixture.table.evaluator.result(of: query, over: packed)
+                #expect(try fixture.result(of: query).rows == expected.rows)
+            }
+        }
+    }
+
+    // MARK: Damage
+
+    @Test func anIndexThatItsRowsContradictIsCorrupt() throws {
+        let byPriority = Query("Item", predicate: Self.priority == 7)
+        func expectCorrupt(_ damage: (QueryFixture) throws -> Void) throws {
+            let fixture = try Self.fixture()
+            try damage(fixture)
+            #expect {
+                _ = try fixture.result(of: byPriority)
+            } throws: { error in
+                (error as? StoreError)?.code == .corrupt && (error as? StoreError)?.table == "Item"
+            }
+        }
+        var key = KeyBuilder(KeySpace(number: 21))
+        key.append(.int(7))
+        let beginning = key.bytes
+        // No row; a row of another value; an id that no key holds; a row that is none.
+        try expectCorrupt { try $0.delete($0.rowKey(.string("id-1007"))) }
+        try expectCorrupt { try $0.put(beginning + Array("id-1008".utf8), []) }
+        try expectCorrupt { try $0.put(beginning + Array("ID-1007".utf8), []) }
+        try expectCorrupt { try $0.put($0.rowKey(.string("id-1007")), [1, 2, 3]) }
+    }
+
+    @Test func invalidQueriesAreRefused() throws {
+        let fixture = try Self.fixture()
+        for query in [
+            Query("Item", predicate: .column("priority")), Query("Item").order(by: "none"), Query("Item").skip(-1),
+            Query("Item", predicate: .column("none") == 1), Query("Item").limit(-1), Query("Item").select("none"),
+        ] {
+            #expect(throws: StoreError.self) { try fixture.run(query) }
+        }
+    }
+}
