@@ -18,7 +18,6 @@ extension LevelDBEngine {
         try DiskRoom.check(in: path)
         try LostFiles(folder: path).sortOut()
         try rebuild(path, options)
-        try lock.take()
         try settle(path, options)
     }
 

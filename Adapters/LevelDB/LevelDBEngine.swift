@@ -14,6 +14,9 @@ public import TidelineStore
 /// process leaves: the commits before are there. After a loss of power, a file system that fills what was not written
 /// with zeros makes the log ``StoreError/Code/corrupt``, and a repair keeps the commits before.
 ///
+/// After a write that failed, reads go on and LevelDB is closed and opened again before the next write, which waits ten
+/// seconds for the reads in flight and throws ``StoreError/Code/busy`` then.
+///
 /// ``StoreError/engineCode`` is the operating system's error number where LevelDB's message has one in words; LevelDB
 /// has no codes of its own.
 public final class LevelDBEngine: OrderedKeyValueEngine {

@@ -22,21 +22,43 @@ struct LevelDBIterator {
         if let message { throw StoreError.levelDB(message, path: path, doing: "reading failed") }
     }
 
-    func scan(
-        _ range: KeyRange, descending: Bool,
+    /// Calls `body` with so many keys of a range at most, in order. Returns what is left of the range then, nil when all
+    /// was seen or `body` stopped.
+    func walk(
+        _ range: KeyRange, descending: Bool, limit: Int,
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> ScanStep
-    ) throws {
+    ) throws -> KeyRange? {
         if descending {
             try range.lower.withUnsafeBytes { lower in
                 seek(before: range.upper)
-                while isValid, key.compare(lower) >= 0, try body(key, value) == .next { leveldb_iter_prev(iterator) }
+                let key = try walk(limit, while: { $0.compare(lower) >= 0 }, leveldb_iter_prev, body)
+                return key.map { KeyRange(from: range.lower, to: $0 + [0]) }
             }
         } else {
             try range.upper.withUnsafeBytes { upper in
                 seek(to: range.lower)
-                while isValid, key.compare(upper) < 0, try body(key, value) == .next { leveldb_iter_next(iterator) }
+                let key = try walk(limit, while: { $0.compare(upper) < 0 }, leveldb_iter_next, body)
+                return key.map { KeyRange(from: $0, to: range.upper) }
             }
         }
+    }
+
+    /// Calls `body` with so many keys at most. Returns the first it was not called with for that reason.
+    @inline(__always)
+    private func walk(
+        _ limit: Int, while isInRange: (UnsafeRawBufferPointer) -> Bool, _ move: (OpaquePointer?) -> Void,
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> ScanStep
+    ) throws -> [UInt8]? {
+        var left = limit
+        while isValid {
+            let key = key
+            guard isInRange(key) else { return nil }
+            if left == 0 { return Array(key) }
+            left -= 1
+            guard try body(key, value) == .next else { return nil }
+            move(iterator)
+        }
+        return nil
     }
 
     private func seek(to key: [UInt8]) { key.withUnsafeBytes { leveldb_iter_seek(iterator, $0.chars, $0.count) } }

@@ -9,7 +9,8 @@ public struct LevelDBOptions: Sendable {
     public var durability: StoreCapabilities.Durability
     /// Whether a folder that does not exist is created, and an empty one made a store; its parent must exist.
     public var createsIfMissing: Bool
-    /// The memory for blocks read from tables, uncompressed, in bytes. Scans use it but leave nothing in it.
+    /// The memory for blocks read from tables, uncompressed, in bytes. Long scans use it but leave
+    /// only their beginning in it.
     public var cacheSize: Int
     /// How many bytes of changes are gathered in memory, and as much again in the log, before they become a table.
     /// LevelDB takes 64 KiB to 1 GiB and clips what lies outside. Opening reads as much of the log again.

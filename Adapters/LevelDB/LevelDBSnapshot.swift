@@ -6,6 +6,9 @@ public import TidelineStore
 ///
 /// Valid within the body it was passed to.
 public struct LevelDBSnapshot: KeyValueSnapshot {
+    /// How many keys of a scan fill the cache.
+    private static let cachedKeys = 64
+
     private let database: Database
     private let snapshot: OpaquePointer?
     private let lookingUp: OpaquePointer?
@@ -50,11 +53,21 @@ public struct LevelDBSnapshot: KeyValueSnapshot {
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
     ) throws {
         guard !range.isEmpty else { return }
-        let iterator = LevelDBIterator(database, scanning)
+        // Short scans are look-ups in an index and come again; what long ones read would drive that out of the cache.
+        let rest = try walk(range, descending, lookingUp, limit: Self.cachedKeys, body)
+        if let rest { _ = try walk(rest, descending, scanning, limit: .max, body) }
+    }
+
+    /// Goes over so many keys of a range at most. Returns what is left then, nil when the scan is done.
+    private func walk(
+        _ range: KeyRange, _ descending: Bool, _ options: OpaquePointer?, limit: Int,
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> ScanStep
+    ) throws -> KeyRange? {
+        let iterator = LevelDBIterator(database, options)
         defer { iterator.end() }
-        let ended = Result { try iterator.scan(range, descending: descending, body) }
+        let ended = Result { try iterator.walk(range, descending: descending, limit: limit, body) }
         // LevelDB passes over a damaged block and tells it at the end: what the body saw, or threw, is not the truth then.
         try iterator.check()
-        try ended.get()
+        return try ended.get()
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TidelineKeyValue
 import TidelineLevelDB
 import TidelineStore
 import TidelineTestStores
@@ -172,11 +173,39 @@ import TidelineTestSupport
         let content = try #require(sample.files[name])
         try damage(
             sample, name,
-            (1...900).map { back in
+            (1...420).map { back in
                 var damaged = content
                 damaged[content.count - back] ^= 1 << UInt8(back % 8)
                 return ("bit \(back % 8) of the \(back)th byte from the end flipped", damaged)
             })
+    }
+
+    private struct Stop: Error {}
+
+    /// LevelDB passes over a block that it cannot read, and says so only when asked at the end.
+    @Test func aScanThatMeetsADamagedBlockIsCorruptHoweverItEnds() throws {
+        let sample = try Self.makeSample()
+        let name = try #require(Self.names(sample).first { $0.hasSuffix(".ldb") })
+        try withTemporaryFolder { folder throws in
+            var damaged = sample.files
+            damaged[name]?[100] ^= 1
+            try replaceFiles("\(folder)/db", by: damaged)
+            let engine = try LevelDBEngine(path: "\(folder)/db")
+            try engine.read { snapshot throws in
+                expectError(.corrupt) { _ = try snapshot.entries() }
+                expectError(.corrupt) { _ = try snapshot.entries(descending: true) }
+                expectError(.corrupt) { _ = try snapshot.entries(limit: 1) }
+                expectError(.corrupt) { _ = try snapshot.value("id-1") }
+                let nothing = KeyRange(prefix: [0, 0, 0, 7, 1])
+                for descending in [true, false] {
+                    expectError(.corrupt) { try snapshot.scan(nothing, descending: descending) { _, _ in .next } }
+                }
+                expectError(.corrupt) {
+                    try snapshot.scan(KeyRange(prefix: [0, 0, 0, 7]), descending: false) { _, _ in throw Stop() }
+                }
+            }
+            try engine.close()
+        }
     }
 
     /// A process that is killed while a log becomes a table leaves two logs. What the first lacks is not hidden by the

@@ -42,11 +42,17 @@ import TidelineTestSupport
             try engine.put(Entries(uniqueKeysWithValues: (10..<60).map { ("k\($0)", "v\($0)") }))
             try engine.compact()
             try engine.put(Entries(uniqueKeysWithValues: (60..<90).map { ("k\($0)", "v\($0)") }))
+            // More than 64 keys, where a scan goes on past the cache.
             try engine.read { snapshot throws in
                 #expect(try snapshot.entries().map(\.0) == (10..<90).map { "k\($0)" })
                 #expect(try snapshot.entries(descending: true).map(\.0) == (10..<90).reversed().map { "k\($0)" })
                 #expect(try snapshot.entries(from: "k58", limit: 4).map(\.0) == ["k58", "k59", "k60", "k61"])
                 #expect(try snapshot.entries(from: "k58", descending: true, limit: 2).map(\.0) == ["k89", "k88"])
+                for count in 63...66 {
+                    #expect(try snapshot.entries(limit: count).map(\.0) == (10..<10 + count).map { "k\($0)" })
+                    let last = try snapshot.entries(descending: true, limit: count).map(\.0)
+                    #expect(last == (90 - count..<90).reversed().map { "k\($0)" })
+                }
                 #expect(try snapshot.entries(from: "k99").isEmpty)
                 let backwards = KeyRange(from: [0, 0, 0, 8], to: [0, 0, 0, 7])
                 try snapshot.scan(backwards, descending: true) { _, _ in
