@@ -1,5 +1,8 @@
 internal import ArgumentParser
 internal import Foundation
+internal import TidelineLMDB
+internal import TidelineLevelDB
+internal import TidelineMemory
 internal import TidelineSQLite
 internal import TidelineStore
 
@@ -20,7 +23,7 @@ struct StoreEngine: Sendable {
     var makeOpener: @Sendable (_ path: String, _ settings: StoreSettings) throws -> Opener
 
     /// The engines there are, in the order help lists them.
-    static let all: [StoreEngine] = [.sqlite]
+    static let all: [StoreEngine] = [.sqlite, .lmdb, .leveldb, .memory]
 
     /// The engine of that name.
     /// - Throws: `ValidationError` with the names there are.
@@ -58,5 +61,44 @@ extension StoreEngine {
             path == ":memory:"
                 ? try SQLiteStore.inMemory(options: options) : try SQLiteStore(path: path, options: options)
         }
+    }
+}
+
+extension StoreEngine {
+    static let lmdb = StoreEngine(
+        name: "lmdb",
+        usage: "FOLDER",
+        keepsRows: true,
+        settings: ["durability", "read-only", "busy-timeout", "map-size", "maximum-map-size", "verification"]
+    ) { path, settings in
+        var options = LMDBOptions()
+        options.durability =
+            try settings.choice("durability", ["normal": .normal, "full": .full, "none": .none]) ?? .normal
+        options.isReadOnly = try settings.choice("read-only", ["yes": true, "no": false]) ?? false
+        options.verification =
+            try settings.choice("verification", ["on-open": .onOpen, "never": .never]) ?? .onOpen
+        if let seconds = try settings.seconds("busy-timeout") { options.busyTimeout = seconds }
+        if let bytes = try settings.bytes("map-size") { options.mapSize = bytes }
+        if let bytes = try settings.bytes("maximum-map-size") { options.maximumMapSize = bytes }
+        return { [options] in try LMDBStore(path: path, options: options) }
+    }
+
+    static let leveldb = StoreEngine(
+        name: "leveldb",
+        usage: "FOLDER, which one process has open at a time",
+        keepsRows: true,
+        settings: ["durability", "cache-size", "write-buffer-size", "filter-bits", "compression"]
+    ) { path, settings in
+        var options = LevelDBOptions()
+        options.durability = try settings.choice("durability", ["normal": .normal, "full": .full]) ?? .normal
+        options.compresses = try settings.choice("compression", ["yes": true, "no": false]) ?? true
+        if let bytes = try settings.bytes("cache-size") { options.cacheSize = bytes }
+        if let bytes = try settings.bytes("write-buffer-size") { options.writeBufferSize = bytes }
+        if let bits = try settings.number("filter-bits", in: 0...64) { options.filterBits = bits }
+        return { [options] in try LevelDBStore(path: path, options: options) }
+    }
+
+    static let memory = StoreEngine(name: "memory", usage: nil, keepsRows: false, settings: []) { _, _ in
+        { try MemoryStore() }
     }
 }

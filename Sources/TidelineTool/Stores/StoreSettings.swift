@@ -43,4 +43,30 @@ struct StoreSettings: Sendable {
         }
         return .seconds(seconds)
     }
+
+    /// A whole number.
+    func number(_ name: String, in range: ClosedRange<Int>) throws -> Int? {
+        guard let text = values[name] else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw ValidationError(
+                "\(name) is a whole number from \(range.lowerBound) to \(range.upperBound), not \(text.debugDescription)."
+            )
+        }
+        return number
+    }
+
+    /// A number of bytes, from 64 KiB to 64 TiB: a whole number, with K, M, G or T behind it for powers of 1024.
+    func bytes(_ name: String) throws -> Int? {
+        guard let text = values[name] else { return nil }
+        let units: [Character: Int] = ["K": 10, "M": 20, "G": 30, "T": 40]
+        let shift = text.last.flatMap { units[$0] }
+        let number = Int(shift == nil ? text[...] : text.dropLast())
+        guard let number, number > 0, let bytes = Int(exactly: Double(number) * Double(1 << (shift ?? 0))),
+            (1 << 16...1 << 46).contains(bytes)
+        else {
+            throw ValidationError(
+                "\(name) is a number of bytes from 64K to 64T, such as 256M, not \(text.debugDescription).")
+        }
+        return bytes
+    }
 }
