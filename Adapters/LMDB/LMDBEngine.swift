@@ -17,7 +17,7 @@ public import TidelineStore
 ///   they are open but by LMDB: a file cut off under its map ends the process.
 public final class LMDBEngine: OrderedKeyValueEngine {
     public let capabilities: StoreCapabilities
-    private let environment: Environment
+    let environment: Environment
     private let options: LMDBOptions
     private let isClosed = Atomic(false)
 

@@ -6,13 +6,12 @@ extension Environment {
     /// Opens the files of a folder, which this process does not have open, or creates them.
     static func open(_ folder: Folder, _ options: LMDBOptions) throws(StoreError) -> Environment {
         let environment = try folder.locked { () throws(StoreError) in
-            if try !exists(folder.dataPath) { try create(folder, options) }
-            let heads = try FileHeads.read(try DataFile(folder.dataPath))
-            let isLockMade = try options.isReadOnly ? false : makeLockFile(folder, readers: options.maximumReaders)
+            let isMade = try !exists(folder.dataPath)
+            if isMade { try create(folder, options) }
             do throws(StoreError) {
-                return try Environment(folder, heads, options)
+                return try openFiles(folder, options)
             } catch {
-                if isLockMade { unlink(folder.lockPath) }
+                if isMade { unlink(folder.dataPath) }
                 throw error
             }
         }
@@ -23,6 +22,17 @@ extension Environment {
             return environment
         } catch {
             environment.close()
+            throw error
+        }
+    }
+
+    private static func openFiles(_ folder: Folder, _ options: LMDBOptions) throws(StoreError) -> Environment {
+        let heads = try FileHeads.read(try DataFile(folder.dataPath))
+        let isLockMade = try options.isReadOnly ? false : makeLockFile(folder, readers: options.maximumReaders)
+        do throws(StoreError) {
+            return try Environment(folder, heads, options)
+        } catch {
+            if isLockMade { unlink(folder.lockPath) }
             throw error
         }
     }

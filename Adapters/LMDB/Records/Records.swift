@@ -49,8 +49,12 @@ struct Records {
         var key = MDB_val(lower)
         var stored = MDB_val()
         var result = mdb_cursor_get(cursor, &key, &stored, MDB_SET_RANGE)
+        // The database has the keys of one space only: an end beyond the space bounds nothing.
+        let isBounded = upper.starts(with: lower.prefix(4))
         while result == MDB_SUCCESS {
-            guard key.bytes.compare(upper) < 0, try body(key.bytes, try value(stored)) == .next else { return }
+            guard !isBounded || key.bytes.compare(upper) < 0, try body(key.bytes, try value(stored)) == .next else {
+                return
+            }
             result = mdb_cursor_get(cursor, &key, &stored, MDB_NEXT)
         }
         guard result == MDB_NOTFOUND else { throw error(result) }

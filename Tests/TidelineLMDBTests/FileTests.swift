@@ -1,0 +1,233 @@
+import Foundation
+import Testing
+import TidelineKeyValue
+import TidelineStore
+import TidelineTestSupport
+
+@testable import TidelineLMDB
+
+/// Folders, files and how they are opened and shared.
+@Suite struct FileTests {
+    @Test func whatWasWrittenIsThereAfterReopening() throws {
+        try withTemporaryFolder { folder throws in
+            for round in 0..<5 as Range<UInt8> {
+                let engine = try LMDBEngine(path: folder)
+                #expect(try engine.read { try $0.count(keys(of: 1)) } == Int(round))
+                try engine.write { try $0.put(key(1, "\(round)"), [round]) }
+                try engine.close()
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "store", "with space", "ünï 😀", "a'b\"c;%41#?", "-rf", String(repeating: "n", count: 200), "x.mdb",
+    ])
+    func folderNamesMayBeOdd(name: String) throws {
+        try withTemporaryFolder { folder throws in
+            let engine = try LMDBEngine(path: "\(folder)/\(name)")
+            try engine.write { try $0.put(key(1, "a"), [1]) }
+            try engine.close()
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [name])
+            let files = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/\(name)").sorted()
+            #expect(files == ["data.mdb", "lock.mdb"])
+        }
+    }
+
+    @Test(arguments: [
+        ("", "empty"), ("a\0b", "NUL"), ("missing/store", "the folder it is in does not exist"),
+        ("file", "is a file"), ("file/store", "what should be the folder it is in is a file"),
+        (String(repeating: "x", count: 300), "too long"),
+    ])
+    func aFolderThatCannotBeIsRefusedWithTheReason(name: String, reason: String) throws {
+        try withTemporaryFolder { folder throws in
+            _ = FileManager.default.createFile(atPath: "\(folder)/file", contents: Data("x".utf8))
+            let path = name.isEmpty ? "" : "\(folder)/\(name)"
+            let error = expectError(.io) { _ = try LMDBEngine(path: path) }
+            #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+            #expect(error?.path == path)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["file"])
+        }
+    }
+
+    @Test func whatIsNotToBeCreatedIsNot() throws {
+        try withTemporaryFolder { folder throws in
+            let none = LMDBOptions(createsIfMissing: false)
+            expectError(.io) { _ = try LMDBEngine(path: "\(folder)/store", options: none) }
+            expectError(.io) { _ = try LMDBEngine(path: folder, options: none) }
+            expectError(.io) { _ = try LMDBEngine(path: folder, options: LMDBOptions(isReadOnly: true)) }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+        }
+    }
+
+    @Test(arguments: ["data.mdb", "lock.mdb"])
+    func aFolderInTheFilesPlaceIsAnError(name: String) throws {
+        try withTemporaryFolder { folder throws in
+            try FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
+            expectError(.io) { _ = try LMDBEngine(path: folder) }
+            if name == "data.mdb" { #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [name]) }
+        }
+    }
+
+    @Test func aFailedCreationLeavesNothing() throws {
+        try withTemporaryFolder { folder throws in
+            let impossible = LMDBOptions(mapSize: Int.max / 2, maximumMapSize: Int.max / 2)
+            let error = expectError(.io) { _ = try LMDBEngine(path: "\(folder)/store", options: impossible) }
+            #expect(error?.message.contains("address space") == true)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+            try LMDBEngine(path: "\(folder)/store").close()
+        }
+    }
+
+    @Test func whatAnInterruptedCreationLeftIsNoMatter() throws {
+        try withTemporaryFolder { folder throws in
+            try FileManager.default.createDirectory(atPath: "\(folder)/.creating", withIntermediateDirectories: true)
+            _ = FileManager.default.createFile(atPath: "\(folder)/.creating/data.mdb", contents: Data([1, 2, 3]))
+            let engine = try LMDBEngine(path: folder)
+            try engine.write { try $0.put(key(1, "a"), [1]) }
+            try engine.close()
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["data.mdb", "lock.mdb"])
+        }
+    }
+
+    @Test func aMissingLockFileIsNoMatter() throws {
+        try withTemporaryFolder { folder throws in
+            let engine = try LMDBEngine(path: folder)
+            try engine.write { try $0.put(key(1, "a"), [1]) }
+            try engine.close()
+            try FileManager.default.removeItem(atPath: "\(folder)/lock.mdb")
+            let again = try LMDBEngine(path: folder)
+            #expect(try again.read { try $0.value(key(1, "a")) } == [1])
+            try again.close()
+        }
+    }
+
+    @Test func aReadOnlyStoreReadsAndRefusesToWrite() throws {
+        try withTemporaryFolder { folder throws in
+            let engine = try LMDBEngine(path: folder)
+            try engine.write { try $0.put(key(1, "a"), [1]) }
+            try engine.close()
+            let reader = try LMDBEngine(path: folder, options: LMDBOptions(isReadOnly: true))
+            #expect(reader.capabilities.isReadOnly)
+            #expect(try reader.read { try $0.value(key(1, "a")) } == [1])
+            expectError(.readOnly) { try reader.write { try $0.put(key(1, "a"), [2]) } }
+            expectError(.locked) { _ = try LMDBEngine(path: folder) }
+            try reader.close()
+            let writer = try LMDBEngine(path: folder)
+            let beside = try LMDBEngine(path: folder, options: LMDBOptions(isReadOnly: true))
+            try writer.write { try $0.put(key(1, "a"), [2]) }
+            #expect(try beside.read { try $0.value(key(1, "a")) } == [2])
+            expectError(.readOnly) { try beside.write { try $0.put(key(1, "a"), [3]) } }
+            try writer.close()
+            #expect(try beside.read { try $0.value(key(1, "a")) } == [2])
+            try beside.close()
+        }
+    }
+
+    @Test func storesOfOneProcessShareAFolderWhateverItsPath() throws {
+        try withTemporaryFolder { folder throws in
+            let link = "\(folder)/link"
+            let first = try LMDBEngine(path: "\(folder)/store")
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "\(folder)/store")
+            let second = try LMDBEngine(path: link)
+            #expect(first.environment === second.environment)
+            try first.write { try $0.put(key(1, "a"), [1]) }
+            try second.write { try $0.put(key(2, "a"), [2]) }
+            #expect(try second.read { try $0.value(key(1, "a")) } == [1])
+            try first.close()
+            expectError(.closed) { _ = try first.read { try $0.count(keys(of: 1)) } }
+            expectError(.closed) { try first.write { try $0.put(key(1, "a"), []) } }
+            #expect(try second.read { try $0.value(key(2, "a")) } == [2])
+            try second.close()
+            try second.close()
+        }
+    }
+
+    @Test func aWriteWithinAWriteOfAnotherStoreOnTheFolderIsBusy() throws {
+        try withTemporaryFolder { folder throws in
+            let first = try LMDBEngine(path: folder)
+            let second = try LMDBEngine(path: folder)
+            try first.write { transaction throws in
+                try transaction.put(key(1, "a"), [1])
+                expectError(.busy) { try second.write { try $0.put(key(1, "a"), [2]) } }
+                #expect(try second.read { try $0.value(key(1, "a")) } == nil)
+            }
+            try second.write { try $0.put(key(1, "b"), [2]) }
+            #expect(try first.read { try $0.count(keys(of: 1)) } == 2)
+            try first.close()
+            try second.close()
+        }
+    }
+
+    @Test func filesReplacedWhileTheyAreOpenAreNotMistakenForThem() throws {
+        try withTemporaryFolder { folder throws in
+            let engine = try LMDBEngine(path: folder)
+            try FileManager.default.removeItem(atPath: "\(folder)/data.mdb")
+            expectError(.io) { _ = try LMDBEngine(path: folder) }
+            try engine.close()
+            let other = try LMDBEngine(path: folder)
+            #expect(try other.read { try $0.count(keys(of: 1)) } == 0)
+            try other.close()
+        }
+    }
+
+    @Test(arguments: [StoreCapabilities.Durability.none, .normal, .full])
+    func everyDurabilityIsDeclaredAndKept(durability: StoreCapabilities.Durability) throws {
+        try withTemporaryFolder { folder throws in
+            let engine = try LMDBEngine(path: folder, options: LMDBOptions(durability: durability))
+            let other = try LMDBEngine(path: folder, options: LMDBOptions(durability: .full))
+            #expect(engine.capabilities.durability == durability)
+            #expect(engine.capabilities.isPersistent && engine.capabilities.sharesFilesWithProcesses)
+            try other.write { try $0.put(key(1, "a"), [1]) }
+            #expect(engine.environment.flags & (0x10000 | 0x40000) == 0)
+            try engine.write { try $0.put(key(1, "b"), [1]) }
+            #expect(engine.environment.flags & 0x10000 == (durability == .none ? 0x10000 : 0))
+            #expect(engine.environment.flags & 0x40000 == (durability == .normal ? 0x40000 : 0))
+            try engine.close()
+            try other.close()
+            let again = try LMDBEngine(path: folder)
+            #expect(try again.read { try $0.count(keys(of: 1)) } == 2)
+            try again.close()
+        }
+    }
+
+    @Test func manyThreadsOpenAndCloseOneFolder() throws {
+        try withTemporaryFolder { folder throws in
+            let errors = onThreads(16) { thread throws in
+                for round in 0..<10 {
+                    let engine = try LMDBEngine(path: "\(folder)/store", options: LMDBOptions(durability: .none))
+                    try engine.write { try $0.put(key(UInt32(thread), "\(round)"), [1]) }
+                    try engine.close()
+                }
+            }
+            #expect(errors.isEmpty, "\(errors)")
+            let engine = try LMDBEngine(path: "\(folder)/store")
+            for thread in 0..<16 as Range<UInt32> { #expect(try engine.read { try $0.count(keys(of: thread)) } == 10) }
+            try engine.close()
+        }
+    }
+
+    @Test func openingAndClosingLeavesNoFileOpen() throws {
+        try withTemporaryFolder { folder throws in
+            try LMDBEngine(path: folder).close()
+            for _ in 0..<200 { try LMDBEngine(path: folder).close() }
+            // Where the system does not list its open files so, more than the usual limit of 1024 is what finds a leak.
+            let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?.hasPrefix(folder)
+                    == true
+            }
+            #expect(open ?? [] == [])
+        }
+    }
+
+    @Test func aStoreThatIsDroppedClosesItself() throws {
+        try withTemporaryFolder { folder throws in
+            do {
+                let engine = try LMDBEngine(path: folder, options: LMDBOptions(isReadOnly: false))
+                try engine.write { try $0.put(key(1, "a"), [1]) }
+            }
+            let reader = try LMDBEngine(path: folder, options: LMDBOptions(isReadOnly: true))
+            #expect(reader.environment.isReadOnly)
+            try reader.close()
+        }
+    }
+}

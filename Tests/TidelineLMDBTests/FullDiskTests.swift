@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+import TidelineKeyValue
+import TidelineStore
+import TidelineTestSupport
+
+@testable import TidelineLMDB
+
+/// On a real file system that is full. It takes one of a few megabytes, named by `TIDELINE_TEST_SMALL_DISK`.
+@Suite(.serialized, .enabled(if: ProcessInfo.processInfo.environment["TIDELINE_TEST_SMALL_DISK"] != nil))
+struct FullDiskTests {
+    private let disk = ProcessInfo.processInfo.environment["TIDELINE_TEST_SMALL_DISK"] ?? ""
+
+    /// Calls `body` while the disk has so many bytes left.
+    private func withDiskFull(butFor bytes: Int = 0, _ body: () throws -> Void) throws {
+        let ballast = "\(disk)/ballast-\(UUID().uuidString)"
+        #expect(FileManager.default.createFile(atPath: ballast, contents: nil))
+        defer { try? FileManager.default.removeItem(atPath: ballast) }
+        let handle = try #require(FileHandle(forWritingAtPath: ballast))
+        do {
+            while true { try handle.write(contentsOf: Data(count: 4096)) }
+        } catch {
+            // The disk is full now.
+        }
+        try handle.truncate(atOffset: UInt64(max(0, Int(try handle.seekToEnd()) - bytes)))
+        try body()
+        try handle.close()
+    }
+
+    @Test(arguments: [0, 4096, 40_960, 300_000])
+    func aFullDiskRollsBackAndTheStoreWorksAfterRoomIsMade(left: Int) throws {
+        let path = "\(disk)/store-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let engine = try LMDBEngine(path: path)
+        try engine.write { try $0.put(key(1, "small"), [1]) }
+        let big = Array(repeating: 1, count: 30_000) as [UInt8]
+        try withDiskFull(butFor: left) { () throws in
+            for space in 2..<5 as Range<UInt32> {
+                expectError(.full) { try engine.write { for n in 0..<64 { try $0.put(key(space, "\(n)"), big) } } }
+                let errors = onThreads(20) { _ in
+                    guard try engine.read({ try $0.value(key(1, "small")) }) == [1] else {
+                        throw CocoaError(.fileReadUnknown)
+                    }
+                }
+                #expect(errors.isEmpty, "\(errors)")
+                #expect(try engine.read { try $0.count(keys(of: space)) } == 0)
+            }
+        }
+        try engine.write { for number in 0..<8 { try $0.put(key(2, "\(number)"), big) } }
+        #expect(try engine.read { try $0.count(keys(of: 2)) } == 8)
+        try engine.close()
+        let again = try LMDBEngine(path: path)
+        #expect(try again.read { try $0.count(keys(of: 2)) } == 8)
+        try again.close()
+    }
+
+    @Test(arguments: [0, 4096, 8192, 12_288, 65_536, 73_728, 90_112])
+    func aStoreThatFindsNoRoomLeavesNothing(left: Int) throws {
+        let path = "\(disk)/store-\(UUID().uuidString)"
+        try withDiskFull(butFor: left) { () throws in
+            do {
+                let engine = try LMDBEngine(path: path)
+                try engine.close()
+                try FileManager.default.removeItem(atPath: path)
+            } catch let error as StoreError {
+                #expect(error.code == .full, "\(error)")
+                #expect(!FileManager.default.fileExists(atPath: path))
+            }
+        }
+        try LMDBEngine(path: path).close()
+        try FileManager.default.removeItem(atPath: path)
+    }
+}

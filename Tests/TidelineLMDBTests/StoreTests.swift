@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+import TidelineLMDB
+import TidelineStore
+import TidelineTestSupport
+
+/// The whole store over this engine; what every store must do is tested elsewhere.
+@Suite struct StoreTests {
+    private static let table = TableSchema("t", columns: [.int("n"), .string("text")])
+
+    private static func rows(_ numbers: Range<Int>, _ text: String = "x") -> [Row] {
+        numbers.map { ["id": .string("row \($0)"), "n": .int(Int64($0)), "text": .string(text)] }
+    }
+
+    @Test func aStoreOutgrowsItsMapAndIsThereAgain() throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/store"
+            let store = try LMDBStore(path: path, options: LMDBOptions(durability: .none, mapSize: 1 << 16))
+            try store.define([Self.table])
+            try store.write { try $0.upsert(Self.rows(0..<20_000), into: "t") }
+            try store.write { try $0.upsert(Self.rows(10_000..<30_000, "y"), into: "t") }
+            try store.close()
+            let again = try LMDBStore(path: path)
+            #expect(try again.read { try $0.count(Query("t")) } == 30_000)
+            #expect(try again.read { try $0.row(in: "t", id: "row 15000") }?["text"] == .string("y"))
+            try again.close()
+        }
+    }
+
+    @Test func twoStoresOfOneProcessSeeEachOther() throws {
+        try withTemporaryFolder { folder throws in
+            let first = try LMDBStore(path: folder)
+            let second = try LMDBStore(path: folder)
+            try first.define([Self.table])
+            try second.write { try $0.upsert(Self.rows(0..<10), into: "t") }
+            #expect(try first.read { try $0.count(Query("t")) } == 10)
+            try first.read { reader throws in
+                try second.write { try $0.upsert(Self.rows(10..<20), into: "t") }
+                #expect(try reader.count(Query("t")) == 10)
+            }
+            try first.close()
+            #expect(try second.read { try $0.count(Query("t")) } == 20)
+            try second.close()
+        }
+    }
+
+    @Test func aFolderOfAnotherProgramIsRefused() throws {
+        try withTemporaryFolder { folder throws in
+            let engine = try LMDBEngine(path: folder)
+            try engine.write { try $0.put(key(7, "not a store's"), [1]) }
+            try engine.close()
+            expectError(.corrupt) { _ = try LMDBStore(path: folder) }
+            // It was closed when that failed: another may open it for reading only.
+            let reader = try LMDBEngine(path: folder, options: LMDBOptions(isReadOnly: true))
+            try reader.close()
+        }
+    }
+}
