@@ -180,6 +180,25 @@ import TidelineTestSupport
             })
     }
 
+    /// The end of a table has no checksum. LevelDB would ask for as much memory as a length there says.
+    @Test(
+        arguments: [
+            [0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x3F], [0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0x3F, 5],
+            [0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x3F, 0, 5], Array(repeating: 0xFF, count: 40),
+        ] as [[UInt8]])
+    func aFooterThatPointsOutsideIsCorrupt(_ handles: [UInt8]) throws {
+        let sample = try Self.makeSample()
+        let name = try #require(Self.names(sample).first { $0.hasSuffix(".ldb") })
+        try withTemporaryFolder { folder throws in
+            var damaged = sample.files
+            let count = try #require(damaged[name]?.count)
+            damaged[name]?.replaceSubrange(count - 48..<count - 48 + handles.count, with: handles)
+            try replaceFiles("\(folder)/db", by: damaged)
+            let error = expectError(.corrupt) { _ = try LevelDBEngine(path: "\(folder)/db") }
+            #expect(error?.path?.hasSuffix(name) == true)
+        }
+    }
+
     private struct Stop: Error {}
 
     /// LevelDB passes over a block that it cannot read, and says so only when asked at the end.

@@ -103,6 +103,58 @@ import TidelineTestSupport
         }
     }
 
+    /// LevelDB's own repair would ask for as much memory as the end of the table says, and end the process.
+    @Test func aTableWhoseFooterPointsOutsideIsPutAside() throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/db"
+            try make(path)
+            let name = try #require(try files(path).keys.first { $0.hasSuffix(".ldb") })
+            var damaged = try Data(contentsOf: URL(fileURLWithPath: "\(path)/\(name)"))
+            let footer: [UInt8] = [0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x3F]
+            damaged.replaceSubrange(damaged.count - 48..<damaged.count - 48 + footer.count, with: footer)
+            try damaged.write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+            try LevelDBEngine.repair(path: path, options: .init())
+            #expect(try reopened(path).filter { $0.key.hasPrefix("b") } == Self.second)
+            #expect(try files("\(path)/lost")[name] == damaged)
+        }
+    }
+
+    /// A repaired database looks tables up by number, and a table with a higher one may hold older changes.
+    @Test func theLastChangeCountsWhateverItsTableIsCalled() throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/db"
+            for value in ["old", "new"] {
+                let engine = try LevelDBEngine(path: path)
+                try engine.put(["a": value])
+                try engine.close()
+            }
+            try LevelDBEngine(path: path).close()
+            var content = try files(path).filter { $0.key.hasSuffix(".ldb") }
+            let names = content.keys.sorted()
+            try #require(names.count == 2)
+            content = [names[0]: content[names[1]] ?? Data(), names[1]: content[names[0]] ?? Data()]
+            try replaceFiles(path, by: content)
+            try LevelDBEngine.repair(path: path, options: .init())
+            #expect(try reopened(path) == ["a": "new"])
+        }
+    }
+
+    /// A manifest that lacks its last entries names neither the log nor the tables that came later.
+    @Test func whatAnOldManifestDoesNotNameIsKept() throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/db"
+            try LevelDBEngine(path: path).close()
+            let old = try files(path).filter { $0.key == "CURRENT" || $0.key.hasPrefix("MANIFEST") }
+            try make(path)
+            try LevelDBEngine(path: path).close()
+            let later = try files(path).filter { $0.key.hasSuffix(".ldb") || $0.key.hasSuffix(".log") }
+            try replaceFiles(path, by: later.merging(old) { $1 })
+            expectError(.corrupt) { _ = try LevelDBEngine(path: path) }
+            try LevelDBEngine.repair(path: path, options: .init())
+            #expect(try reopened(path) == Self.whole)
+        }
+    }
+
     @Test func anOpenFolderIsNotRepaired() throws {
         try withTemporaryFolder { folder throws in
             let engine = try LevelDBEngine(path: "\(folder)/db")

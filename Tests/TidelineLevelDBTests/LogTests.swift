@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+import TidelineStore
+import TidelineTestSupport
+
+@testable import TidelineLevelDB
+
+@Suite struct LogTests {
+    /// The check value of the standard, and one that takes all paths of the implementation.
+    @Test func theChecksumIsCRC32C() {
+        for (text, expected) in [("", 0), ("a", 0xC1D0_4330), ("123456789", 0xE306_9283)] as [(String, UInt32)] {
+            var checksum = CRC32C()
+            Array(text.utf8).withUnsafeBytes { checksum.add($0) }
+            #expect(checksum.value == expected)
+        }
+        let bytes = (0..<100).map { UInt8(truncatingIfNeeded: $0 &* 37) }
+        for count in 0...100 {
+            var whole = CRC32C()
+            var single = CRC32C()
+            bytes.withUnsafeBytes { bytes in
+                whole.add(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+                for index in 0..<count { single.add(UnsafeRawBufferPointer(rebasing: bytes[index...index])) }
+            }
+            #expect(whole.value == single.value)
+        }
+    }
+
+    /// A database of 20 commits of two changes each, all in the log; some are longer than a block.
+    private func make(_ path: String) throws {
+        let engine = try LevelDBEngine(path: path)
+        for number in 0..<20 {
+            let value = String(repeating: "x", count: number % 5 == 4 ? 50_000 : 100)
+            try engine.put(["a\(number)": value, "b\(number)": value])
+        }
+        try engine.close()
+    }
+
+    /// After a sync that failed, the whole of a commit that was not acknowledged lies in the log.
+    @Test(arguments: [40, 39, 38, 21, 20, 10, 9, 2, 1, 0])
+    func commitsThatWereNotAcknowledgedAreCutOff(_ lastSequence: UInt64) throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/db"
+            try make(path)
+            #expect(try FolderCheck(folder: path).lastSequence() == 40)
+            try LogRepair.cut(logsIn: path, after: lastSequence)
+            let kept = Int(lastSequence / 2)
+            #expect(try FolderCheck(folder: path).lastSequence() == UInt64(kept * 2))
+            let engine = try LevelDBEngine(path: path)
+            #expect(try Set(engine.all().keys) == Set((0..<kept).flatMap { ["a\($0)", "b\($0)"] }))
+            try engine.close()
+        }
+    }
+
+    /// The rest of a commit that was not written to its end is cut off, too.
+    @Test func theRestOfACommitIsCutOff() throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/db"
+            try make(path)
+            let log = try #require(try files(path).first { $0.key.hasSuffix(".log") })
+            for size in [log.value.count - 1, 60_000, 40_000, 5] {
+                try log.value.prefix(size).write(to: URL(fileURLWithPath: "\(path)/\(log.key)"))
+                let last = try FolderCheck(folder: path).lastSequence()
+                try LogRepair.cut(logsIn: path, after: last)
+                let left = try #require(try files(path)[log.key])
+                #expect(left.count < size && left == log.value.prefix(left.count))
+                #expect(try FolderCheck(folder: path).lastSequence() == last)
+            }
+        }
+    }
+}
