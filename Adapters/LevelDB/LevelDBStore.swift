@@ -1,5 +1,4 @@
 public import TidelineKeyValue
-public import TidelineStore
 
 /// A whole store in a folder of LevelDB's.
 public typealias LevelDBStore = KeyValueStore<LevelDBEngine>
