@@ -1,0 +1,109 @@
+import Synchronization
+import TidelineKeyValue
+import TidelineMemory
+import TidelineStore
+
+/// An engine in memory that says of itself what a test wants, and fails when a test wants.
+final class WrappedEngine: OrderedKeyValueEngine {
+    let base: MemoryEngine
+    let capabilities: StoreCapabilities
+    let maximumKeyLength: Int
+    let faults = Faults()
+    private let closings = Atomic(0)
+
+    /// - Parameter base: Where the entries are; what was stored through another engine over it is there.
+    init(
+        _ base: MemoryEngine = MemoryEngine(), capabilities: StoreCapabilities? = nil, maximumKeyLength: Int = .max
+    ) {
+        self.base = base
+        self.capabilities = capabilities ?? base.capabilities
+        self.maximumKeyLength = maximumKeyLength
+    }
+
+    /// How often it was closed.
+    var closingCount: Int { closings.load(ordering: .sequentiallyConsistent) }
+
+    func read<T>(_ body: (WrappedSnapshot) throws -> T) throws -> T {
+        try faults.step()
+        return try base.read { try body(WrappedSnapshot(base: $0, faults: faults)) }
+    }
+
+    func write<T>(_ body: (WrappedTransaction) throws -> T) throws -> T {
+        try faults.step()
+        return try base.write { transaction in
+            let result = try body(WrappedTransaction(base: transaction, faults: faults))
+            try faults.step()
+            return result
+        }
+    }
+
+    func close() { closings.add(1, ordering: .sequentiallyConsistent) }
+}
+
+/// The failures of a ``WrappedEngine``.
+final class Faults: Sendable {
+    private let remaining = Mutex<Int?>(nil)
+
+    /// Lets `count` operations succeed and all after that fail; none with nil.
+    func begin(after count: Int?) { remaining.withLock { $0 = count } }
+
+    func step() throws {
+        try remaining.withLock { remaining in
+            guard let count = remaining else { return }
+            guard count > 0 else { throw StoreError(.io, "a failure was asked for", engineCode: 5) }
+            remaining = count - 1
+        }
+    }
+}
+
+struct WrappedSnapshot: KeyValueSnapshot {
+    let base: MemorySnapshot
+    let faults: Faults
+
+    func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T? {
+        try faults.step()
+        return try base.get(key, body)
+    }
+
+    func scan(
+        _ range: KeyRange, descending: Bool,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
+    ) throws {
+        try faults.step()
+        try base.scan(range, descending: descending) { key, value in
+            try faults.step()
+            return try body(key, value)
+        }
+    }
+}
+
+struct WrappedTransaction: KeyValueTransaction {
+    let base: MemoryTransaction
+    let faults: Faults
+
+    func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T? {
+        try faults.step()
+        return try base.get(key, body)
+    }
+
+    func scan(
+        _ range: KeyRange, descending: Bool,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
+    ) throws {
+        try faults.step()
+        try base.scan(range, descending: descending) { key, value in
+            try faults.step()
+            return try body(key, value)
+        }
+    }
+
+    func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
+        try faults.step()
+        base.put(key, value)
+    }
+
+    func delete(_ key: UnsafeRawBufferPointer) throws -> Bool {
+        try faults.step()
+        return base.delete(key)
+    }
+}
