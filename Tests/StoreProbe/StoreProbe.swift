@@ -1,4 +1,6 @@
 import Foundation
+import TidelineLMDB
+import TidelineLevelDB
 import TidelineSQLite
 import TidelineStore
 
@@ -30,6 +32,8 @@ enum StoreProbe {
     static func openStore(_ engine: String, _ path: String) throws -> any LocalStore {
         switch engine {
         case "sqlite": return try SQLiteStore(path: path)
+        case "lmdb": return try LMDBStore(path: path)
+        case "leveldb": return try LevelDBStore(path: path)
         default: throw StoreError(.unsupported, "no engine of that name", path: path)
         }
     }

@@ -1,4 +1,7 @@
 public import Testing
+internal import TidelineLMDB
+internal import TidelineLevelDB
+internal import TidelineMemory
 internal import TidelineSQLite
 public import TidelineStore
 
@@ -46,15 +49,21 @@ extension StoreKind {
     private static let sqliteInMemory = StoreKind("SQLite in memory", engine: nil, readsBesideWriter: false) { _ in
         try SQLiteStore.inMemory()
     }
+    /// Nothing is synced: what that is for, a loss of power, no test can make.
+    private static let lmdb = StoreKind("LMDB", engine: "lmdb", sharesFiles: true) {
+        try LMDBStore(path: $0, options: LMDBOptions(durability: .none))
+    }
+    private static let levelDB = StoreKind("LevelDB", engine: "leveldb") { try LevelDBStore(path: $0) }
+    private static let memory = StoreKind("memory", engine: nil) { _ in try MemoryStore() }
 
     /// Every kind there is.
-    public static let all = [sqliteFile, sqliteInMemory]
+    public static let all = [sqliteFile, sqliteInMemory, lmdb, levelDB, memory]
 
     /// One kind per engine, the one that costs least.
-    public static let perEngine = [sqliteInMemory]
+    public static let perEngine = [sqliteInMemory, lmdb, levelDB, memory]
 
     /// One for tests in which the store has no part.
-    public static let simplest = sqliteInMemory
+    public static let simplest = memory
 
     /// The kinds that keep their rows when they are closed.
     public static let persistent = all.filter(\.isPersistent)
