@@ -165,6 +165,34 @@ import TidelineTestSupport
         #expect(map.get([1]) == [UInt8](repeating: 1, count: 1000 + 1_999 % 7))
     }
 
+    /// A branch that is down to one child goes to its neighbour even when that is full, which is divided then.
+    @Test func aFullBranchTakesInWhatIsLeftOfItsNeighbour() throws {
+        var map = OrderedMap()
+        var last = 0
+        while map.root.depth < 2 {
+            last += 1
+            map.put(key(last * 1000), [])
+        }
+        #expect(map.root.children.count == 2)
+        var filler = 0
+        while map.root.children[0].entries.count < MapNode.maximumCount {
+            filler += 1
+            if !filler.isMultiple(of: 1000) { map.put(key(filler), []) }
+        }
+        while map.root.children.count == 2, map.root.children[1].children.count > 2 {
+            let wasThere = map.delete(key(last * 1000))
+            try #require(wasThere)
+            last -= 1
+        }
+        #expect(map.root.children[0].entries.count == MapNode.maximumCount)
+        while map.root.depth == 2, map.root.children[0].entries.count == MapNode.maximumCount {
+            let wasThere = map.delete(key(last * 1000))
+            try #require(wasThere)
+            last -= 1
+        }
+        try map.requireInvariants()
+    }
+
     @Test func anEmptyRangeHasNoEntries() {
         var map = OrderedMap()
         for number in 0..<10 { map.put(key(number), []) }
