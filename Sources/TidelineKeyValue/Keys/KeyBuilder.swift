@@ -50,7 +50,9 @@ struct KeyBuilder {
     mutating func append(id: UnsafeRawBufferPointer, of ids: IDRule) {
         switch ids {
         case .exact: bytes.append(contentsOf: id)
-        case .folded: bytes.append(contentsOf: id.lazy.map { $0 &- 0x41 < 26 ? $0 | 0x20 : $0 })
+        case .folded:
+            bytes.append(contentsOf: id)
+            fold(from: bytes.count - id.count)
         case .int: append(word: Self.ordered(Int64(littleEndian: id.loadUnaligned(as: Int64.self))))
         }
     }
@@ -110,7 +112,7 @@ struct KeyBuilder {
         case .exact: append(text: id)
         case .folded:
             append(text: id)
-            for index in start..<bytes.count where bytes[index] &- 0x41 < 26 { bytes[index] |= 0x20 }
+            fold(from: start)
         }
         if descending { invert(from: start) }
     }
@@ -195,6 +197,13 @@ struct KeyBuilder {
         for byte in text {
             bytes.append(byte)
             if byte == 0 { bytes.append(0xFF) }
+        }
+    }
+
+    /// Makes `A`–`Z` `a`–`z`; no other byte of a component is one of theirs.
+    private mutating func fold(from start: Int) {
+        bytes.withUnsafeMutableBytes { bytes in
+            for index in start..<bytes.count where bytes[index] &- 0x41 < 26 { bytes[index] |= 0x20 }
         }
     }
 

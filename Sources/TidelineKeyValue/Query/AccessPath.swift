@@ -26,6 +26,11 @@ struct AccessPath: Sendable {
         /// From the greatest to the least, but what differs in the id alone by ascending id.
         case descendingTiesAscending
 
+        /// Whether the rows come in the query's order.
+        var isOrdered: Bool {
+            if case .unordered = self { false } else { true }
+        }
+
         var isAscending: Bool {
             switch self {
             case .unordered, .ascending: true
@@ -55,11 +60,7 @@ extension QueryPlan {
         bounds = path.bounds
         filter = path.filter
         order = query.order
-        if case .unordered = path.direction {
-            ordering = query.windowEnd.map(Ordering.keep) ?? .sort
-        } else {
-            ordering = .native
-        }
+        ordering = path.direction.isOrdered ? .native : query.windowEnd.map(Ordering.keep) ?? .sort
     }
 }
 

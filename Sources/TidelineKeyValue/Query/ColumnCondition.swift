@@ -40,7 +40,15 @@ struct Conjunct {
     }
 }
 
-/// A conjunct that says something of one column alone.
+extension ColumnCondition {
+    /// Whether less than everything is left of a column's values.
+    fileprivate func bounds(_ column: ColumnReference) -> Bool {
+        guard case .comparison(.notEqual, let literal) = self else { return true }
+        return column.type == .bool || literal.isNull && column.position != nil
+    }
+}
+
+/// A conjunct that says of one column alone in which parts of the keys' order its values lie.
 struct ColumnConstraint {
     let column: ColumnReference
     /// One of which holds where the conjunct does.
@@ -50,6 +58,11 @@ struct ColumnConstraint {
 
     /// Nil when the conjunct is not about one column, or nothing that keys could be searched by.
     init?(_ conjunct: Conjunct, in table: StoredTable) {
+        self.init(anyOf: conjunct, in: table)
+        guard conditions.allSatisfy({ $0.bounds(column) }) else { return nil }
+    }
+
+    private init?(anyOf conjunct: Conjunct, in table: StoredTable) {
         guard case .or = conjunct.node, !conjunct.isNegated else {
             self.init(conjunct.node, isNegated: conjunct.isNegated, in: table)
             return

@@ -40,15 +40,7 @@ final class IndexLookup {
     /// Checks that a row has the values under which the index has it: where rows are not asked for what the index
     /// answers, damage to it would pass for an answer.
     func check(_ key: UnsafeRawBufferPointer, isOf row: borrowing RowView) throws(StoreError) {
-        expected.truncate(to: KeySpace.length)
-        for position in index.positions {
-            if let position {
-                expected.append(column: position, of: row)
-            } else {
-                row.withIDBytes { expected.append(idComponent: $0, of: table.ids) }
-            }
-        }
-        row.withIDBytes { expected.append(id: $0, of: table.ids) }
+        expected.begin(index, of: row, ids: table.ids)
         guard expected.bytes.withUnsafeBytes({ $0.compare(key) == 0 }) else {
             throw damage("holds an entry that its row contradicts", id: row.id)
         }

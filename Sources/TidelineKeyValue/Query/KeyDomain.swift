@@ -21,15 +21,9 @@ struct KeyDomain {
         isLast = true
     }
 
-    /// Where the values lie for which one of the conditions holds, neither more nor less; nil when that may be
-    /// anywhere.
-    func intervals(forAnyOf conditions: [ColumnCondition]) -> KeyIntervals? {
-        var found: [KeyInterval] = []
-        for condition in conditions {
-            guard let intervals = intervals(for: condition) else { return nil }
-            found += intervals
-        }
-        return KeyIntervals(union: found)
+    /// Where the values lie for which one of the conditions holds.
+    func intervals(forAnyOf conditions: [ColumnCondition]) -> KeyIntervals {
+        KeyIntervals(union: conditions.flatMap(intervals))
     }
 
     /// Whether an interval holds a single value, so that an order among the columns after it holds throughout.
@@ -41,18 +35,18 @@ struct KeyDomain {
 
     // MARK: Conditions
 
-    private func intervals(for condition: ColumnCondition) -> [KeyInterval]? {
+    private func intervals(for condition: ColumnCondition) -> [KeyInterval] {
         switch condition {
         case .comparison(let comparison, let literal): intervals(comparison, literal)
-        case .membership(let values): values.flatMap { intervals(.equal, $0) ?? [] }
+        case .membership(let values): values.flatMap { intervals(.equal, $0) }
         case .prefix(let text): beginning(with: text)
         }
     }
 
-    private func intervals(_ comparison: Predicate.Comparison, _ literal: Value) -> [KeyInterval]? {
+    private func intervals(_ comparison: Predicate.Comparison, _ literal: Value) -> [KeyInterval] {
         if literal.isNull { return intervalsOfNull(comparison) }
         if column.type == .bool { return bools(comparison, literal) }
-        guard comparison != .notEqual else { return nil }
+        guard comparison != .notEqual else { return [everything] }
         if column.type.isWord {
             let interval = WordInterval(comparison, literal, type: column.type)
             guard !interval.isEmpty else { return [] }
@@ -69,11 +63,11 @@ struct KeyDomain {
         }
     }
 
-    private func intervalsOfNull(_ comparison: Predicate.Comparison) -> [KeyInterval]? {
+    private func intervalsOfNull(_ comparison: Predicate.Comparison) -> [KeyInterval] {
         switch comparison {
         case .equal: column.position == nil ? [] : [point([KeyBuilder.Mark.null])]
         case .notEqual:
-            column.position == nil ? nil : [KeyInterval(lower: [KeyBuilder.Mark.notANumber], upper: nil)]
+            [column.position == nil ? everything : KeyInterval(lower: [KeyBuilder.Mark.notANumber], upper: nil)]
         case .less, .lessOrEqual, .greater, .greaterOrEqual: []
         }
     }
@@ -88,7 +82,7 @@ struct KeyDomain {
         return values.map { point(bytes(of: $0)) }
     }
 
-    private func beginning(with text: String) -> [KeyInterval]? {
+    private func beginning(with text: String) -> [KeyInterval] {
         let prefix = column.folds ? Array(text.utf8).asciiFolded : Array(text.utf8)
         guard isLast else {
             var key = KeyBuilder()
@@ -96,13 +90,15 @@ struct KeyDomain {
             return [KeyInterval(lower: key.bytes, upper: KeyRange.end(ofPrefix: key.bytes))]
         }
         // UTF-8 has no byte 0xFF, so that a prefix that is not empty has an end.
-        return prefix.isEmpty ? nil : [KeyInterval(lower: prefix, upper: KeyRange.end(ofPrefix: prefix))]
+        return [KeyInterval(lower: prefix, upper: prefix.isEmpty ? nil : KeyRange.end(ofPrefix: prefix))]
     }
 
     // MARK: Bytes
 
     /// Where the values begin, after nulls and NaN.
     private var leastValue: [UInt8] { isLast ? [] : [KeyBuilder.Mark.value] }
+
+    private var everything: KeyInterval { KeyInterval(lower: [], upper: nil) }
 
     private func point(_ bytes: [UInt8]) -> KeyInterval { KeyInterval(lower: bytes, upper: after(bytes)) }
 

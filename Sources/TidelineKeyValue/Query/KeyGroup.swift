@@ -12,12 +12,14 @@ struct KeyGroup {
 
     /// Whether a key with a prefix of that length is one of the group.
     func holds(_ key: UnsafeRawBufferPointer, prefixCount: Int) -> Bool {
-        prefix.count == prefixCount && prefix.elementsEqual(key.prefix(prefixCount))
+        guard prefix.count == prefixCount else { return false }
+        return prefix.withUnsafeBytes { $0.compare(UnsafeRawBufferPointer(rebasing: key[..<prefixCount])) == 0 }
     }
 
     /// Drops the keys and begins the group of another.
     mutating func begin(_ key: UnsafeRawBufferPointer, prefixCount: Int) {
-        prefix.replaceSubrange(prefix.startIndex..., with: key.prefix(prefixCount))
+        prefix.removeAll(keepingCapacity: true)
+        prefix.append(contentsOf: UnsafeRawBufferPointer(rebasing: key[..<prefixCount]))
         bytes.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
     }

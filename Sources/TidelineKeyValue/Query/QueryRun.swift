@@ -1,20 +1,20 @@
 internal import TidelineStore
 
 /// One query over one snapshot.
-struct QueryRun<Snapshot: KeyValueSnapshot> {
+struct QueryRun {
     let query: Query
     let table: StoredTable
-    private let map: KeyMap<Snapshot>
+    private let keys: any KeySource
     private let isWriting: Bool
 
     /// - Parameter isWriting: Whether a body may change the table. Then rows are copied before any is passed on, so
     ///   that none is read, nor searched for, in what a change has moved.
     /// - Throws: What ``Query/validate(against:)`` throws.
-    init(_ query: Query, table: StoredTable, map: KeyMap<Snapshot>, isWriting: Bool) throws(StoreError) {
+    init(_ query: Query, table: StoredTable, map: some KeySource, isWriting: Bool) throws(StoreError) {
         try table.evaluator.validate(query)
         self.query = query
         self.table = table
-        self.map = map
+        keys = map
         self.isWriting = isWriting
     }
 
@@ -30,10 +30,14 @@ struct QueryRun<Snapshot: KeyValueSnapshot> {
     ) throws -> Int? {
         guard query.limit != 0 else { return query.includesTotalCount ? try count(rowCount: rowCount) : nil }
         let projection = query.selection == nil ? nil : RowProjection(query.resultColumns(of: table.schema), of: table)
-        let countsMatches = query.includesTotalCount && query.predicate != nil
-        let counted = try run(projection, countsMatches: countsMatches, copies: isWriting, body)
-        guard query.includesTotalCount else { return nil }
-        return countsMatches ? counted : try rowCount()
+        guard query.includesTotalCount else {
+            _ = try run(projection, countsMatches: false, copies: isWriting, body)
+            return nil
+        }
+        // Before the body, which may change how many there are.
+        let known = query.predicate == nil ? try rowCount() : nil
+        let counted = try run(projection, countsMatches: known == nil, copies: isWriting, body)
+        return known ?? counted
     }
 
     /// How many rows match, without regard to order, skip and limit.
@@ -41,7 +45,7 @@ struct QueryRun<Snapshot: KeyValueSnapshot> {
         guard query.predicate != nil else { return try rowCount() }
         let walk = try walk(for: .count)
         var count = 0
-        if walk.filter == nil {
+        if !walk.isFiltered {
             try walk.forEachPlace { _, _ in
                 count += 1
                 return .next
@@ -74,8 +78,8 @@ struct QueryRun<Snapshot: KeyValueSnapshot> {
         QueryPlanner(query, of: table, purpose: purpose).plan()
     }
 
-    private func walk(for purpose: QueryPlanner.Purpose) throws(StoreError) -> RowWalk<Snapshot> {
-        try RowWalk(path(for: purpose), of: table, map: map)
+    private func walk(for purpose: QueryPlanner.Purpose) throws(StoreError) -> RowWalk {
+        try RowWalk(path(for: purpose), of: table, keys: keys)
     }
 
     /// - Returns: How many rows match, when they are counted.
@@ -84,7 +88,7 @@ struct QueryRun<Snapshot: KeyValueSnapshot> {
         _ body: (borrowing RowView) throws -> ScanStep
     ) throws -> Int {
         let walk = try walk(for: .rows)
-        if case .unordered = walk.path.direction { return try sort(walk, projection, body) }
+        if !walk.path.direction.isOrdered { return try sort(walk, projection, body) }
         var window = RowWindow(query, countsMatches: countsMatches)
         guard copies else {
             var copy = PackedRows(shape: projection?.shape ?? table.shape)
@@ -107,7 +111,7 @@ struct QueryRun<Snapshot: KeyValueSnapshot> {
     }
 
     private func sort(
-        _ walk: RowWalk<Snapshot>, _ projection: RowProjection?, _ body: (borrowing RowView) throws -> ScanStep
+        _ walk: RowWalk, _ projection: RowProjection?, _ body: (borrowing RowView) throws -> ScanStep
     ) throws -> Int {
         var sorter = RowSorter(query, table: table, projection: projection)
         var count = 0

@@ -1,24 +1,27 @@
 internal import TidelineStore
 
 /// Goes along an ``AccessPath`` through one snapshot.
-struct RowWalk<Snapshot: KeyValueSnapshot> {
+struct RowWalk {
     let path: AccessPath
-    /// What is asked of each row.
-    let filter: RowFilter?
     private let table: StoredTable
-    private let map: KeyMap<Snapshot>
+    private let keys: any KeySource
+    /// What is asked of each row.
+    private let filter: RowFilter?
     private let index: IndexLookup?
 
     /// A key of the path, a row's or an index's, and its value.
     typealias PlaceBody = (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
 
-    init(_ path: AccessPath, of table: StoredTable, map: KeyMap<Snapshot>) throws(StoreError) {
+    init(_ path: AccessPath, of table: StoredTable, keys: any KeySource) throws(StoreError) {
         self.path = path
         self.table = table
-        self.map = map
+        self.keys = keys
         if let condition = path.filter { filter = try RowFilter(condition, of: table) } else { filter = nil }
         if case .index(let number) = path.source { index = IndexLookup(number, of: table) } else { index = nil }
     }
+
+    /// Whether not every row along the path matches.
+    var isFiltered: Bool { filter != nil }
 
     // MARK: Rows
 
@@ -26,10 +29,11 @@ struct RowWalk<Snapshot: KeyValueSnapshot> {
     func forEachMatch(_ body: (borrowing RowView) throws -> ScanStep) throws {
         var cursor = RowCursor(table)
         try forEachPlace { key, value in
+            var step = ScanStep.next
             try withRow(key, value, &cursor) { row in
-                guard filter?.matches(row) ?? true else { return .next }
-                return try body(row)
+                if filter?.matches(row) ?? true { step = try body(row) }
             }
+            return step
         }
     }
 
@@ -39,7 +43,7 @@ struct RowWalk<Snapshot: KeyValueSnapshot> {
     func forEachRow(in window: inout RowWindow, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int {
         var cursor = RowCursor(table)
         try forEachPlace { key, value in
-            if filter == nil, window.passesOverNext {
+            if window.passesOverNext, !isFiltered {
                 _ = window.takesNext()
             } else {
                 try withRow(key, value, &cursor) { row in
@@ -52,22 +56,21 @@ struct RowWalk<Snapshot: KeyValueSnapshot> {
         return window.count
     }
 
-    private func withRow<T>(
+    private func withRow(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ cursor: inout RowCursor,
-        _ body: (borrowing RowView) throws -> T
-    ) throws -> T {
+        _ body: (borrowing RowView) throws -> Void
+    ) throws {
         guard let index else {
             try cursor.point(key: key, value: value)
             return try body(cursor.view)
         }
-        return try index.withRowKey(of: key) { rowKey in
-            let result = try map.get(rowKey) { value in
+        try index.withRowKey(of: key) { rowKey in
+            let isFound = try keys.find(rowKey) { value in
                 try cursor.point(key: rowKey, value: value)
                 try index.check(key, isOf: cursor.view)
-                return try body(cursor.view)
+                try body(cursor.view)
             }
-            guard let result else { throw index.damage("holds an entry without its row") }
-            return result
+            if !isFound { throw index.damage("holds an entry without its row") }
         }
     }
 
@@ -79,7 +82,7 @@ struct RowWalk<Snapshot: KeyValueSnapshot> {
         switch path.places {
         case .keys(let keys):
             for key in path.direction.isAscending ? keys : keys.reversed() {
-                try key.withUnsafeBytes { key in last = try map.get(key) { try body(key, $0) } ?? .next }
+                try key.withUnsafeBytes { key in _ = try self.keys.find(key) { last = try body(key, $0) } }
                 if case .stop = last { return }
             }
         case .ranges(let ranges):
@@ -95,8 +98,8 @@ struct RowWalk<Snapshot: KeyValueSnapshot> {
 
     private func scan(_ range: KeyRange, _ body: PlaceBody) throws {
         switch path.direction {
-        case .unordered, .ascending: try map.scan(range, descending: false, body)
-        case .descending: try map.scan(range, descending: true, body)
+        case .unordered, .ascending: try keys.scan(range, descending: false, body)
+        case .descending: try keys.scan(range, descending: true, body)
         case .descendingTiesAscending: try scanGroups(range, body)
         }
     }
@@ -105,13 +108,13 @@ struct RowWalk<Snapshot: KeyValueSnapshot> {
     ///
     /// Such a group is gathered until it is larger than what is held of one, and gone through by a scan of its own then.
     private func scanGroups(_ range: KeyRange, _ body: PlaceBody) throws {
-        guard let index else { return try map.scan(range, descending: true, body) }
+        guard let index else { return try keys.scan(range, descending: true, body) }
         var rest = range
         while true {
             var group = KeyGroup()
             var isTooLarge = false
             var step = ScanStep.next
-            try map.scan(rest, descending: true) { key, _ in
+            try keys.scan(rest, descending: true) { key, _ in
                 let count = try index.idOffset(in: key)
                 if !group.holds(key, prefixCount: count) {
                     step = try group.forEachKeyAscending(body)
@@ -126,7 +129,7 @@ struct RowWalk<Snapshot: KeyValueSnapshot> {
                 _ = try group.forEachKeyAscending(body)
                 return
             }
-            try map.scan(group.range(within: rest), descending: false) { key, value in
+            try keys.scan(group.range(within: rest), descending: false) { key, value in
                 step = try body(key, value)
                 return step
             }

@@ -60,7 +60,7 @@ final class Session<Snapshot: KeyValueSnapshot> {
 
     func plan(for query: Query) throws -> QueryPlan { try run(query).0.plan }
 
-    private func run(_ query: Query) throws -> (QueryRun<Snapshot>, StoredTable) {
+    private func run(_ query: Query) throws -> (QueryRun, StoredTable) {
         let map = try map()
         let table = try catalog.table(query.table)
         return (try QueryRun(query, table: table, map: map, isWriting: isWriting), table)

@@ -80,7 +80,7 @@ struct QueryFixture {
 
     func delete(_ key: [UInt8]) throws { _ = try key.withUnsafeBytes { try map.delete($0) } }
 
-    func run(_ query: Query, isWriting: Bool = false) throws -> QueryRun<SortedEntries> {
+    func run(_ query: Query, isWriting: Bool = false) throws -> QueryRun {
         try QueryRun(query, table: table, map: map, isWriting: isWriting)
     }
 

@@ -87,6 +87,19 @@ import TidelineStore
         }
     }
 
+    /// A body that deletes what it is passed does not change how many there were.
+    @Test func theTotalIsOfBeforeTheBody() throws {
+        let fixture = try Self.fixture()
+        var rowCount = 1_000
+        let run = try fixture.run(Query("Item").limit(5).includingTotalCount(), isWriting: true)
+        let rows = { rowCount }
+        let total = try run.scan(rowCount: rows) { _ in
+            rowCount -= 1
+            return .next
+        }
+        #expect(total == 1_000)
+    }
+
     @Test func countsReadNoMoreThanTheyMust() throws {
         let fixture = try Self.fixture()
         fixture.entries.forgetCounts()
