@@ -110,7 +110,8 @@ final class DatabaseGate: @unchecked Sendable {
     private func openAnew() throws(StoreError) -> Database {
         try folder.lockAgain()
         try LogRepair.cut(logsIn: folder.path, after: lastSequence)
-        _ = try FolderCheck(folder: folder.path).lastSequence()
+        // A commit that failed has used up numbers; LevelDB goes on behind them if a compaction wrote them down since.
+        lastSequence = try FolderCheck(folder: folder.path).lastSequence()
         let opened = try Database(folder.path, options, createsIfMissing: false)
         database = opened
         hasFailed = false
