@@ -1,5 +1,6 @@
 import CLMDB
 import Foundation
+import Synchronization
 import Testing
 import TidelineKeyValue
 import TidelineStore
@@ -24,6 +25,47 @@ import TidelineTestSupport
             let engine = try LMDBEngine(path: path)
             #expect(try engine.read { try $0.count(keys(of: 100)) } == 160)
             #expect(try engine.read { try $0.count(keys(of: 101)) } == 160)
+            try engine.close()
+        }
+    }
+
+    @Test func whatAnotherProcessMakesIsSeenByTheNextTransaction() throws {
+        try withTemporaryFolder { folder throws in
+            let engine = try LMDBEngine(path: folder, options: Self.tiny)
+            try engine.write { try $0.put(key(1, "own"), [1]) }
+            #expect(try OtherProcess("write", folder, "p", "20").finish().isWell)
+            try engine.write { transaction throws in
+                #expect(try transaction.count(keys(of: 100)) == 20)
+                try transaction.put(key(102, "own"), [1])
+            }
+            #expect(try engine.read { try $0.count(keys(of: 101)) } == 20)
+            #expect(try engine.read { try $0.count(keys(of: 102)) } == 1)
+            try engine.close()
+        }
+    }
+
+    /// Another process that comes back to its transaction, after its map grew, has a lock on the file.
+    @Test func aWriterWaitsForAProcessWhoseMapGrows() throws {
+        try withTemporaryFolder { folder throws in
+            let engine = try LMDBEngine(path: folder, options: Self.tiny)
+            try engine.write { try $0.put(key(1, "a"), [1]) }
+            let file = open("\(folder)/data.mdb", O_RDWR)
+            #expect(file >= 0 && tideline_lmdb_flock(file, LOCK_EX) == 0)
+            let isReleased = Mutex(false)
+            let started = DispatchSemaphore(value: 0)
+            let ended = DispatchSemaphore(value: 0)
+            let sawRelease = Mutex(false)
+            Thread {
+                started.signal()
+                try? engine.write { _ in sawRelease.withLock { $0 = isReleased.withLock { $0 } } }
+                ended.signal()
+            }.start()
+            started.wait()
+            for _ in 0..<5000 { #expect(try engine.read { try $0.value(key(1, "a")) } == [1]) }
+            isReleased.withLock { $0 = true }
+            close(file)
+            ended.wait()
+            #expect(sawRelease.withLock { $0 })
             try engine.close()
         }
     }

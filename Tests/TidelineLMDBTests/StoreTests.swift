@@ -47,7 +47,7 @@ import TidelineTestSupport
     @Test func aFolderOfAnotherProgramIsRefused() throws {
         try withTemporaryFolder { folder throws in
             let engine = try LMDBEngine(path: folder)
-            try engine.write { try $0.put(key(7, "not a store's"), [1]) }
+            try engine.write { try $0.put(key(1, "not a store's"), [1]) }
             try engine.close()
             expectError(.corrupt) { _ = try LMDBStore(path: folder) }
             // It was closed when that failed: another may open it for reading only.
