@@ -9,7 +9,7 @@ public struct LMDBOptions: Sendable {
     /// Whether the file is looked through for damage.
     public enum Verification: Sendable, Hashable {
         /// When a process opens the file: every page in use is read and checked, so that damage is found as
-        /// ``StoreError/Code/corrupt`` before it can do harm. That takes about 100 ms for 100 MB that are in memory, and
+        /// ``StoreError/Code/corrupt`` before it can do harm. That takes 50 to 100 ms for 100 MB that are in memory, and
         /// as long as the disk needs for the rest. A store that joins one already open in the process is not checked
         /// again.
         case onOpen
