@@ -23,6 +23,11 @@ final class WrappedEngine: OrderedKeyValueEngine {
     /// How often it was closed.
     var closingCount: Int { closings.load(ordering: .sequentiallyConsistent) }
 
+    /// How many operations `body` asks of the engine: begun transactions, look-ups, steps of scans, changes, commits.
+    func countSteps(of body: () throws -> Void) rethrows -> Int {
+        try 1_000_000 - faults.remainder(of: 1_000_000, body)
+    }
+
     func read<T>(_ body: (WrappedSnapshot) throws -> T) throws -> T {
         try faults.step()
         return try base.read { try body(WrappedSnapshot(base: $0, faults: faults)) }
@@ -46,6 +51,14 @@ final class Faults: Sendable {
 
     /// Lets `count` operations succeed and all after that fail; none with nil.
     func begin(after count: Int?) { remaining.withLock { $0 = count } }
+
+    /// How many of so many operations `body` does not use.
+    func remainder(of count: Int, _ body: () throws -> Void) rethrows -> Int {
+        begin(after: count)
+        defer { begin(after: nil) }
+        try body()
+        return remaining.withLock { $0 } ?? count
+    }
 
     func step() throws {
         try remaining.withLock { remaining in

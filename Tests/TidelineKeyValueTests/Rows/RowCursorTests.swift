@@ -1,0 +1,169 @@
+import Testing
+import TidelineStore
+import TidelineTestSupport
+
+@testable import TidelineKeyValue
+
+/// Stored rows, which are not trusted, and rows of older definitions.
+@Suite struct RowCursorTests {
+    private static let old = [ColumnSchema.int("a"), .string("b"), .bytes("gone")]
+    private static let new = [ColumnSchema.timestamp("t"), .string("b"), .int("a"), .bool("z")]
+
+    /// A table whose second layout has other columns, in another order.
+    private static func makeTable(
+        idType: IDType = .string, matching: IDMatching = .asciiCaseInsensitive
+    ) -> StoredTable {
+        let schema = TableSchema("item", columns: new, systemColumns: [], idType: idType, idMatching: matching)
+        let retired = [ColumnSchema.bytes("gone")]
+        return StoredTable(
+            StoredDefinition(
+                schema: schema, retired: retired, layouts: [old, new + retired], rows: KeySpace(number: 7), indexes: [])
+        )
+    }
+
+    /// What is stored of a row of one of the table's layouts.
+    private static func stored(
+        _ row: Row, layout: Int, of table: StoredTable
+    ) throws -> (key: [UInt8], value: [UInt8]) {
+        var packed = PackedRows(shape: table.layouts[layout].shape)
+        try packed.append(row)
+        var key = KeyBuilder(table.rows)
+        _ = key.append(id: row.key ?? "", of: table.ids)
+        var value = packed.withRow(at: 0) { $0.withPackedBytes { Array($0) } }
+        value[4] = UInt8(layout)
+        if table.ids == .folded, key.bytes.dropFirst(4).elementsEqual(row.id.utf8) == false { value += row.id.utf8 }
+        return (key.bytes, value)
+    }
+
+    private static func read(
+        _ entry: (key: [UInt8], value: [UInt8]), _ table: StoredTable
+    ) throws -> Row {
+        try entry.key.withUnsafeBytes { key in
+            try entry.value.withUnsafeBytes { value in
+                try RowReader(table).withRow(key: key, value: value) { $0.owned() }
+            }
+        }
+    }
+
+    @Test func aRowOfAnOlderLayoutReadsAsOneOfTheTables() throws {
+        let table = Self.makeTable()
+        let row: Row = ["id": "X1", "a": 5, "b": "text", "gone": .bytes([1, 2])]
+        let found = try Self.read(try Self.stored(row, layout: 0, of: table), table)
+        #expect(found == ["id": "X1", "t": .null, "b": "text", "a": 5, "z": .null])
+        #expect(found.columnNames == ["t", "b", "a", "z"])
+        let current: Row = ["id": "x2", "t": .null, "b": "q", "a": .null, "z": true, "gone": .null]
+        let same = try Self.read(try Self.stored(current, layout: 1, of: table), table)
+        #expect(same == ["id": "x2", "t": .null, "b": "q", "a": .null, "z": true])
+    }
+
+    @Test func oneCursorReadsRowsOfAllLayoutsAndSizes() throws {
+        let table = Self.makeTable()
+        var cursor = RowCursor(table)
+        for count in [0, 70_000, 1, 66_000, 40] {
+            for layout in [0, 1] {
+                let text = Value.string(String(repeating: "x", count: count))
+                let entry = try Self.stored(["id": .string("\(count)"), "b": text], layout: layout, of: table)
+                try entry.key.withUnsafeBytes { key in
+                    try entry.value.withUnsafeBytes { try cursor.point(key: key, value: $0) }
+                    #expect(cursor.view.id == "\(count)")
+                    #expect(cursor.view["b"] == text && cursor.view["a"] == .null)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [Int64.min, -1, 0, 1, .max])
+    func integerIDsComeOutOfTheirKeys(_ id: Int64) throws {
+        let table = Self.makeTable(idType: .int)
+        let row = Row(id: .int(id))
+        for layout in [0, 1] {
+            #expect(try Self.read(try Self.stored(row, layout: layout, of: table), table).key == .int(id))
+        }
+    }
+
+    @Test(arguments: ["abc", "ABC", "É", "a\0B", "\u{10FFFF}z"])
+    func idsKeepTheirSpelling(_ id: String) throws {
+        for matching in [IDMatching.exact, .asciiCaseInsensitive] {
+            let table = Self.makeTable(matching: matching)
+            let entry = try Self.stored(Row(id: .string(id)), layout: 1, of: table)
+            #expect(try Self.read(entry, table).key == .string(id))
+        }
+    }
+
+    /// Every bit, every length: a right row, another row's values, or an error that says where, but never a trap.
+    @Test(arguments: [0, 1], [IDType.string, .int])
+    func damagedRowsAreFoundOrReadable(_ layout: Int, _ idType: IDType) throws {
+        let table = Self.makeTable(idType: idType)
+        let id: RowID = idType == .int ? .int(7) : "Seven"
+        var row = Row(id: id)
+        for column in table.layouts[layout].shape.columns { row[column.name] = .null }
+        row["a"] = 5
+        row["b"] = "text"
+        row["gone"] = .bytes([0, 1, 2])
+        let entry = try Self.stored(row, layout: layout, of: table)
+        for bit in 0..<entry.value.count * 8 {
+            var value = entry.value
+            value[bit / 8] ^= 1 << (bit % 8)
+            expectRowOrDamage((entry.key, value), table)
+        }
+        for count in 0..<entry.value.count {
+            expectDamage((entry.key, Array(entry.value.prefix(count))), table, unless: idType == .string)
+        }
+        expectDamage((entry.key, entry.value + [1]), table)
+        expectDamage((entry.key, []), table)
+        var layouts = entry.value
+        layouts[4] = 2
+        expectDamage((entry.key, layouts), table)
+        layouts[7] = 0xFF
+        expectDamage((entry.key, layouts), table)
+    }
+
+    private func expectRowOrDamage(_ entry: (key: [UInt8], value: [UInt8]), _ table: StoredTable) {
+        do {
+            let row = try Self.read(entry, table)
+            for name in row.columnNames { _ = row[name] }
+        } catch let error as StoreError {
+            #expect(error.code == .corrupt && error.table == "item" && error.id == Self.name(entry.key, table))
+        } catch {
+            Issue.record(error)
+        }
+    }
+
+    /// - Parameter unless: Whether the value may be a whole row all the same, as it is when only the id's spelling went.
+    private func expectDamage(
+        _ entry: (key: [UInt8], value: [UInt8]), _ table: StoredTable, unless mayBeWhole: Bool = false
+    ) {
+        do {
+            let row = try Self.read(entry, table)
+            #expect(mayBeWhole && row["a"] == 5 && row["b"] == "text")
+        } catch let error as StoreError {
+            #expect(error.code == .corrupt && error.table == "item" && error.id == Self.name(entry.key, table))
+        } catch {
+            Issue.record(error)
+        }
+    }
+
+    private static func name(_ key: [UInt8], _ table: StoredTable) -> String {
+        table.ids == .int ? "7" : String(decoding: key.dropFirst(4), as: UTF8.self)
+    }
+
+    /// An id that is spelled otherwise than its key says would be another row's.
+    @Test func aSpellingThatIsNotTheKeysIsDamage() throws {
+        let table = Self.makeTable()
+        var entry = try Self.stored(["id": "Seven"], layout: 1, of: table)
+        entry.value[entry.value.count - 1] = UInt8(ascii: "m")
+        expectDamage(entry, table)
+        let exact = Self.makeTable(matching: .exact)
+        var other = try Self.stored(["id": "seven"], layout: 1, of: exact)
+        other.value += Array("seven".utf8)
+        expectDamage(other, exact)
+    }
+
+    @Test(arguments: [[], [0], [0, 0, 0], [0, 0, 0, 7], [0, 0, 0, 7, 1, 2, 3, 4, 5, 6, 7]] as [[UInt8]])
+    func aKeyThatIsNoRowsIsDamageWhereIDsAreIntegers(_ key: [UInt8]) throws {
+        let table = Self.makeTable(idType: .int)
+        let entry = try Self.stored(Row(id: .int(1)), layout: 1, of: table)
+        let error = #expect(throws: StoreError.self) { _ = try Self.read((key, entry.value), table) }
+        #expect(error?.code == .corrupt && error?.table == "item")
+    }
+}

@@ -1,0 +1,133 @@
+import Testing
+import TidelineMemory
+import TidelineStore
+
+@testable import TidelineKeyValue
+
+/// What lies in the engine after an upsert, byte by byte.
+@Suite struct StoredBytesTests {
+    private static let columns = [ColumnSchema.string("text"), .int("rank")]
+
+    private static func makeStore(
+        _ schema: TableSchema
+    ) throws -> (MemoryEngine, KeyValueStore<MemoryEngine>) {
+        let engine = MemoryEngine()
+        let store = try KeyValueStore(engine: engine)
+        try store.define([schema])
+        return (engine, store)
+    }
+
+    private static func packed(_ rows: [Row], _ shape: RowShape) throws -> [[UInt8]] {
+        var packed = PackedRows(shape: shape)
+        for row in rows { try packed.append(row) }
+        return (0..<packed.count).map { packed.withRow(at: $0) { $0.withPackedBytes { Array($0) } } }
+    }
+
+    /// The rows of the store's only table, in order of their keys.
+    private func entries(_ engine: MemoryEngine) throws -> [MapModel.Entry] {
+        try engine.read { try $0.entries(in: KeySpace(number: 1).range) }
+    }
+
+    @Test func aWholeRowIsStoredAsItIsInTheBatch() throws {
+        let schema = TableSchema("t", columns: Self.columns, systemColumns: [])
+        let (engine, store) = try Self.makeStore(schema)
+        let rows: [Row] = [["id": "a1", "text": "x", "rank": 1], ["id": "B2", "text": .null, "rank": 2]]
+        try store.write { try $0.upsert(rows, into: "t") }
+        let packed = try Self.packed(rows, schema.makeShape())
+        let found = try entries(engine)
+        #expect(found.map(\.key) == [[0, 0, 0, 1] + Array("a1".utf8), [0, 0, 0, 1] + Array("b2".utf8)])
+        #expect(found.map(\.value) == [packed[0], packed[1] + Array("B2".utf8)])
+    }
+
+    @Test func aTableOfExactIDsStoresNoneInItsValues() throws {
+        let schema = TableSchema("t", columns: Self.columns, systemColumns: [], idMatching: .exact)
+        let (engine, store) = try Self.makeStore(schema)
+        let rows: [Row] = [["id": "B2", "text": "x", "rank": 1], ["id": "b2", "text": "y", "rank": 2]]
+        try store.write { try $0.upsert(rows, into: "t") }
+        #expect(try entries(engine).map(\.value) == Self.packed(rows, schema.makeShape()))
+    }
+
+    @Test func whatARowDoesNotNameIsStoredAsNull() throws {
+        let schema = TableSchema("t", columns: Self.columns, systemColumns: [])
+        let (engine, store) = try Self.makeStore(schema)
+        try store.write { try $0.upsert(["id": "a", "rank": 1], into: "t") }
+        let whole = try Self.packed([["id": "a", "text": .null, "rank": 1]], schema.makeShape())
+        #expect(try entries(engine).map(\.value) == whole)
+    }
+
+    @Test func theBatchsOrderOfColumnsDoesNotMatter() throws {
+        let schema = TableSchema("t", columns: Self.columns, systemColumns: [])
+        let (engine, store) = try Self.makeStore(schema)
+        var packed = PackedRows(shape: RowShape(table: "t", columns: Self.columns.reversed()))
+        try packed.append(["id": "a", "rank": 1, "text": "x"])
+        try store.write { try $0.upsert(packed, into: "t") }
+        let whole = try Self.packed([["id": "a", "text": "x", "rank": 1]], schema.makeShape())
+        #expect(try entries(engine).map(\.value) == whole)
+    }
+
+    /// A row is written with the columns that are in use then, the retired ones behind them.
+    @Test func anUpsertBringsARowToTheLayoutInUse() throws {
+        let (engine, store) = try Self.makeStore(TableSchema("t", columns: Self.columns, systemColumns: []))
+        try store.write { try $0.upsert([["id": "a", "text": "x", "rank": 1], ["id": "b", "rank": 2]], into: "t") }
+        let before = try entries(engine)
+        let schema = TableSchema("t", columns: [.int("rank"), .bool("done")], systemColumns: [])
+        try store.define([schema])
+        #expect(try entries(engine) == before)
+        try store.write { try $0.upsert(["id": "A", "rank": 5, "done": true], into: "t") }
+        var expected = try Self.packed(
+            [["id": "a", "rank": 5, "done": true, "text": "x"]],
+            RowShape(columns: [.int("rank"), .bool("done"), .string("text")]))[0]
+        expected[4] = 1
+        #expect(try entries(engine).map(\.value) == [expected, before[1].value])
+        try engine.audit()
+    }
+
+    /// The width of offsets follows the row as it grows and shrinks.
+    @Test func rowsGrowAndShrinkAcrossTheWideForm() throws {
+        let schema = TableSchema("t", columns: Self.columns + [.bytes("more")], indexes: [["text"]])
+        let (engine, store) = try Self.makeStore(schema)
+        for count in [10, 40_000, 70_000, 65_535, 65_536, 3, 200_000, 0] {
+            let text = String(repeating: "é", count: count / 2)
+            try store.write { try $0.upsert(["id": "A", "text": .string(text)], into: "t") }
+            try store.write {
+                try $0.upsert(["id": "a", "more": .bytes(Array(repeating: 7, count: count))], into: "t")
+            }
+            let row = try #require(try store.read { try $0.row(in: "t", id: "a") })
+            #expect(row.id == "A" && row["text"] == .string(text) && row["more"]?.bytes?.count == count)
+            try engine.audit()
+        }
+    }
+
+    /// A batch may hold the same id many times; each row merges with the ones before.
+    @Test func rowsOfOneBatchSeeEachOther() throws {
+        let schema = TableSchema("t", columns: Self.columns, indexes: [["rank"], ["text", "rank"]])
+        let (engine, store) = try Self.makeStore(schema)
+        try store.write { writer throws in
+            try writer.upsert(
+                [
+                    ["id": "Aa", "text": "x"], ["id": "aA", "rank": 1], ["id": "b", "text": "y", "rank": 3],
+                    ["id": "AA", "rank": 2], ["id": "B", "text": .null],
+                ], into: "t")
+            #expect(try writer.count(Query("t")) == 2)
+        }
+        let rows = try store.read { try $0.rows(matching: Query("t")).rows }
+        #expect(rows.map(\.id) == ["Aa", "b"])
+        #expect(rows.map { $0["text"] } == ["x", .null] && rows.map { $0["rank"] } == [2, 3])
+        try engine.audit()
+    }
+
+    /// What an upsert does not change in an index it does not touch.
+    @Test func anIndexIsWrittenToOnlyWhereItChanges() throws {
+        let engine = WrappedEngine()
+        let store = try KeyValueStore(engine: engine)
+        let schema = TableSchema("t", columns: Self.columns, systemColumns: [], indexes: [["rank"]])
+        try store.define([schema])
+        try store.write { try $0.upsert(["id": "a", "text": "x", "rank": 1], into: "t") }
+        // Begin, look up and store the row, commit; a changed entry is a deletion and a put more.
+        let same: Row = ["id": "a", "text": "y", "rank": 1]
+        #expect(try engine.countSteps { try store.write { try $0.upsert(same, into: "t") } } == 4)
+        let other: Row = ["id": "a", "text": "z", "rank": 2]
+        #expect(try engine.countSteps { try store.write { try $0.upsert(other, into: "t") } } == 6)
+        try engine.audit()
+    }
+}
