@@ -5,7 +5,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// A newer row that a pull has brought is never lost behind the token, whatever ends the operation beside it.
-@Suite("Newer copies", .timeLimit(.minutes(5)))
+@Suite("Newer copies", .timeLimit(.minutes(15)))
 struct NewerCopyTests {
     /// A client whose edit of row `a` the server refused, in step with the server but for that.
     private func makeRefused(_ world: World) async throws -> (client: Client, error: TableOperationError) {

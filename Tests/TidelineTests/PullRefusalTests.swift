@@ -6,7 +6,7 @@ import TidelineTestSupport
 @testable import Tideline
 
 /// What a pull refuses before it asks, and what it tells when more than one thing fails.
-@Suite("Pull refusals", .timeLimit(.minutes(5)))
+@Suite("Pull refusals", .timeLimit(.minutes(15)))
 struct PullRefusalTests {
     @Test(
         "F2 a column that the table does not have is refused before anything is sent",

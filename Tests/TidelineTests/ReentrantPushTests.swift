@@ -5,7 +5,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Calls of the context from within its own push: none waits for itself.
-@Suite("Reentrant pushes", .timeLimit(.minutes(1)))
+@Suite("Reentrant pushes", .timeLimit(.minutes(15)))
 struct ReentrantPushTests {
     @Test(
         "P2 a delegate that pushes while it performs an operation is refused and does not wait for ever",

@@ -6,7 +6,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// What is kept of the bodies that were sent: those whose fate is not known, and no more than recognition needs.
-@Suite("Sent bodies", .timeLimit(.minutes(5)))
+@Suite("Sent bodies", .timeLimit(.minutes(15)))
 struct SentBodiesTests {
     private func sent(_ client: Client) async throws -> [String] {
         try await client.context.pendingOperations().flatMap(\.sent)
