@@ -42,13 +42,17 @@ struct RowSorter: ~Copyable {
 
     /// Holds the row, unless as many come before it as are wanted.
     mutating func add(_ row: borrowing RowView) throws {
-        makeKey(of: row)
+        makeKey(ofTermsOf: row)
         guard let capacity, entries.count == capacity else {
+            addID(of: row)
             entries.append(try hold(row))
             if entries.count == capacity { orderHeap() }
             return
         }
-        guard precedesTop() else { return }
+        // Most rows are told by the terms to come too late, which spares the id.
+        guard orderToTop(termsOnly: true) <= 0 else { return }
+        addID(of: row)
+        guard orderToTop(termsOnly: false) < 0 else { return }
         entries[0] = try hold(row)
         sink(from: 0)
         // Rows that were pushed out stay in the buffer until they are as many as those that are held.
@@ -67,7 +71,7 @@ struct RowSorter: ~Copyable {
 
     // MARK: Keys
 
-    private mutating func makeKey(of row: borrowing RowView) {
+    private mutating func makeKey(ofTermsOf row: borrowing RowView) {
         key.begin()
         for (column, isDescending) in terms {
             if let position = column.position {
@@ -76,6 +80,9 @@ struct RowSorter: ~Copyable {
                 row.withIDBytes { key.append(idComponent: $0, of: table.ids, descending: isDescending) }
             }
         }
+    }
+
+    private mutating func addID(of row: borrowing RowView) {
         row.withIDBytes { key.append(id: $0, of: table.ids) }
     }
 
@@ -91,12 +98,15 @@ struct RowSorter: ~Copyable {
         return a.key(in: keys).compare(b.key(in: keys)) < 0
     }
 
-    /// Whether the row whose key was made comes before the last of those that are held.
-    private func precedesTop() -> Bool {
-        let start = key.start
-        if start != entries[0].start { return start < entries[0].start }
-        return key.bytes.withUnsafeBytes { key in
-            keys.withUnsafeBytes { key.compare(entries[0].key(in: $0)) < 0 }
+    /// How the key made lies to that on top, the last of those that are held.
+    ///
+    /// - Parameter termsOnly: Whether the key has no id yet, so that the top's is left out too.
+    private func orderToTop(termsOnly: Bool) -> Int {
+        key.bytes.withUnsafeBytes { key in
+            keys.withUnsafeBytes { keys in
+                let top = entries[0].key(in: keys)
+                return key.compare(termsOnly ? UnsafeRawBufferPointer(rebasing: top.prefix(key.count)) : top)
+            }
         }
     }
 

@@ -210,6 +210,24 @@ import TidelineStore
         }
     }
 
+    /// Ids that others begin with, met in another order than theirs.
+    @Test func tiesAmongTheFirstOfManyComeByID() throws {
+        let rows = (0..<300 as Range<Int64>).map { (number: Int64) -> Row in
+            let text = number % 7 == 0 ? "b" : "a"
+            return ["id": .string("\(number)"), "text": .string(text), "priority": .int(number * 131 % 300)]
+        }
+        let packed = try PackedRows(rows, of: Self.schema)
+        let fixture = try QueryFixture(Self.schema, packed)
+        for limit in [1, 3, 20, 150, 299] {
+            for term in [OrderTerm("text"), OrderTerm("text", descending: true), OrderTerm("complete")] {
+                let query = Query("Item", predicate: Self.priority >= 0, order: [term], limit: limit)
+                #expect(try fixture.run(query).plan.ordering == .keep(limit))
+                let expected = try fixture.table.evaluator.result(of: query, over: packed)
+                #expect(try fixture.result(of: query).rows.map(\.id) == expected.rows.map(\.id))
+            }
+        }
+    }
+
     // MARK: Damage
 
     @Test func anIndexThatItsRowsContradictIsCorrupt() throws {
