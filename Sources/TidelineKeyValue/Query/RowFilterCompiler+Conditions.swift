@@ -114,8 +114,7 @@ extension RowFilterCompiler {
         guard case .column(let name) = a, case .literal(let literal) = b, let column = ColumnReference(name, in: table),
             column.type == .string
         else { return nil }
-        // Functions see an id as it is stored.
-        let operand = RowTest.Operand(column).unfolded
+        let operand = RowTest.Operand(column)
         switch (function, literal) {
         case (.startsWith, .string): return Condition(tests: [.hasPrefix(operand, text(literal))])
         case (.endsWith, .string): return Condition(tests: [.hasSuffix(operand, text(literal))])

@@ -12,6 +12,7 @@ enum RowTest: Sendable {
     case text(Operand, Relations, Text)
     /// The text is one of these constants.
     case textIn(Operand, Span)
+    /// The text as it is stored, ids too, begins with a constant.
     case hasPrefix(Operand, Text)
     case hasSuffix(Operand, Text)
     case contains(Operand, Text)
@@ -91,9 +92,6 @@ extension RowTest.Operand {
         case .string, .bytes, .json: kind = column.folds ? .foldedText : .text
         }
     }
-
-    /// The same column, its text taken as it is stored.
-    var unfolded: Self { Self(position: position, kind: kind == .foldedText ? .text : kind) }
 
     /// The same column of texts, compared without regard to ASCII case.
     var folded: Self { Self(position: position, kind: .foldedText) }

@@ -129,6 +129,7 @@ import TidelineStore
     @Test(arguments: [
         Query("Item"), Query("Item").order(by: "priority", descending: true), Query("Item").order(by: "text"),
         Query("Item", predicate: .column("id").isIn(["id-1001", "id-1002"])), Query("Item").select("priority"),
+        Query("Item").includingTotalCount(), Query("Item", predicate: open).includingTotalCount(),
     ])
     func aBodyThatMayWriteSeesWhatWasFoundBefore(_ query: Query) throws {
         let fixture = try Self.fixture()
