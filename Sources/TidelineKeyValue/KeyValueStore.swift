@@ -20,33 +20,6 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     private let gate = WorkGate()
     private let definitions: Mutex<Definitions>
 
-    /// The definitions that are known, and whether they may be changing right now.
-    private struct Definitions {
-        private(set) var catalog: Catalog
-        private(set) var isChanging = false
-        /// Grows whenever a change of definitions begins or ends.
-        private(set) var changes = 0
-
-        init(catalog: Catalog) { self.catalog = catalog }
-
-        mutating func beginChange() {
-            isChanging = true
-            changes += 1
-        }
-
-        /// - Parameter changed: The new definitions, nil when nothing came of the change.
-        mutating func endChange(_ changed: Catalog?) {
-            isChanging = false
-            changes += 1
-            if let changed { catalog = changed }
-        }
-
-        /// Takes up definitions that were read from the engine.
-        mutating func learn(_ loaded: Catalog) {
-            if catalog.generation < loaded.generation { catalog = loaded }
-        }
-    }
-
     /// A store over an engine that was opened for it, and that it closes.
     ///
     /// - Throws: ``StoreError``: ``StoreError/Code/corrupt`` when the engine's content is no store or damaged,
@@ -139,9 +112,11 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     private func transaction<T>(
         _ body: (Session<Engine.Transaction>) throws -> T, ended: (T?) -> Void = { _ in }
     ) throws -> T {
-        guard !Task.isCancelled else { throw StoreError(.cancelled, "the task was cancelled; nothing was written") }
+        try checkCancellation()
         try gate.beginWrite()
         defer { gate.endWrite() }
+        // Its turn may have been long in coming.
+        try checkCancellation()
         guard !capabilities.isReadOnly else {
             throw StoreError(.readOnly, "the store was opened for reading only")
         }
@@ -160,6 +135,10 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         return result
     }
 
+    private func checkCancellation() throws(StoreError) {
+        guard !Task.isCancelled else { throw StoreError(.cancelled, "the task was cancelled; nothing was written") }
+    }
+
     /// The definitions as of a snapshot, which are most often those that are known.
     ///
     /// Where no other process changes them, it is enough that no change was under way since before the snapshot was
@@ -175,5 +154,32 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         let loaded = try map.catalog()
         definitions.withLock { $0.learn(loaded) }
         return loaded
+    }
+}
+
+/// The definitions that are known, and whether they may be changing right now.
+private struct Definitions {
+    private(set) var catalog: Catalog
+    private(set) var isChanging = false
+    /// Grows whenever a change of definitions begins or ends.
+    private(set) var changes = 0
+
+    init(catalog: Catalog) { self.catalog = catalog }
+
+    mutating func beginChange() {
+        isChanging = true
+        changes += 1
+    }
+
+    /// - Parameter changed: The new definitions, nil when nothing came of the change.
+    mutating func endChange(_ changed: Catalog?) {
+        isChanging = false
+        changes += 1
+        if let changed { catalog = changed }
+    }
+
+    /// Takes up definitions that were read from the engine.
+    mutating func learn(_ loaded: Catalog) {
+        if catalog.generation < loaded.generation { catalog = loaded }
     }
 }

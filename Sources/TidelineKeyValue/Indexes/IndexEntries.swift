@@ -40,25 +40,27 @@ struct IndexEntries: ~Copyable {
         for entry in new { try entry.put(into: map) }
     }
 
-    /// Removes the old entries.
-    func remove(from map: KeyMap<some KeyValueTransaction>) throws {
-        for entry in old {
-            guard try entry.bytes.withUnsafeBytes({ try map.delete($0) }) else { throw damaged }
+    /// Removes the old entries of the row with that key.
+    func remove(from map: KeyMap<some KeyValueTransaction>, ofRowAt key: UnsafeRawBufferPointer) throws {
+        for number in old.indices { try removeOld(number, from: map, ofRowAt: key) }
+    }
+
+    /// Stores the new entries of the row with that key in place of the old ones, where they differ.
+    func replace(in map: KeyMap<some KeyValueTransaction>, ofRowAt key: UnsafeRawBufferPointer) throws {
+        for number in old.indices where old[number].bytes != new[number].bytes {
+            try removeOld(number, from: map, ofRowAt: key)
+            try new[number].put(into: map)
         }
     }
 
-    /// Stores the new entries in place of the old ones, where they differ.
-    func replace(in map: KeyMap<some KeyValueTransaction>) throws {
-        for (old, new) in zip(old, new) where old.bytes != new.bytes {
-            guard try old.bytes.withUnsafeBytes({ try map.delete($0) }) else { throw damaged }
-            try new.put(into: map)
-        }
-    }
-
-    private var damaged: StoreError {
-        StoreError(
-            .corrupt, "an index lacks the entry of a row; restore the store from a copy, or begin anew and pull",
-            table: table.name)
+    private func removeOld(
+        _ number: Int, from map: KeyMap<some KeyValueTransaction>, ofRowAt key: UnsafeRawBufferPointer
+    ) throws {
+        guard try !old[number].bytes.withUnsafeBytes({ try map.delete($0) }) else { return }
+        throw StoreError(
+            .corrupt,
+            "the index over \(table.indexes[number].columns.joined(separator: ", ")) lacks the entry of a row; restore "
+                + "the store from a copy, or begin anew and pull", table: table.name, id: table.ids.text(ofKey: key))
     }
 }
 

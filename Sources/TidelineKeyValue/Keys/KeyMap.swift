@@ -38,7 +38,7 @@ struct KeyMap<Snapshot: KeyValueSnapshot> {
             var step = ScanStep.next
             if longKeys.isLong(key) {
                 if !run.continues(with: key, shortLength: longKeys.shortLength) { step = try run.emit(body) }
-                if step == .next { try run.add(key, value, shortLength: longKeys.shortLength) }
+                if step == .next { try run.add(key, value, longKeys) }
             } else {
                 step = try run.emit(body)
                 // A short key may be what a bound begins with, on the wrong side of it.
@@ -57,7 +57,7 @@ struct KeyMap<Snapshot: KeyValueSnapshot> {
             throws -> ScanStep
     ) throws {
         try snapshot.scan(KeyRange(prefix: longKeys.stem(of: key)), descending: false) { stored, content in
-            let parts = try LongKey.parts(of: content)
+            let parts = try longKeys.parts(of: stored, content)
             return try body(stored, parts.key, parts.value)
         }
     }
@@ -88,14 +88,14 @@ private struct LongKeyRun {
     }
 
     func continues(with stored: UnsafeRawBufferPointer, shortLength: Int) -> Bool {
-        !entries.isEmpty && stored.prefix(shortLength).elementsEqual(beginning)
+        !entries.isEmpty && beginning.withUnsafeBytes { stored.compare($0, first: shortLength) } == 0
     }
 
     mutating func add(
-        _ stored: UnsafeRawBufferPointer, _ content: UnsafeRawBufferPointer, shortLength: Int
+        _ stored: UnsafeRawBufferPointer, _ content: UnsafeRawBufferPointer, _ longKeys: LongKey
     ) throws(StoreError) {
-        if entries.isEmpty { beginning = Array(stored.prefix(shortLength)) }
-        let parts = try LongKey.parts(of: content)
+        if entries.isEmpty { beginning = Array(stored.prefix(longKeys.shortLength)) }
+        let parts = try longKeys.parts(of: stored, content)
         entries.append((Array(parts.key), Array(parts.value)))
     }
 

@@ -36,19 +36,24 @@ struct LongKey: Sendable {
         return stem
     }
 
-    /// The whole key and the value in what is stored for a long key.
-    /// - Throws: ``StoreError/Code/corrupt``.
-    static func parts(
-        of stored: UnsafeRawBufferPointer
+    /// The whole key and the value of an entry.
+    ///
+    /// - Parameters:
+    ///   - stored: The key as it is stored, which is a long one's.
+    ///   - content: What is stored under it.
+    /// - Throws: ``StoreError/Code/corrupt`` when the two do not belong together.
+    func parts(
+        of stored: UnsafeRawBufferPointer, _ content: UnsafeRawBufferPointer
     ) throws(StoreError) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         let start = MemoryLayout<UInt32>.size
-        guard stored.count >= start else { throw damaged }
-        let count = Int(UInt32(littleEndian: stored.loadUnaligned(as: UInt32.self)))
-        guard stored.count - start >= count else { throw damaged }
-        let end = start + count
-        return (
-            UnsafeRawBufferPointer(rebasing: stored[start..<end]), UnsafeRawBufferPointer(rebasing: stored[end...])
-        )
+        guard content.count >= start else { throw Self.damaged }
+        let count = Int(UInt32(littleEndian: content.loadUnaligned(as: UInt32.self)))
+        guard count > shortLength, content.count - start >= count else { throw Self.damaged }
+        let key = UnsafeRawBufferPointer(rebasing: content[start..<(start + count)])
+        guard stored.count == shortLength + Self.tailLength, stored.compare(key, first: shortLength) == 0,
+            UInt64(bigEndian: stored.loadUnaligned(fromByteOffset: shortLength, as: UInt64.self)) == hash(key)
+        else { throw Self.damaged }
+        return (key, UnsafeRawBufferPointer(rebasing: content[(start + count)...]))
     }
 
     /// What is stored for a long key.
@@ -65,6 +70,15 @@ struct LongKey: Sendable {
 
     /// FNV-1a with 64 bits.
     static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        return hash
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// As ``compare(_:)``, of so many bytes at most.
+    func compare(_ other: UnsafeRawBufferPointer, first count: Int) -> Int {
+        UnsafeRawBufferPointer(rebasing: prefix(count)).compare(UnsafeRawBufferPointer(rebasing: other.prefix(count)))
     }
 }

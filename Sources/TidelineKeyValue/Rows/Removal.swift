@@ -16,7 +16,7 @@ struct Removal<Transaction: KeyValueTransaction>: ~Copyable {
     mutating func remove(key: UnsafeRawBufferPointer) throws {
         if entries.areKept {
             guard try map.get(key, { try entries.noteOld(key: key, value: $0) }) != nil else { return }
-            try entries.remove(from: map)
+            try entries.remove(from: map, ofRowAt: key)
         }
         if try map.delete(key) { count += 1 }
     }

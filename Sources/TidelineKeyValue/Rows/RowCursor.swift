@@ -61,10 +61,9 @@ struct RowCursor: ~Copyable {
             slots.append(position.map { stored.slot(at: $0) } ?? .null)
         }
         let isAdded = slots.withUnsafeBufferPointer { rows.append(slots: $0, id: parts.id) }
-        if isAdded {
-            rows.withRow(at: 0) { row in
-                row.withPackedBytes { bytes in row.withIDBytes { view.point(atID: $0, trusting: bytes) } }
-            }
+        guard isAdded else { throw StoreError(.corrupt, "the values of a row have more than 4 GiB", table: table.name) }
+        rows.withRow(at: 0) { row in
+            row.withPackedBytes { bytes in row.withIDBytes { view.point(atID: $0, trusting: bytes) } }
         }
         projection = consume rows
     }

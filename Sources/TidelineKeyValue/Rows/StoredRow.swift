@@ -57,6 +57,14 @@ extension RowFormat {
         return payload + end
     }
 
+    /// Whether behind both packed rows the same bytes follow: the id in the same spelling, or none.
+    static func hasSameTail(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
+        guard let start = length(ofRowAt: a), let other = length(ofRowAt: b), start <= a.count, other <= b.count else {
+            return false
+        }
+        return UnsafeRawBufferPointer(rebasing: a[start...]).compare(UnsafeRawBufferPointer(rebasing: b[other...])) == 0
+    }
+
     /// The number of columns in the header.
     static func columnCount(ofRowAt bytes: UnsafeRawBufferPointer) -> Int {
         Int(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))

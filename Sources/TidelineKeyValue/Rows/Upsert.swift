@@ -13,14 +13,6 @@ struct Upsert<Transaction: KeyValueTransaction>: ~Copyable {
     /// How many rows were new.
     private(set) var insertedCount = 0
 
-    /// What a row became together with the one there was.
-    private enum Merged {
-        /// It takes the other's place as it is.
-        case replacement
-        /// It was put together by the builder.
-        case built
-    }
-
     init(into table: StoredTable, of shape: RowShape, in map: KeyMap<Transaction>) throws(StoreError) {
         self.map = map
         self.table = table
@@ -36,9 +28,11 @@ struct Upsert<Transaction: KeyValueTransaction>: ~Copyable {
         row.withIDBytes { key.append(id: $0, of: table.ids) }
         let bytes = key.bytes
         try bytes.withUnsafeBytes { key in
-            let isSpelled = row.withIDBytes { table.ids == .folded && !$0.elementsEqual(key[KeySpace.length...]) }
+            let isSpelled =
+                table.ids == .folded
+                && row.withIDBytes { $0.compare(UnsafeRawBufferPointer(rebasing: key[KeySpace.length...])) != 0 }
             if named.isWhole, let value = batch.stored(row, withID: isSpelled) {
-                try store(row, value, isSpelled: isSpelled, key: key)
+                try store(row, value, key: key)
             } else {
                 try lay(row, isSpelled: isSpelled, missing: named.missing, key: key)
             }
@@ -47,10 +41,9 @@ struct Upsert<Transaction: KeyValueTransaction>: ~Copyable {
 
     /// Stores a row that names every column.
     private mutating func store(
-        _ row: borrowing RowView, _ value: UnsafeRawBufferPointer, isSpelled: Bool, key: UnsafeRawBufferPointer
+        _ row: borrowing RowView, _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
     ) throws {
-        let merged = try insert(row, value, isSpelled: isSpelled, key: key)
-        switch merged {
+        switch try insert(row, value, key: key) {
         case nil: try insertEntries(key: key, value: value)
         case .replacement:
             try map.put(key, value)
@@ -60,17 +53,15 @@ struct Upsert<Transaction: KeyValueTransaction>: ~Copyable {
     }
 
     private mutating func insert(
-        _ row: borrowing RowView, _ value: UnsafeRawBufferPointer, isSpelled: Bool, key: UnsafeRawBufferPointer
+        _ row: borrowing RowView, _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
     ) throws -> Merged? {
         // A closure cannot capture what is borrowed; what it finds is copied only where it has to be merged.
         var old: [UInt8]?
         let found = try map.insert(key, value) { existing -> Merged in
             if entries.areKept { try entries.noteOld(key: key, value: existing) }
-            guard !isSpelled, RowFormat.length(ofRowAt: existing) == existing.count else {
-                old = Array(existing)
-                return .built
-            }
-            return .replacement
+            if RowFormat.hasSameTail(existing, value) { return .replacement }
+            old = Array(existing)
+            return .built
         }
         if let old { try old.withUnsafeBytes { try merge(row, into: $0, key: key) } }
         return found
@@ -133,6 +124,14 @@ struct Upsert<Transaction: KeyValueTransaction>: ~Copyable {
     private mutating func replaceEntries(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws {
         guard entries.areKept else { return }
         try entries.noteNew(key: key, value: value)
-        try entries.replace(in: map)
+        try entries.replace(in: map, ofRowAt: key)
     }
+}
+
+/// What a row became together with the one there was.
+private enum Merged {
+    /// It takes the other's place as it is.
+    case replacement
+    /// It was put together by the builder.
+    case built
 }

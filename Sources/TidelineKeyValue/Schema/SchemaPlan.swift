@@ -39,7 +39,7 @@ struct SchemaPlan {
 
     private mutating func create(_ schema: TableSchema) throws(StoreError) {
         let rows = try takeSpace(for: schema)
-        let indexes = try Self.distinctIndexes(of: schema).map { (columns) throws(StoreError) in
+        let indexes = try schema.distinctIndexes.map { (columns) throws(StoreError) in
             StoredDefinition.Index(columns: columns, space: try takeSpace(for: schema))
         }
         let definition = StoredDefinition(
@@ -58,7 +58,7 @@ struct SchemaPlan {
         if last.count != columns.count || !zip(last, columns).allSatisfy({ $0.isStoredAs($1) }) {
             definition.layouts.append(columns)
         }
-        definition.indexes = try Self.distinctIndexes(of: schema).map { (columns) throws(StoreError) in
+        definition.indexes = try schema.distinctIndexes.map { (columns) throws(StoreError) in
             let kept = table.definition.indexes.first { $0.columns.hasSameNames(as: columns) }
             if let kept { return kept }
             return StoredDefinition.Index(columns: columns, space: try takeSpace(for: schema))
@@ -78,20 +78,5 @@ struct SchemaPlan {
         }
         defer { nextSpace += 1 }
         return KeySpace(number: nextSpace)
-    }
-
-    private static func distinctIndexes(of schema: TableSchema) -> [[String]] {
-        var distinct: [[String]] = []
-        for index in schema.indexes where !distinct.contains(where: { $0.hasSameNames(as: index.columns) }) {
-            distinct.append(index.columns)
-        }
-        return distinct
-    }
-}
-
-extension [String] {
-    /// Whether both are the same names, byte for byte.
-    fileprivate func hasSameNames(as other: [String]) -> Bool {
-        count == other.count && zip(self, other).allSatisfy { $0.isSameBytes(as: $1) }
     }
 }

@@ -114,7 +114,8 @@ extension KeyMap {
                 )
             }
         }
-        guard let found, let (generation, nextSpace) = found, generation > 0 else {
+        // Both still have to grow, and space 0 is no table's.
+        guard let found, let (generation, nextSpace) = found, generation > 0, generation < .max, nextSpace > 0 else {
             throw StoreError(.corrupt, "the store has lost the state of its definitions")
         }
         return (generation, nextSpace)
@@ -124,10 +125,14 @@ extension KeyMap {
     func catalog() throws -> Catalog {
         let (generation, nextSpace) = try generation()
         var tables: [StoredTable] = []
+        var taken: Set<KeySpace> = [.meta]
+        var names: Set<[UInt8]> = []
         try scan(KeyRange(prefix: StoreFormat.definitions), descending: false) { key, value in
             let table = try table(key: key, definition: value)
-            guard table.definition.spaces.allSatisfy({ $0 != .meta && $0.number < nextSpace }) else {
-                throw StoreError(.corrupt, "the stored definition of a table is damaged", table: table.name)
+            guard names.insert(Array(table.name.utf8)).inserted,
+                table.definition.spaces.allSatisfy({ $0.number < nextSpace && taken.insert($0).inserted })
+            else {
+                throw StoreError(.corrupt, "the stored definitions contradict each other", table: table.name)
             }
             tables.append(table)
             return .next
@@ -159,23 +164,6 @@ extension KeyMap {
             throw StoreError(.corrupt, "the number of rows is damaged", table: table.name)
         }
         return count
-    }
-}
-
-extension StoredDefinition {
-    /// All key spaces of the table.
-    var spaces: [KeySpace] { [rows] + indexes.map(\.space) }
-
-    /// Checks what was read from a file.
-    fileprivate func validate() throws(StoreError) {
-        try schema.validate()
-        let columns = schema.allColumns + retired
-        guard let last = layouts.last, last.count == columns.count,
-            zip(last, columns).allSatisfy({ $0.isStoredAs($1) }),
-            layouts.allSatisfy({ $0.count <= TableEvolution.maximumStoredColumnCount }),
-            indexes.allSatisfy({ $0.columns.allSatisfy { schema.column($0) != nil } }),
-            Set(spaces).count == spaces.count
-        else { throw StoreError(.corrupt, "the definition contradicts itself", table: schema.name) }
     }
 }
 

@@ -18,7 +18,9 @@ final class Session<Snapshot: KeyValueSnapshot> {
 
     func end() { openMap = nil }
 
+    /// The map, while the body runs and no change has failed: after that, nothing is asked of an engine.
     func map() throws(StoreError) -> KeyMap<Snapshot> {
+        if let failure { throw failure }
         guard let openMap else {
             throw StoreError(.closed, "a reader or writer was used after the body it was passed to")
         }
@@ -116,7 +118,6 @@ extension Session where Snapshot: KeyValueTransaction {
 
     /// Writes what is written once for the whole transaction.
     func finish() throws {
-        if let failure { throw failure }
         let map = try map()
         for (table, count) in rowCounts.values { try map.writeRowCount(count, of: table) }
     }
@@ -132,7 +133,6 @@ extension Session where Snapshot: KeyValueTransaction {
 
     /// Runs a change; when it fails, so does the transaction, even if the body passes over the error.
     private func changing<T>(_ change: (KeyMap<Snapshot>) throws -> T) throws -> T {
-        if let failure { throw failure }
         let map = try map()
         do {
             return try change(map)

@@ -66,6 +66,13 @@ final class WorkGate: @unchecked Sendable {
         if turn != nextTurn || isClosed { condition.broadcast() }
     }
 
+    /// How many writers wait for their turn.
+    var waitingWriterCount: Int {
+        condition.lock()
+        defer { condition.unlock() }
+        return nextTurn - turn - (writingThread == nil ? 0 : 1)
+    }
+
     /// Refuses further work, waits for that in flight, and calls `release` once.
     func close(_ release: () throws -> Void) throws {
         condition.lock()
