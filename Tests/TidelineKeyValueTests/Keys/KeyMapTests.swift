@@ -117,6 +117,23 @@ import TidelineTestSupport
         }
     }
 
+    /// A whole key in which a bit was flipped would be another row's.
+    @Test(arguments: [0, 3, 50, 117, 118, 399, 403]) func aDamagedWholeKeyIsCorrupt(_ position: Int) throws {
+        let keys = LongKey(maximum: 128)
+        let engine = MemoryEngine()
+        let key = KeySpace(number: 1).prefix + [UInt8](repeating: 1, count: 400)
+        try engine.write { transaction in
+            let map = KeyMap(transaction, keys)
+            try map.put(key, [7])
+            let entry = try #require(try transaction.entries(in: KeySpace(number: 1).range).first)
+            var content = entry.value
+            content[4 + position] ^= 4
+            try transaction.put(entry.key, content)
+            expectCorrupt { _ = try map.value(of: key) }
+            expectCorrupt { _ = try map.keys(in: KeySpace(number: 1).range) }
+        }
+    }
+
     private func expectCorrupt(sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void) {
         let error = #expect(throws: StoreError.self, sourceLocation: sourceLocation, performing: body)
         #expect(error?.code == .corrupt, sourceLocation: sourceLocation)

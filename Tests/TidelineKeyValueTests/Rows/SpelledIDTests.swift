@@ -1,0 +1,97 @@
+import Testing
+import TidelineMemory
+import TidelineStore
+import TidelineTestSupport
+
+@testable import TidelineKeyValue
+
+/// Ids compare without case and keep the spelling stored first; long ones work where keys are short.
+@Suite struct SpelledIDTests {
+    private static let schema = TableSchema(
+        "T", columns: [.string("a"), .int("b")], systemColumns: [], indexes: [["b"]])
+
+    @Test(
+        arguments: allPairs(["id-a", "ID-A", "Id-a"], ["id-a", "ID-A", "iD-A"]),
+        allPairs([true, false], [true, false]))
+    func theFirstSpellingStays(_ spellings: (String, String), _ isWhole: (Bool, Bool)) throws {
+        let engine = WrappedEngine()
+        let store = try KeyValueStore(engine: engine)
+        try store.define([Self.schema])
+        let (first, second) = spellings
+        var rows: [Row] = [["id": .string(first), "a": "1"], ["id": .string(second), "a": "2"]]
+        if isWhole.0 { rows[0]["b"] = 1 }
+        if isWhole.1 { rows[1]["b"] = 2 }
+        for row in rows { try store.write { try $0.upsert(row, into: "T") } }
+        let b: Value = isWhole.1 ? 2 : isWhole.0 ? 1 : .null
+        let expected: Row = ["id": .string(first), "a": "2", "b": b]
+        for id in ["id-a", "ID-A", "iD-a", first, second] {
+            #expect(try store.read { try $0.row(in: "T", id: id) } == expected)
+            #expect(
+                try store.read { try $0.rows(matching: Query("T").filter(.column("id") == .value(id))).rows.count } == 1
+            )
+        }
+        #expect(try store.read { try $0.rows(matching: Query("T").order(by: "b")).rows } == [expected])
+        try engine.audit()
+        #expect(try store.write { try $0.delete(id: "iD-a", from: "T") })
+        try store.write { try $0.upsert(["id": .string(second)], into: "T") }
+        #expect(try store.read { try $0.rows(matching: Query("T")).rows.map(\.id) } == [second])
+    }
+
+    /// A row that is written again whole and as it was spelled is stored as it lies, without a look at the old one.
+    @Test(arguments: ["id-a", "ID-A"])
+    func aWholeRowTakesTheOthersPlace(_ id: String) throws {
+        let engine = WrappedEngine()
+        let store = try KeyValueStore(engine: engine)
+        try store.define([Self.schema])
+        for number in 0..<3 {
+            try store.write { try $0.upsert(["id": .string(id), "a": "x", "b": .int(Int64(number))], into: "T") }
+            #expect(
+                try store.read { try $0.row(in: "T", id: "id-a") } == [
+                    "id": .string(id), "a": "x", "b": .int(Int64(number)),
+                ])
+        }
+        try engine.audit()
+    }
+
+    @Test(arguments: [128, 511, Int.max], [IDMatching.exact, .asciiCaseInsensitive])
+    func idsOfTheGreatestLengthAreFoundOrderedPagedAndDeleted(_ maximumKeyLength: Int, _ matching: IDMatching) throws {
+        let engine = WrappedEngine(maximumKeyLength: maximumKeyLength)
+        let store = try KeyValueStore(engine: engine)
+        var schema = Self.schema
+        schema.idMatching = matching
+        try store.define([schema])
+        let stem = String(repeating: "😀", count: 250)
+        let ids = (0..<60).map { stem + "A\(100 + $0)" } + [stem, "A", "😀", String(repeating: "😀", count: 255)]
+        try store.write { writer in
+            let rows = ids.shuffled().enumerated().map { number, id in
+                ["id": .string(id), "a": .string(id), "b": .int(Int64(number % 3))] as Row
+            }
+            try writer.upsert(rows, into: "T")
+        }
+        try engine.audit()
+        let sorted = ids.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        try store.read { reader in
+            for id in ids {
+                #expect(try reader.row(in: "T", id: id)?.id == id)
+                if matching == .asciiCaseInsensitive {
+                    #expect(try reader.row(in: "T", id: id.replacing("A", with: "a"))?.id == id)
+                }
+            }
+            var paged: [String] = []
+            for start in stride(from: 0, to: ids.count, by: 7) {
+                paged += try reader.rows(matching: Query("T").order(by: "id").skip(start).limit(7)).rows.map(\.id)
+            }
+            #expect(paged == sorted)
+            let descending = try reader.rows(matching: Query("T").order(by: "id", descending: true)).rows.map(\.id)
+            #expect(descending == sorted.reversed())
+            let byIndex = try reader.rows(matching: Query("T").filter(.column("b") == 1).order(by: "id")).rows
+            #expect(byIndex.map(\.id) == sorted.filter { id in byIndex.contains { $0.id == id } })
+            #expect(byIndex.count == ids.count / 3)
+        }
+        for (number, id) in ids.enumerated() {
+            #expect(try store.write { try $0.delete(id: id, from: "T") })
+            #expect(try store.read { try $0.count(Query("T")) } == ids.count - number - 1)
+        }
+        try engine.audit()
+    }
+}

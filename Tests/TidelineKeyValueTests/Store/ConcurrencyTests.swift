@@ -1,0 +1,127 @@
+import Foundation
+import Synchronization
+import Testing
+import TidelineMemory
+import TidelineStore
+import TidelineTestSupport
+
+@testable import TidelineKeyValue
+
+/// Runs `body` on several threads at once and waits for all.
+private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
+    let failure = Mutex<(any Error)?>(nil)
+    let group = DispatchGroup()
+    for number in 0..<count {
+        group.enter()
+        Thread.detachNewThread {
+            do { try body(number) } catch { failure.withLock { $0 = error } }
+            group.leave()
+        }
+    }
+    group.wait()
+    if let error = failure.withLock({ $0 }) { throw error }
+}
+
+@Suite struct ConcurrencyTests {
+    @Test func definitionsMadeByManyThreadsAreAllThere() throws {
+        let engine = MemoryEngine()
+        let store = try KeyValueStore(engine: engine)
+        try onThreads(4) { thread in
+            for number in 0..<20 {
+                let name = "T\(thread)x\(number)"
+                try store.define([TableSchema(name, columns: [.int("n")], indexes: [["n"]])])
+                try store.write { try $0.upsert(["id": "a", "n": 1], into: name) }
+                #expect(try store.read { try $0.count(Query(name)) } == 1)
+            }
+        }
+        #expect(try store.tables().count == 80)
+        try engine.audit()
+    }
+
+    @Test func writersAreServedInTheOrderInWhichTheyCame() throws {
+        let gate = WorkGate()
+        let order = Mutex<[Int]>([])
+        let group = DispatchGroup()
+        try gate.beginWrite()
+        for number in 0..<8 {
+            group.enter()
+            Thread.detachNewThread {
+                try? gate.beginWrite()
+                order.withLock { $0.append(number) }
+                gate.endWrite()
+                group.leave()
+            }
+            while gate.waitingWriterCount <= number { Thread.sleep(forTimeInterval: 0) }
+        }
+        gate.endWrite()
+        group.wait()
+        #expect(order.withLock { $0 } == Array(0..<8))
+    }
+
+    @Test func closingRefusesTheWritersThatWaitAndWaitsForTheOneThatWrites() throws {
+        let gate = WorkGate()
+        let refused = Mutex(0)
+        let group = DispatchGroup()
+        try gate.beginWrite()
+        for number in 0..<3 {
+            group.enter()
+            Thread.detachNewThread {
+                if failure({ try gate.beginWrite() })?.code == .closed { refused.withLock { $0 += 1 } }
+                group.leave()
+            }
+            while gate.waitingWriterCount <= number { Thread.sleep(forTimeInterval: 0) }
+        }
+        let isReleased = Mutex(false)
+        let closed = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            try? gate.close { isReleased.withLock { $0 = true } }
+            closed.signal()
+        }
+        group.wait()
+        #expect(refused.withLock { $0 } == 3)
+        #expect(isReleased.withLock { !$0 })
+        gate.endWrite()
+        closed.wait()
+        #expect(isReleased.withLock { $0 })
+        #expect(failure { try gate.beginRead() } != nil)
+        try gate.close { Issue.record("what is released is released once") }
+    }
+
+    @Test func aTaskCancelledWhileItWaitsForItsTurnWritesNothing() async throws {
+        let store = try MemoryStore()
+        try store.define([TableSchema("T", columns: [.int("n")])])
+        let task = try store.write { writer in
+            try writer.upsert(["id": "a", "n": 1], into: "T")
+            let task = Task.detached { try store.write { try $0.upsert(["id": "b", "n": 1], into: "T") } }
+            task.cancel()
+            return task
+        }
+        let error = await #expect(throws: StoreError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        #expect(try store.read { try $0.count(Query("T")) } == 1)
+    }
+
+    @Test func theEngineIsLentWhileTheStoreIsOpen() throws {
+        let engine = WrappedEngine()
+        let store = try KeyValueStore(engine: engine)
+        #expect(try store.withEngine { $0 === engine })
+        try store.withEngine { _ in
+            #expect(failure { try store.close() } != nil)
+        }
+        try store.close()
+        try store.close()
+        #expect(engine.closingCount == 1)
+        let error = failure { _ = try store.withEngine { _ in } }
+        #expect(error?.code == .closed)
+    }
+
+    @Test func aQueryIsExplainedAsItWouldBeAnswered() throws {
+        let store = try MemoryStore()
+        try store.define([TableSchema("T", columns: [.int("n"), .string("text")], indexes: [["n"]])])
+        #expect(try "\(store.explain(Query("T").filter(.column("n") == 1)))".contains("n"))
+        let plans = try [Query("T"), Query("T").filter(.column("n") == 1)].map { "\(try store.explain($0))" }
+        #expect(plans[0] != plans[1])
+        let error = failure { _ = try store.explain(Query("U")) }
+        #expect(error?.code == .noSuchTable)
+    }
+}

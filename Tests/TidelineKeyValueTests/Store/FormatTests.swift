@@ -1,0 +1,203 @@
+import Foundation
+import Testing
+import TidelineMemory
+import TidelineStore
+import TidelineTestSupport
+
+@testable import TidelineKeyValue
+
+/// What a store says of itself in its files is not trusted.
+@Suite struct FormatTests {
+    private static let schema = TableSchema(
+        "Item", columns: [.string("text"), .int("n")], systemColumns: [.version], indexes: [["n"], ["text", "id"]])
+
+    /// The entries of a store with a row, whose definition changed once.
+    private static func engine() throws -> MemoryEngine {
+        let engine = MemoryEngine()
+        let store = try KeyValueStore(engine: engine)
+        try store.define([
+            TableSchema("Item", columns: [.string("text")], systemColumns: [.version]),
+            TableSchema("Other", columns: []),
+        ])
+        try store.define([schema])
+        try store.write { try $0.upsert(["id": "a", "text": "x", "n": 1], into: "Item") }
+        return engine
+    }
+
+    private static let readOnly = StoreCapabilities(name: "memory", isReadOnly: true)
+
+    private func openingFails(
+        _ memory: MemoryEngine, with code: StoreError.Code, maximumKeyLength: Int = .max,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let engine = WrappedEngine(memory, maximumKeyLength: maximumKeyLength)
+        let error = failure { _ = try KeyValueStore(engine: engine) }
+        #expect(error?.code == code, "\(error as Any)", sourceLocation: sourceLocation)
+        #expect(engine.closingCount == 1, "the engine is closed once", sourceLocation: sourceLocation)
+    }
+
+    private static func replace(_ key: [UInt8], by value: [UInt8]?, in engine: MemoryEngine) throws {
+        try engine.write { transaction in
+            guard let value else {
+                let isRemoved = try transaction.delete(key)
+                #expect(isRemoved)
+                return
+            }
+            try transaction.put(key, value)
+        }
+    }
+
+    private static func text(_ key: [UInt8], in engine: MemoryEngine) throws -> String {
+        String(decoding: try #require(try engine.read { try $0.value(key) }), as: UTF8.self)
+    }
+
+    // MARK: The format
+
+    @Test(arguments: [
+        #"{"version":2}"#, #"{"version":99,"anything":[]}"#, #"{"requires":["encryption"],"version":1}"#,
+        #"{"version":1,"engine":"memory","requires":["x"],"storesNaN":true,"storesInfinity":true}"#,
+    ])
+    func aNewerFormatIsRefused(_ record: String) throws {
+        let engine = try Self.engine()
+        try Self.replace(StoreFormat.formatKey, by: Array(record.utf8), in: engine)
+        openingFails(engine, with: .newerFormat)
+    }
+
+    @Test(arguments: [
+        "", "{", "null", "[]", "\0\0", #"{"version":0}"#, #"{"version":-1}"#, #"{"version":1}"#, #"{"version":"1"}"#,
+        #"{"version":1e300}"#, String(repeating: "[", count: 100_000),
+    ])
+    func aDamagedFormatIsCorrupt(_ record: String) throws {
+        let engine = try Self.engine()
+        try Self.replace(StoreFormat.formatKey, by: Array(record.utf8), in: engine)
+        openingFails(engine, with: .corrupt)
+    }
+
+    @Test func aStoreForKeysOfAnotherLengthIsCorrupt() throws {
+        openingFails(try Self.engine(), with: .corrupt, maximumKeyLength: 511)
+    }
+
+    @Test func rowsWithoutAFormatAreCorrupt() throws {
+        let engine = try Self.engine()
+        try Self.replace(StoreFormat.formatKey, by: nil, in: engine)
+        openingFails(engine, with: .corrupt)
+        let rowsAlone = MemoryEngine()
+        try Self.replace(KeySpace(number: 1).prefix + [97], by: [1], in: rowsAlone)
+        openingFails(rowsAlone, with: .corrupt)
+    }
+
+    @Test func aStoreForReadingOnlyIsNotMade() throws {
+        let engine = WrappedEngine(capabilities: Self.readOnly)
+        #expect(failure { _ = try KeyValueStore(engine: engine) } != nil)
+        #expect(engine.closingCount == 1)
+        let store = try KeyValueStore(engine: WrappedEngine(try Self.engine(), capabilities: Self.readOnly))
+        #expect(try store.read { try $0.count(Query("Item")) } == 1)
+        let error = failure { _ = try store.write { _ in } }
+        #expect(error?.code == .readOnly)
+    }
+
+    // MARK: Definitions
+
+    @Test(
+        arguments: [
+            nil, [], [UInt8](repeating: 0, count: 12), [UInt8](repeating: 0xFF, count: 12), [1, 0, 0, 0, 0, 0, 0, 0],
+            [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0],
+            [255, 255, 255, 255, 255, 255, 255, 127, 9, 0, 0, 0],
+        ] as [[UInt8]?])
+    func aDamagedStateOfTheDefinitionsIsCorrupt(_ state: [UInt8]?) throws {
+        let engine = try Self.engine()
+        try Self.replace(StoreFormat.generationKey, by: state, in: engine)
+        openingFails(engine, with: .corrupt)
+    }
+
+    /// Pieces of the definition of `Item`, and what stands in their place.
+    @Test(arguments: [
+        (#""rows":1"#, #""rows":2"#), (#""rows":1"#, #""rows":0"#), (#""space":3"#, #""space":0"#),
+        (#""space":3"#, #""space":1"#), (#""space":3"#, #""space":2"#), (#""space":3"#, #""space":4"#),
+        (#""space":3"#, #""space":5"#), (#""space":3"#, #""space":4294967295"#), (#""space":3"#, #""space":-3"#),
+        (#""name":"Item""#, #""name":"Other""#), (#""name":"Item""#, #""name":"""#),
+        (
+            #""name":"n","type":"int"},{"isOptional":true,"name":"version""#,
+            #""name":"n","type":"bool"},{"isOptional":true,"name":"version""#
+        ),
+        (#""name":"version","type":"string""#, #""name":"version","type":"int""#),
+        (#""name":"version","type":"string""#, #""name":"text","type":"string""#),
+        (#""name":"version","type":"string""#, #""name":"gone","type":"string""#),
+        (#"{"columns":["n"],"space":3},"#, ""), (#""columns":["n"],"space":3"#, #""columns":["n","n"],"space":3"#),
+        (#""columns":["n"],"space":3"#, #""columns":["m"],"space":3"#), (#""layouts":["#, #""layouts":[[],"#),
+        (#""retired":[]"#, #""retired":[{"isOptional":true,"name":"text","type":"string"}]"#),
+        (#""retired":[]"#, #""retired":[{"isOptional":true,"name":"more","type":"string"}]"#),
+        (#""idType":"string""#, #""idType":"text""#), ("{", ""),
+    ])
+    func aDamagedDefinitionIsCorrupt(_ piece: String, _ damage: String) throws {
+        let engine = try Self.engine()
+        let key = StoreFormat.definitionKey(KeySpace(number: 1))
+        let text = try Self.text(key, in: engine)
+        let range = try #require(text.range(of: piece), "\(text)")
+        try Self.replace(key, by: Array(text.replacingCharacters(in: range, with: damage).utf8), in: engine)
+        if damage == #""layouts":[[],"# {
+            // A layout without columns is one, and nothing was written with it; the rows are of another now.
+            #expect(throws: Never.self) { try KeyValueStore(engine: engine) }
+        } else {
+            openingFails(engine, with: .corrupt)
+        }
+    }
+
+    @Test func aDefinitionWithAnyByteFlippedIsCorruptOrReadsAndWrites() throws {
+        let seed = UInt64.random(in: 0...99_999)
+        var random = SplitMix64(seed: seed)
+        let entries = try Self.engine().read { try $0.entries(in: KeyRange(from: [0, 0, 0, 0], to: [1])) }
+        let key = StoreFormat.definitionKey(KeySpace(number: 1))
+        let length = try #require(entries.first { $0.key == key }).value.count
+        for position in 0..<length {
+            let engine = MemoryEngine()
+            try engine.write { transaction in
+                for entry in entries {
+                    var value = entry.value
+                    if entry.key == key { value[position] ^= 1 << UInt8.random(in: 0...7, using: &random) }
+                    try transaction.put(entry.key, value)
+                }
+            }
+            do {
+                let store = try KeyValueStore(engine: engine)
+                for schema in try store.tables() {
+                    _ = try store.read { try $0.rows(matching: Query(schema.name)) }
+                    _ = try store.write { try $0.delete(id: "a", from: schema.name) }
+                }
+            } catch let error as StoreError {
+                #expect(error.code == .corrupt, "seed \(seed), byte \(position): \(error)")
+            }
+        }
+    }
+
+    // MARK: Counts
+
+    @Test(arguments: [[], [1], [UInt8](repeating: 0xFF, count: 8), [0, 0, 0, 0, 0, 0, 0, 0, 0]] as [[UInt8]])
+    func aDamagedCountIsCorruptAndNamesTheTable(_ count: [UInt8]) throws {
+        let engine = try Self.engine()
+        let store = try KeyValueStore(engine: engine)
+        try Self.replace(StoreFormat.countKey(KeySpace(number: 1)), by: count, in: engine)
+        for step in 0..<3 {
+            let error = failure {
+                switch step {
+                case 0: _ = try store.read { try $0.count(Query("Item")) }
+                case 1: try store.write { try $0.upsert(["id": "b"], into: "Item") }
+                default: _ = try store.write { try $0.delete(id: "a", from: "Item") }
+                }
+            }
+            #expect(error?.code == .corrupt && error?.table == "Item")
+        }
+        #expect(try store.read { try $0.rows(matching: Query("Item")).rows.count } == 1)
+    }
+
+    @Test func aCountThatIsTooSmallOrTooGreatIsCorruptWhenItsEndIsReached() throws {
+        let engine = try Self.engine()
+        let store = try KeyValueStore(engine: engine)
+        let key = StoreFormat.countKey(KeySpace(number: 1))
+        try Self.replace(key, by: nil, in: engine)
+        #expect(failure { _ = try store.write { try $0.delete(id: "a", from: "Item") } } != nil)
+        try Self.replace(key, by: withUnsafeBytes(of: Int64.max.littleEndian, Array.init), in: engine)
+        #expect(failure { try store.write { try $0.upsert(["id": "b"], into: "Item") } } != nil)
+        #expect(try store.read { try $0.rows(matching: Query("Item")).rows.map(\.id) } == ["a"])
+    }
+}

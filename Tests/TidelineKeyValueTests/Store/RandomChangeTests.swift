@@ -1,0 +1,114 @@
+import Testing
+import TidelineMemory
+import TidelineStore
+import TidelineTestSupport
+
+@testable import TidelineKeyValue
+
+/// Rows, index entries and counts agree after whatever was done.
+@Suite struct RandomChangeTests {
+    private struct Dropped: Error {}
+
+    @Test(arguments: [128, 511, Int.max])
+    func entriesAndCountsAreThoseOfTheRows(_ maximumKeyLength: Int) throws {
+        for _ in 0..<6 { try runScript(seed: .random(in: 0...999_999), maximumKeyLength) }
+    }
+
+    private func runScript(seed: UInt64, _ maximumKeyLength: Int) throws {
+        var source = RandomRows(seed: seed)
+        source.values.includesLongTexts = true
+        var random = SplitMix64(seed: seed &+ 1)
+        let engine = WrappedEngine(maximumKeyLength: maximumKeyLength)
+        let store = try KeyValueStore(engine: engine)
+        var schema = source.indexedSchema()
+        try store.define([schema])
+        let rows = source.rows(60, of: schema, namesAllColumns: true)
+        for _ in 0..<25 {
+            let chosen = rows.shuffled(using: &random).prefix(.random(in: 0...20, using: &random))
+            let operation = Int.random(in: 0..<7, using: &random)
+            let outcome = Int.random(in: 0..<5, using: &random)
+            if operation == 0 {
+                schema.indexes = indexes(of: schema, &random)
+                try store.define([schema])
+            } else {
+                if outcome == 0 { engine.faults.begin(after: .random(in: 0...60, using: &random)) }
+                _ = try? store.write { writer in
+                    switch operation {
+                    case 1...2: try writer.upsert(Array(chosen), into: "Item")
+                    case 3...4:
+                        for row in chosen where try row.key.flatMap({ try writer.row(in: "Item", id: $0) }) != nil {
+                            try writer.upsert(source.change(of: row, in: schema), into: "Item")
+                        }
+                    case 5: try writer.delete(ids: chosen.compactMap(\.key), from: "Item")
+                    default: try writer.delete(matching: Query("Item").order(by: "id", descending: true).limit(7))
+                    }
+                    if outcome == 1 { throw Dropped() }
+                }
+                engine.faults.begin(after: nil)
+            }
+            try engine.audit("seed \(seed)")
+        }
+        let count = try store.read { try $0.count(Query("Item")) }
+        #expect(try store.read { try $0.rows(matching: Query("Item")).rows.count } == count, "seed \(seed)")
+    }
+
+    /// Some of the indexes there are, and one that is new.
+    private func indexes(of schema: TableSchema, _ random: inout SplitMix64) -> [IndexSchema] {
+        let names = (schema.allColumns.map(\.name) + ["id"]).shuffled(using: &random)
+        let new = IndexSchema(Array(names.prefix(.random(in: 1...3, using: &random))))
+        return schema.indexes.filter { _ in Bool.random(using: &random) } + [new]
+    }
+
+    /// Nothing is asked of an engine once it has failed.
+    @Test func afterAFailedChangeATransactionAnswersNothingMore() throws {
+        let engine = WrappedEngine()
+        let store = try KeyValueStore(engine: engine)
+        try store.define([TableSchema("T", columns: [.int("n")], indexes: [["n"]])])
+        let error = failure {
+            try store.write { writer in
+                try writer.upsert(["id": "a", "n": 1], into: "T")
+                engine.faults.begin(after: 1)
+                try? writer.upsert([["id": "a", "n": 2], ["id": "b", "n": 2]], into: "T")
+                engine.faults.begin(after: nil)
+                let uses: [() throws -> Void] = [
+                    { _ = try writer.row(in: "T", id: "a") }, { _ = try writer.count(Query("T")) },
+                    { _ = try writer.rows(matching: Query("T")) }, { _ = try writer.schema(of: "T") },
+                    { try writer.delete(matching: Query("T")) },
+                ]
+                for use in uses { #expect(failure(use)?.code == .io) }
+            }
+        }
+        #expect(error?.code == .io)
+        #expect(try store.read { try $0.count(Query("T")) } == 0)
+    }
+
+    @Test func aTableThatDoesNotExistFailsTheCallAlone() throws {
+        let store = try MemoryStore()
+        try store.define([TableSchema("T", columns: [.int("n")])])
+        try store.write { writer in
+            #expect(failure { try writer.delete(id: "a", from: "U") }?.code == .noSuchTable)
+            try writer.upsert(["id": "a", "n": 1], into: "T")
+        }
+        #expect(try store.read { try $0.count(Query("T")) } == 1)
+    }
+
+    @Test func anIndexThatLacksAnEntryIsToldWithTheRow() throws {
+        let engine = MemoryEngine()
+        let store = try KeyValueStore(engine: engine)
+        try store.define([TableSchema("T", columns: [.int("n")], systemColumns: [], indexes: [["n"]])])
+        try store.write { try $0.upsert(["id": "a", "n": 1], into: "T") }
+        try engine.write { transaction in
+            let space = KeySpace(number: 2)
+            for entry in try transaction.entries(in: space.range) { #expect(try transaction.delete(entry.key)) }
+        }
+        for change in [0, 1] {
+            let error = failure {
+                try store.write { writer in
+                    if change == 0 { try writer.delete(id: "a", from: "T") }
+                    if change == 1 { try writer.upsert(["id": "a", "n": 2], into: "T") }
+                }
+            }
+            #expect(error?.code == .corrupt && error?.table == "T" && error?.id == "a")
+        }
+    }
+}
