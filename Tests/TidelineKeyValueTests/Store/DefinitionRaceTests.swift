@@ -90,6 +90,42 @@ import TidelineStore
         }
     }
 
+    /// Definitions change after a read looked for them and before it has its snapshot.
+    @Test(arguments: [false, true])
+    func definitionsChangedJustBeforeTheSnapshotAreSeen(_ sharing: Bool) throws {
+        let engine = Self.engines(sharing: sharing)
+        let store = try KeyValueStore(engine: engine)
+        try store.define([Self.schema(0)])
+        engine.beforeSnapshot.set { Self.runElsewhere { try store.define([Self.schema(3)]) } }
+        #expect(try store.read { try $0.schema(of: "t") } == Self.schema(3))
+        #expect(try store.tables() == [Self.schema(3)])
+    }
+
+    /// Definitions are committed, and those who wrote them down have not yet said so.
+    @Test(arguments: [false, true])
+    func definitionsJustCommittedAreSeen(_ sharing: Bool) throws {
+        let engine = Self.engines(sharing: sharing)
+        let store = try KeyValueStore(engine: engine)
+        try store.define([Self.schema(0)])
+        let seen = Mutex<[TableSchema]>([])
+        engine.afterCommit.set {
+            Self.runElsewhere { try store.read { reader in try seen.withLock { $0 = [try reader.schema(of: "t")] } } }
+        }
+        try store.define([Self.schema(3)])
+        #expect(seen.withLock { $0 } == [Self.schema(3)])
+        try store.write { try $0.upsert(["id": "x", "c3": 3], into: "t") }
+        try engine.audit()
+    }
+
+    /// Runs `body` on a thread of its own, to its end.
+    private static func runElsewhere(_ body: @escaping @Sendable () throws -> Void) {
+        let group = DispatchGroup()
+        run(in: group) {
+            do { try body() } catch { Issue.record(error) }
+        }
+        group.wait()
+    }
+
     /// A definition that fails is none, for the one who made it and for all others.
     @Test(arguments: [false, true])
     func aDefinitionThatFailsLeavesTheOldOnesInUse(_ sharing: Bool) throws {

@@ -9,6 +9,10 @@ final class WrappedEngine: OrderedKeyValueEngine {
     let capabilities: StoreCapabilities
     let maximumKeyLength: Int
     let faults = Faults()
+    /// Called once before the next snapshot is taken.
+    let beforeSnapshot = Interruption()
+    /// Called once when the next transaction was committed, before the store knows.
+    let afterCommit = Interruption()
     private let closings = Atomic(0)
 
     /// - Parameter base: Where the entries are; what was stored through another engine over it is there.
@@ -30,11 +34,13 @@ final class WrappedEngine: OrderedKeyValueEngine {
 
     func read<T>(_ body: (WrappedSnapshot) throws -> T) throws -> T {
         try faults.step()
+        beforeSnapshot.run()
         return try base.read { try body(WrappedSnapshot(base: $0, faults: faults)) }
     }
 
     func write<T>(_ body: (WrappedTransaction) throws -> T) throws -> T {
         try faults.step()
+        defer { afterCommit.run() }
         return try base.write { transaction in
             let result = try body(WrappedTransaction(base: transaction, faults: faults))
             try faults.step()
@@ -43,6 +49,21 @@ final class WrappedEngine: OrderedKeyValueEngine {
     }
 
     func close() { closings.add(1, ordering: .sequentiallyConsistent) }
+}
+
+/// What comes between two steps of an engine, once.
+final class Interruption: Sendable {
+    private let body = Mutex<(@Sendable () -> Void)?>(nil)
+
+    func set(_ body: @escaping @Sendable () -> Void) { self.body.withLock { $0 = body } }
+
+    func run() {
+        let body = body.withLock { body in
+            defer { body = nil }
+            return body
+        }
+        body?()
+    }
 }
 
 /// The failures of a ``WrappedEngine``.
