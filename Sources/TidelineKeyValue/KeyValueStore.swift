@@ -17,7 +17,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     public let capabilities: StoreCapabilities
     private let engine: Engine
     private let longKeys: LongKey
-    private let gate = WorkGate()
+    let gate = WorkGate()
     private let definitions: Mutex<Definitions>
 
     /// A store over an engine that was opened for it, and that it closes.

@@ -1,7 +1,9 @@
 internal import TidelineStore
 
 /// An engine's map as it looks from above: with keys of any length, in their order.
-struct KeyMap<Snapshot: KeyValueSnapshot> {
+///
+/// A class, as what holds one is then of one size for all engines, and the type need not be looked up in each call.
+final class KeyMap<Snapshot: KeyValueSnapshot> {
     let snapshot: Snapshot
     let longKeys: LongKey
 
@@ -12,7 +14,9 @@ struct KeyMap<Snapshot: KeyValueSnapshot> {
     }
 
     /// The map within a snapshot of an engine whose keys have at most so many bytes.
-    init(_ snapshot: Snapshot, maximumKeyLength: Int) { self.init(snapshot, LongKey(maximum: maximumKeyLength)) }
+    convenience init(_ snapshot: Snapshot, maximumKeyLength: Int) {
+        self.init(snapshot, LongKey(maximum: maximumKeyLength))
+    }
 
     /// Calls `body` with the value of a key; nil, without calling it, when there is none.
     func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T? {

@@ -3,7 +3,8 @@ internal import TidelineStore
 /// One upsert of a batch: checks each row, stores it or merges it into the one there is, and keeps the indexes.
 ///
 /// A row that names every column is stored where it lies in the batch, without a copy; see ``RowCursor`` for the format.
-struct Upsert<Transaction: KeyValueTransaction>: ~Copyable {
+/// A class for the reason that ``KeyMap`` is one.
+final class Upsert<Transaction: KeyValueTransaction> {
     private let map: KeyMap<Transaction>
     private let table: StoredTable
     private let batch: BatchColumns
@@ -22,7 +23,7 @@ struct Upsert<Transaction: KeyValueTransaction>: ~Copyable {
         entries = IndexEntries(of: table)
     }
 
-    mutating func run(_ row: borrowing RowView) throws {
+    func run(_ row: borrowing RowView) throws {
         let named = try batch.check(row)
         key.begin(table.rows)
         row.withIDBytes { key.append(id: $0, of: table.ids) }
@@ -40,7 +41,7 @@ struct Upsert<Transaction: KeyValueTransaction>: ~Copyable {
     }
 
     /// Stores a row that names every column.
-    private mutating func store(
+    private func store(
         _ row: borrowing RowView, _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
     ) throws {
         switch try insert(row, value, key: key) {
@@ -52,7 +53,7 @@ struct Upsert<Transaction: KeyValueTransaction>: ~Copyable {
         }
     }
 
-    private mutating func insert(
+    private func insert(
         _ row: borrowing RowView, _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
     ) throws -> Merged? {
         // A closure cannot capture what is borrowed; what it finds is copied only where it has to be merged.
@@ -68,7 +69,7 @@ struct Upsert<Transaction: KeyValueTransaction>: ~Copyable {
     }
 
     /// Stores a row that names some columns only.
-    private mutating func lay(
+    private func lay(
         _ row: borrowing RowView, isSpelled: Bool, missing: String?, key: UnsafeRawBufferPointer
     ) throws {
         if let old = try map.get(key, { Array($0) }) {
@@ -88,7 +89,7 @@ struct Upsert<Transaction: KeyValueTransaction>: ~Copyable {
     }
 
     /// Lays a row over the one there is, under the id as it was spelled first.
-    private mutating func merge(
+    private func merge(
         _ row: borrowing RowView, into existing: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
     ) throws {
         guard let stored = StoredRow(key: key, value: existing, ids: table.ids, integer: nil),
@@ -104,7 +105,7 @@ struct Upsert<Transaction: KeyValueTransaction>: ~Copyable {
         try builder.merge(row, batch, over: old, layout, spelledID: stored.spelledID)
     }
 
-    private mutating func putBuilt(key: UnsafeRawBufferPointer) throws {
+    private func putBuilt(key: UnsafeRawBufferPointer) throws {
         let built = builder.bytes
         try built.withUnsafeBytes { value in
             try map.put(key, value)
@@ -114,14 +115,14 @@ struct Upsert<Transaction: KeyValueTransaction>: ~Copyable {
 
     // MARK: Indexes
 
-    private mutating func insertEntries(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws {
+    private func insertEntries(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws {
         insertedCount += 1
         guard entries.areKept else { return }
         try entries.noteNew(key: key, value: value)
         try entries.insert(into: map)
     }
 
-    private mutating func replaceEntries(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws {
+    private func replaceEntries(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws {
         guard entries.areKept else { return }
         try entries.noteNew(key: key, value: value)
         try entries.replace(in: map, ofRowAt: key)

@@ -2,7 +2,8 @@ internal import TidelineStore
 
 /// One read or write body's access to the store; over when the body is.
 final class Session<Snapshot: KeyValueSnapshot> {
-    private var openMap: KeyMap<Snapshot>?
+    private let openMap: KeyMap<Snapshot>
+    private var isOver = false
     let catalog: Catalog
     let isWriting: Bool
     /// The error of a change that was made in part: the transaction can only be dropped then.
@@ -16,12 +17,12 @@ final class Session<Snapshot: KeyValueSnapshot> {
         self.isWriting = isWriting
     }
 
-    func end() { openMap = nil }
+    func end() { isOver = true }
 
     /// The map, while the body runs and no change has failed: after that, nothing is asked of an engine.
     func map() throws(StoreError) -> KeyMap<Snapshot> {
         if let failure { throw failure }
-        guard let openMap else {
+        guard !isOver else {
             throw StoreError(.closed, "a reader or writer was used after the body it was passed to")
         }
         return openMap
@@ -81,7 +82,7 @@ extension Session where Snapshot: KeyValueTransaction {
         try changing { map in
             let table = try catalog.table(name)
             guard !rows.isEmpty else { return }
-            var upsert = try Upsert(into: table, of: rows.shape, in: map)
+            let upsert = try Upsert(into: table, of: rows.shape, in: map)
             // What was inserted before a failure counts for nothing, as the transaction is dropped.
             try rows.forEachRow { try upsert.run($0) }
             try changeRowCount(of: table, by: upsert.insertedCount)

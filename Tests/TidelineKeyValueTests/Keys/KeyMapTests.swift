@@ -134,6 +134,22 @@ import TidelineTestSupport
         }
     }
 
+    @Test(arguments: [4, 100, 117, 118, 125]) func aDamagedStoredKeyIsCorrupt(_ position: Int) throws {
+        let keys = LongKey(maximum: 128)
+        let engine = MemoryEngine()
+        try engine.write { transaction in
+            let map = KeyMap(transaction, keys)
+            try map.put(KeySpace(number: 1).prefix + [UInt8](repeating: 1, count: 400), [7])
+            let entry = try #require(try transaction.entries(in: KeySpace(number: 1).range).first)
+            let isRemoved = try transaction.delete(entry.key)
+            #expect(isRemoved)
+            var key = entry.key
+            key[position] ^= 4
+            try transaction.put(key, entry.value)
+            expectCorrupt { _ = try map.keys(in: KeySpace(number: 1).range) }
+        }
+    }
+
     private func expectCorrupt(sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void) {
         let error = #expect(throws: StoreError.self, sourceLocation: sourceLocation, performing: body)
         #expect(error?.code == .corrupt, sourceLocation: sourceLocation)

@@ -90,11 +90,17 @@ private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws ->
     @Test func aTaskCancelledWhileItWaitsForItsTurnWritesNothing() async throws {
         let store = try MemoryStore()
         try store.define([TableSchema("T", columns: [.int("n")])])
-        let task = try store.write { writer in
-            try writer.upsert(["id": "a", "n": 1], into: "T")
-            let task = Task.detached { try store.write { try $0.upsert(["id": "b", "n": 1], into: "T") } }
-            task.cancel()
-            return task
+        // The thread that writes is none of the tasks', of which there may be one only.
+        let task = await withCheckedContinuation { began in
+            Thread.detachNewThread {
+                try? store.write { writer in
+                    let task = Task.detached { try store.write { try $0.upsert(["id": "b", "n": 1], into: "T") } }
+                    began.resume(returning: task)
+                    while store.gate.waitingWriterCount == 0 { Thread.sleep(forTimeInterval: 0) }
+                    task.cancel()
+                    try writer.upsert(["id": "a", "n": 1], into: "T")
+                }
+            }
         }
         let error = await #expect(throws: StoreError.self) { try await task.value }
         #expect(error?.code == .cancelled)

@@ -110,6 +110,13 @@ import TidelineTestSupport
         openingFails(engine, with: .corrupt)
     }
 
+    @Test func aStoreWithoutTablesWhoseNextSpaceIsItsOwnIsCorrupt() throws {
+        let engine = MemoryEngine()
+        _ = try KeyValueStore(engine: engine)
+        try Self.replace(StoreFormat.generationKey, by: [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], in: engine)
+        openingFails(engine, with: .corrupt)
+    }
+
     /// Pieces of the definition of `Item`, and what stands in their place.
     @Test(arguments: [
         (#""rows":1"#, #""rows":2"#), (#""rows":1"#, #""rows":0"#), (#""space":3"#, #""space":0"#),
