@@ -137,7 +137,8 @@ let package = Package(
             swiftSettings: settings
         ),
 
-        // Tests. What every store must do is StoreContract, run on each; StoreProbe is a process that it kills.
+        // Tests. What every store must do is StoreContract, run on each; StoreProbe is a process that it kills. SortedFileStore
+        // is an engine as an app may write its own.
         .target(
             name: "TidelineTestSupport",
             dependencies: ["TidelineStore"],
@@ -145,9 +146,15 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "SortedFileStore",
+            dependencies: ["TidelineStore", "TidelineKeyValue"],
+            path: "Tests/SortedFileStore",
+            swiftSettings: settings
+        ),
+        .target(
             name: "TidelineTestStores",
             dependencies: [
-                "TidelineStore", "TidelineLMDB", "TidelineLevelDB", "TidelineMemory", "TidelineSQLite",
+                "SortedFileStore", "TidelineStore", "TidelineKeyValue", "TidelineLMDB", "TidelineLevelDB", "TidelineMemory", "TidelineSQLite",
                 "TidelineTestSupport",
             ],
             path: "Tests/TidelineTestStores",
@@ -155,7 +162,10 @@ let package = Package(
         ),
         .executableTarget(
             name: "StoreProbe",
-            dependencies: ["TidelineStore", "TidelineLMDB", "TidelineLevelDB", "TidelineSQLite"],
+            dependencies: [
+                "SortedFileStore", "TidelineStore", "TidelineKeyValue", "TidelineLMDB", "TidelineLevelDB",
+                "TidelineSQLite",
+            ],
             path: "Tests/StoreProbe",
             swiftSettings: settings
         ),
@@ -179,7 +189,7 @@ let package = Package(
         .testTarget(
             name: "TidelineKeyValueTests",
             dependencies: [
-                "TidelineStore", "TidelineKeyValue", "TidelineLMDB", "TidelineLevelDB", "TidelineMemory",
+                "SortedFileStore", "TidelineStore", "TidelineKeyValue", "TidelineLMDB", "TidelineLevelDB", "TidelineMemory",
                 "TidelineTestSupport",
             ],
             swiftSettings: settings

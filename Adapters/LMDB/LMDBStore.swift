@@ -10,5 +10,4 @@ extension KeyValueStore where Engine == LMDBEngine {
     public convenience init(path: String, options: LMDBOptions = .init()) throws {
         try self.init(engine: LMDBEngine(path: path, options: options))
     }
-
 }

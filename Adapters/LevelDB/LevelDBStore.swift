@@ -8,21 +8,60 @@ extension KeyValueStore where Engine == LevelDBEngine {
     ///
     /// - Throws: What ``LevelDBEngine/init(path:options:)`` and ``KeyValueStore/init(engine:)`` throw.
     public convenience init(path: String, options: LevelDBOptions = .init()) throws {
-        try self.init(engine: LevelDBEngine(path: path, options: options))
+        let engine = try LevelDBEngine(path: path, options: options)
+        do {
+            try engine.requireStore(at: path)
+        } catch {
+            engine.close()
+            throw error
+        }
+        try self.init(engine: engine)
     }
 
     /// Makes a closed store that is ``StoreError/Code/corrupt`` one that can be opened, of what is left.
     ///
     /// Rows may be lost: those of damaged blocks and tables, and every change from the damaged place of a log on. Where the
-    /// manifest is lost, rows may be back that were replaced or deleted shortly before. An index may then lack rows, or
-    /// name some that are gone. So copy what matters out of a repaired store and begin anew, or pull again into a new
-    /// one. What could not be used is kept in the folder `lost` within.
+    /// manifest is lost, rows may be back that were replaced or deleted shortly before. So copy what matters out of a
+    /// repaired store and begin anew, or pull again into a new one. Indexes and counts are made anew from the rows that
+    /// are left. What could not be used is kept in the folder `lost` within.
     /// - Throws: ``StoreError/Code/locked`` when the store is open, in this process or another;
+    ///   ``StoreError/Code/corrupt`` when so much is lost that what is left is no store, or a row in it is damaged;
     ///   ``StoreError/Code/full``; ``StoreError/Code/io``. The folder can be repaired again then.
     public static func repair(path: String, options: LevelDBOptions = .init()) throws {
         try LevelDBEngine.repair(path: path, options: options)
+        var options = options
+        options.createsIfMissing = false
+        let store = try LevelDBStore(path: path, options: options)
+        do {
+            try store.rebuildIndexes()
+        } catch {
+            // The first failure is the one to tell.
+            try? store.close()
+            throw error
+        }
+        try store.close()
     }
 
     /// Gives back the room of what was deleted or replaced; see ``LevelDBEngine/compact()``.
     public func compact() throws { try withEngine { try $0.compact() } }
+}
+
+extension LevelDBEngine {
+    /// Checks that what is in the folder, if anything, was written by a store.
+    /// - Throws: ``StoreError/Code/corrupt``.
+    fileprivate func requireStore(at path: String) throws {
+        // The keys of a store begin with four bytes of a number, the first of which is the smallest there is.
+        let everything = KeyRange(from: [], to: Array(repeating: 0xFF, count: 8))
+        var isForeign = false
+        try read { snapshot in
+            try snapshot.scan(everything, descending: false) { key, _ in
+                isForeign = !key.starts(with: [0, 0, 0, 0])
+                return .stop
+            }
+        }
+        guard !isForeign else {
+            throw StoreError(
+                .corrupt, "the folder has another program's database; name another folder", path: path)
+        }
+    }
 }

@@ -26,7 +26,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     ///   ``StoreError/Code/newerFormat``, what the engine throws. The engine is closed then.
     public init(engine: Engine) throws {
         self.engine = engine
-        capabilities = engine.capabilities
+        capabilities = engine.storeCapabilities
         longKeys = LongKey(maximum: engine.maximumKeyLength)
         do {
             definitions = Mutex(Definitions(catalog: try Self.firstCatalog(of: engine, longKeys)))
@@ -78,6 +78,17 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
             return try plan.isEmpty ? session.catalog : session.map().apply(plan, to: session.catalog)
         } ended: { changed in
             definitions.withLock { $0.endChange(changed) }
+        }
+    }
+
+    /// Makes all index entries and row counts anew from the rows, as one transaction: after a repair that may have lost
+    /// some of either.
+    ///
+    /// - Throws: ``StoreError/Code/corrupt`` for a row that is damaged; nothing is changed then.
+    public func rebuildIndexes() throws {
+        try transaction { session in
+            let map = try session.map()
+            for table in session.catalog.all { try map.rebuildIndexes(of: table) }
         }
     }
 

@@ -1,4 +1,6 @@
 import Foundation
+import SortedFileStore
+import TidelineKeyValue
 import TidelineLMDB
 import TidelineLevelDB
 import TidelineSQLite
@@ -34,6 +36,7 @@ enum StoreProbe {
         case "sqlite": return try SQLiteStore(path: path)
         case "lmdb": return try LMDBStore(path: path)
         case "leveldb": return try LevelDBStore(path: path)
+        case "sorted": return try KeyValueStore(engine: SortedFileEngine(path: path))
         default: throw StoreError(.unsupported, "no engine of that name", path: path)
         }
     }

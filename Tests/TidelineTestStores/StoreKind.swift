@@ -1,4 +1,6 @@
+internal import SortedFileStore
 public import Testing
+internal import TidelineKeyValue
 internal import TidelineLMDB
 internal import TidelineLevelDB
 internal import TidelineMemory
@@ -55,11 +57,15 @@ extension StoreKind {
     }
     private static let levelDB = StoreKind("LevelDB", engine: "leveldb") { try LevelDBStore(path: $0) }
     private static let memory = StoreKind("memory", engine: nil) { _ in try MemoryStore() }
+    /// A store as an app may make its own.
+    private static let sortedFile = StoreKind("sorted file", engine: "sorted") {
+        try KeyValueStore(engine: SortedFileEngine(path: $0))
+    }
 
     /// Every kind there is.
-    public static let all = [sqliteFile, sqliteInMemory, lmdb, levelDB, memory]
+    public static let all = [sqliteFile, sqliteInMemory, lmdb, levelDB, memory, sortedFile]
 
-    /// One kind per engine, the one that costs least.
+    /// One kind for each engine of the package, the one that costs least.
     public static let perEngine = [sqliteInMemory, lmdb, levelDB, memory]
 
     /// One for tests in which the store has no part.

@@ -2,7 +2,6 @@ import Foundation
 import Testing
 import Tideline
 import TidelineAsyncHTTPClient
-import TidelineSQLite
 import TidelineStore
 import TidelineTestSupport
 
@@ -20,29 +19,34 @@ struct KillTests {
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
     }
 
-    @Test("L2 rows and queue are consistent after every kill, and all that was acknowledged reaches the server once")
-    func killLoop() async throws {
+    @Test(
+        "L2 rows and queue are consistent after every kill, and all that was acknowledged reaches the server once",
+        arguments: StoreEngine.all.filter(\.keepsRows))
+    func killLoop(engine: StoreEngine) async throws {
         let tool = try Tool()
         defer { tool.remove() }
-        let (server, url) = try tool.startServer()
+        let (server, url) = try tool.startServer(engine: engine)
         defer { server.stop() }
         var random = SplitMix64(seed: Self.seed)
         var acknowledged: [String: String] = [:]
+        let client = tool.location(engine, "client")
         for round in 0..<Self.rounds {
-            try killOnce(round, tool, url, &random, &acknowledged)
-            try await checkConsistency(tool, acknowledged, "seed \(Self.seed), round \(round)")
+            // LevelDB lets one process in at a time.
+            let mode = round % (engine.name == StoreEngine.leveldb.name ? 2 : 3)
+            try killOnce(round, mode: mode, tool, client, url, &random, &acknowledged)
+            try await checkConsistency(client, acknowledged, "seed \(Self.seed), round \(round)")
         }
-        let end = try tool.todo("sync", "--url", url)
+        let end = try tool.run("todo", "sync", "--url", url, "--store", client)
         #expect(end.status == 0, "seed \(Self.seed): \(end.err)")
-        try await checkEnd(tool, url, acknowledged)
+        server.stop()
+        try await checkEnd(client, tool.location(engine, "server"), acknowledged)
     }
 
     /// Adds, syncs, or both at once, and kills what runs after some milliseconds.
     private func killOnce(
-        _ round: Int, _ tool: Tool, _ url: String, _ random: inout SplitMix64, _ acknowledged: inout [String: String]
+        _ round: Int, mode: Int, _ tool: Tool, _ store: String, _ url: String, _ random: inout SplitMix64,
+        _ acknowledged: inout [String: String]
     ) throws {
-        let store = "sqlite:\(tool.path("client.db"))"
-        let mode = round % 3
         let adder = mode == 1 ? nil : try tool.start(["todo", "add", "--stdin", "--store", store])
         let syncer = mode == 0 ? nil : try tool.start(["todo", "sync", "--url", url, "--store", store])
         let deadline = ContinuousClock.now + .milliseconds(Int64.random(in: 20...220, using: &random))
@@ -63,9 +67,17 @@ struct KillTests {
         _ = syncer?.killNow()
     }
 
-    private func checkConsistency(_ tool: Tool, _ acknowledged: [String: String], _ moment: Comment) async throws {
-        guard FileManager.default.fileExists(atPath: tool.path("client.db")) else { return }
-        let store = try SQLiteStore(path: tool.path("client.db"))
+    private func checkConsistency(
+        _ location: String, _ acknowledged: [String: String], _ moment: Comment
+    ) async throws {
+        try await withStore(StoreLocation(parsing: location)) {
+            try await Self.checkConsistency(of: $0, acknowledged, moment)
+        }
+    }
+
+    private static func checkConsistency(
+        of store: some LocalStore, _ acknowledged: [String: String], _ moment: Comment
+    ) async throws {
         let session = try await TodoSession(store: store, url: "http://127.0.0.1:1", options: SyncOptions())
         let rows = try await session.items.rows().rows
         let operations = try await session.context.pendingOperations()
@@ -78,26 +90,31 @@ struct KillTests {
             // A row is either known to the server or waiting for it, never neither.
             #expect((row["version"]?.string != nil) != pending.contains(row.id), moment)
         }
-        try store.close()
     }
 
-    private func checkEnd(_ tool: Tool, _ url: String, _ acknowledged: [String: String]) async throws {
-        let store = try SQLiteStore(path: tool.path("client.db"))
-        let session = try await TodoSession(store: store, url: url, options: SyncOptions())
+    private func checkEnd(_ client: String, _ server: String, _ acknowledged: [String: String]) async throws {
+        let serverRows = try await withStore(StoreLocation(parsing: server)) { store in
+            try store.read { try $0.rows(matching: Query("TodoItem")).rows }
+        }
+        try await withStore(StoreLocation(parsing: client)) {
+            try await Self.checkEnd($0, serverRows, acknowledged)
+        }
+    }
+
+    private static func checkEnd(
+        _ store: some LocalStore, _ serverRows: [Row], _ acknowledged: [String: String]
+    ) async throws {
+        let session = try await TodoSession(store: store, url: "http://127.0.0.1:1", options: SyncOptions())
         #expect(try await session.context.pendingOperationsCount == 0)
         let rows = try await session.items.rows().rows
-        let server = try SQLiteStore(path: tool.path("server.db"))
-        let serverRows = try server.read { try $0.rows(matching: Query("TodoItem")).rows }
         #expect(serverRows.count == rows.count)
         let texts = serverRows.compactMap { $0["text"]?.string }
-        #expect(Set(texts).count == texts.count, "an item was doubled (seed \(Self.seed))")
+        #expect(Set(texts).count == texts.count, "an item was doubled (seed \(seed))")
         for row in rows {
             let server = serverRows.first { $0.id == row.id }
             #expect(server?["version"] == row["version"] && server?["text"] == row["text"])
         }
         for id in acknowledged.keys { #expect(serverRows.contains { $0.id == id }) }
         #expect(!acknowledged.isEmpty)
-        try server.close()
-        try store.close()
     }
 }

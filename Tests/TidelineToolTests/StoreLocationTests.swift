@@ -26,6 +26,26 @@ struct StoreLocationTests {
     }
 
     @Test(
+        "Each engine takes its own path and settings",
+        arguments: [
+            ("lmdb:todo.lmdb", "lmdb", "todo.lmdb"),
+            (
+                "lmdb:a,durability=none,read-only=yes,busy-timeout=1,map-size=64K,maximum-map-size=2T,verification=never",
+                "lmdb", "a"
+            ),
+            (
+                "leveldb:b,durability=full,cache-size=8M,write-buffer-size=1048576,filter-bits=0,compression=no",
+                "leveldb", "b"
+            ),
+            ("memory:", "memory", ""),
+        ])
+    func engines(text: String, engine: String, path: String) throws {
+        let location = try StoreLocation(parsing: text)
+        #expect(location.engine == engine)
+        #expect(location.path == path)
+    }
+
+    @Test(
         "What is wrong is named, with what is known",
         arguments: [
             ("", "names no engine"), ("todo.db", "such as sqlite:todo.db"), (":todo.db", "such as sqlite:todo.db"),
@@ -41,6 +61,15 @@ struct StoreLocationTests {
             ("sqlite:a.db,durability=full,durability=full", "given twice"),
             ("sqlite:a.db,busy-timeout=-1", "from 0 to 86400"), ("sqlite:a.db,busy-timeout=nan", "from 0 to 86400"),
             ("sqlite:a.db,busy-timeout=soon", "from 0 to 86400"),
+            ("lmdb:", "names no path"), ("leveldb:a,durability=none", "durability is full or normal"),
+            ("lmdb:a,durability=some", "durability is full or none or normal"),
+            ("memory:x", "memory has no path"), ("memory:,durability=full", "memory has no settings"),
+            ("memory", "names no engine"), ("lmbd:a", "Did you mean \"lmdb\"?"),
+            ("lmdb:a,map-size=0", "from 64K to 64T"), ("lmdb:a,map-size=63K", "from 64K to 64T"),
+            ("lmdb:a,map-size=65T", "from 64K to 64T"), ("lmdb:a,map-size=9999999999999999999T", "from 64K to 64T"),
+            ("lmdb:a,map-size=-1G", "from 64K to 64T"), ("lmdb:a,map-size=1.5G", "such as 256M"),
+            ("lmdb:a,map-size=", "not \"\""), ("lmdb:a,map-size=K", "not \"K\""),
+            ("leveldb:a,filter-bits=65", "from 0 to 64"), ("leveldb:a,filter-bits=ten", "not \"ten\""),
         ])
     func refuses(text: String, part: String) throws {
         let error = try #require(#expect(throws: (any Error).self) { try StoreLocation(parsing: text) })

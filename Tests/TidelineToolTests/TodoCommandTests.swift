@@ -198,8 +198,10 @@ struct DemoCommandTests {
         defer { tool.remove() }
         let output = try tool.run("demo", "--keep", tool.path("demo"))
         #expect(output.status == 0, "\(output.out)\(output.err)")
-        #expect(output.out.contains("checks hold"))
-        #expect(FileManager.default.fileExists(atPath: tool.path("demo/server.db")))
+        #expect(output.out.contains("checks hold over sqlite, lmdb, leveldb, and memory"))
+        for store in ["sqlite/server.sqlite", "lmdb/first.lmdb", "leveldb/second.leveldb"] {
+            #expect(FileManager.default.fileExists(atPath: tool.path("demo/\(store)")))
+        }
         let again = try tool.run("demo", "--keep", tool.path("demo"))
         #expect(again.status == 1 && again.err.contains("is not empty"))
     }

@@ -33,7 +33,8 @@ public protocol OrderedKeyValueEngine: Sendable {
     /// What a write body gets.
     associatedtype Transaction: KeyValueTransaction
 
-    /// What a store over this engine can do, unchanging while it is open.
+    /// What a store over this engine can do, unchanging while it is open. Which values are stored and how long ids may be
+    /// is not the engine's affair: ``KeyValueStore`` declares that itself.
     var capabilities: StoreCapabilities { get }
 
     /// The greatest length of a key in bytes, the key space included, 128 or more; `Int.max` when there is none.

@@ -15,6 +15,18 @@ extension KeyMap where Snapshot: KeyValueTransaction {
         return changed
     }
 
+    /// Makes the entries of a table's indexes and its row count anew from its rows.
+    func rebuildIndexes(of table: StoredTable) throws {
+        for index in table.indexes { try removeAll(in: index.space) }
+        try fill(table.indexes, of: table)
+        var count = 0
+        try scan(table.rows.range, descending: false) { _, _ in
+            count += 1
+            return .next
+        }
+        try writeRowCount(count, of: table)
+    }
+
     /// How many entries are looked at before others are written: an engine does not write while it scans.
     private static var chunkSize: Int { 1_000 }
 

@@ -31,19 +31,34 @@ struct FormatRecord: Codable, Sendable {
     var engine: String
     /// The engine's greatest length of a key, on which the keys stored depend; nil when there is none.
     var maximumKeyLength: Int?
-    /// Whether NaN and the infinities are stored.
+    /// What the store declares that the content depends on: whether NaN and the infinities may be in it, and how long an
+    /// id may be.
     var storesNaN: Bool
     var storesInfinity: Bool
+    var maximumIDLength: Int
     /// What a reader must know beyond the version; this code knows nothing yet.
     var requires: [String]
 
     init(_ engine: some OrderedKeyValueEngine) {
+        let capabilities = engine.storeCapabilities
         version = StoreFormat.version
-        self.engine = engine.capabilities.name
+        self.engine = capabilities.name
         maximumKeyLength = engine.maximumKeyLength == .max ? nil : engine.maximumKeyLength
-        storesNaN = engine.capabilities.storesNaN
-        storesInfinity = engine.capabilities.storesInfinity
+        storesNaN = capabilities.storesNaN
+        storesInfinity = capabilities.storesInfinity
+        maximumIDLength = capabilities.maximumIDLength
         requires = []
+    }
+}
+
+extension OrderedKeyValueEngine {
+    /// What a store over the engine declares: what the engine does, and what is seen to here whatever the engine.
+    var storeCapabilities: StoreCapabilities {
+        var capabilities = capabilities
+        capabilities.storesNaN = true
+        capabilities.storesInfinity = true
+        capabilities.maximumIDLength = 255
+        return capabilities
     }
 }
 

@@ -13,6 +13,7 @@ struct StoreSettings: Sendable {
                     "\(part.debugDescription) is no setting: write NAME=VALUE, and a comma in a path twice.")
             }
             let name = String(part[..<sign])
+            guard !engine.settings.isEmpty else { throw ValidationError("\(engine.name) has no settings.") }
             guard engine.settings.contains(name) else {
                 throw ValidationError(
                     "\(engine.name) has no setting \(name.debugDescription)."

@@ -1,4 +1,5 @@
 import Foundation
+import SortedFileStore
 import Testing
 import TidelineKeyValue
 import TidelineStore

@@ -1,3 +1,4 @@
+import SortedFileStore
 import Testing
 import TidelineKeyValue
 import TidelineLMDB

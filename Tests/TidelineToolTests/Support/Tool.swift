@@ -36,10 +36,19 @@ struct Tool {
         try ToolProcess(arguments, keepsErrors: true, executable: executable)
     }
 
+    /// The location of a store in the folder.
+    func location(_ engine: StoreEngine, _ name: String) -> String { engine.location(named: name, in: folder) }
+
     /// A server on a free port, and its address.
-    func startServer(_ arguments: String...) throws -> (process: ToolProcess, url: String) {
-        let server = try start(["serve", "--port", "0", "--store", "sqlite:\(path("server.db"))"] + arguments)
+    func startServer(
+        _ arguments: String..., engine: StoreEngine = .sqlite
+    ) throws -> (process: ToolProcess, url: String) {
+        let server = try start(["serve", "--port", "0", "--store", location(engine, "server")] + arguments)
         let line = try #require(server.readLine())
         return (server, String(try #require(line.split(separator: " ").last)))
     }
+}
+
+extension StoreEngine: @retroactive CustomTestStringConvertible {
+    public var testDescription: String { name }
 }

@@ -1,23 +1,23 @@
 import Foundation
 import Synchronization
-import TidelineKeyValue
-import TidelineStore
+public import TidelineKeyValue
+public import TidelineStore
 
 /// An engine as an app may write its own: a sorted array in memory, and a file with a record of each commit, which is
 /// replayed when the file is opened.
 ///
 /// A record is the length of its payload, a checksum of that, the payload, and a checksum of the payload. The payload
 /// has the changes: length of key, length of value or −1 when there is none, key, value. Numbers have eight bytes.
-final class SortedFileEngine: OrderedKeyValueEngine {
-    let capabilities = StoreCapabilities(name: "sortedFile", durability: .full)
+public final class SortedFileEngine: OrderedKeyValueEngine {
+    public let capabilities = StoreCapabilities(name: "sortedFile", durability: .full)
     /// The least that is allowed, so that the tests with longer keys go the long way round.
-    let maximumKeyLength = 128
+    public let maximumKeyLength = 128
     private let path: String
     private let file: FileHandle
     private let committed = Mutex(SortedSnapshot())
 
     /// Opens the file, or makes an empty one. A last record that was cut off, as by a crash, is dropped.
-    init(path: String) throws {
+    public init(path: String) throws {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw StoreError(.io, "the file cannot be opened", path: path) }
         self.path = path
@@ -29,9 +29,9 @@ final class SortedFileEngine: OrderedKeyValueEngine {
         committed.withLock { $0 = replayed }
     }
 
-    func read<T>(_ body: (SortedSnapshot) throws -> T) throws -> T { try body(committed.withLock { $0 }) }
+    public func read<T>(_ body: (SortedSnapshot) throws -> T) throws -> T { try body(committed.withLock { $0 }) }
 
-    func write<T>(_ body: (OverlayTransaction<SortedSnapshot>) throws -> T) throws -> T {
+    public func write<T>(_ body: (OverlayTransaction<SortedSnapshot>) throws -> T) throws -> T {
         var snapshot = committed.withLock { $0 }
         let transaction = OverlayTransaction(over: snapshot)
         let result = try body(transaction)
@@ -54,7 +54,7 @@ final class SortedFileEngine: OrderedKeyValueEngine {
         return result
     }
 
-    func close() throws { try failing { try file.close() } }
+    public func close() throws { try failing { try file.close() } }
 
     private func replay(_ log: [UInt8]) throws -> SortedSnapshot {
         var snapshot = SortedSnapshot()
@@ -99,18 +99,18 @@ final class SortedFileEngine: OrderedKeyValueEngine {
 }
 
 /// What a ``SortedFileEngine`` has committed: entries in order of keys.
-struct SortedSnapshot: KeyValueSnapshot {
+public struct SortedSnapshot: KeyValueSnapshot, Sendable {
     private var entries: [(key: [UInt8], value: [UInt8])] = []
     /// Where the file ends, and the next record begins.
     fileprivate var end = 0
 
-    func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T? {
+    public func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T? {
         let index = index(notBefore: key)
         guard index < entries.count, entries[index].key.elementsEqual(key) else { return nil }
         return try entries[index].value.withUnsafeBytes(body)
     }
 
-    func scan(
+    public func scan(
         _ range: KeyRange, descending: Bool,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
     ) throws {
