@@ -96,7 +96,7 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
         try batch.withLock { batch in try write(batch, to: database) }
     }
 
-    public func close() {
+    public func close() throws {
         gate.close()
         batch.withLock { $0.destroy() }
     }

@@ -1,4 +1,5 @@
 public import TidelineKeyValue
+internal import TidelineStore
 
 /// A whole store in a folder of LevelDB's.
 public typealias LevelDBStore = KeyValueStore<LevelDBEngine>
@@ -12,7 +13,8 @@ extension KeyValueStore where Engine == LevelDBEngine {
         do {
             try engine.requireStore(at: path)
         } catch {
-            engine.close()
+            // The first failure is the one to tell.
+            try? engine.close()
             throw error
         }
         try self.init(engine: engine)

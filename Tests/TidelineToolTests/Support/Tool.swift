@@ -49,6 +49,6 @@ struct Tool {
     }
 }
 
-extension StoreEngine: @retroactive CustomTestStringConvertible {
+extension StoreEngine: CustomTestStringConvertible {
     public var testDescription: String { name }
 }
