@@ -61,3 +61,32 @@ public enum RowTag: UInt8, Sendable {
         }
     }
 }
+
+/// What tags a column of some type may have, and how long its values are.
+struct TagRule: Sendable {
+    /// A bit for each raw value of a tag that fits.
+    private let tags: UInt32
+    /// The length of a value of those tags that have one; below zero when any will do.
+    private let length: Int
+
+    /// The tags whose values have no bytes: absent, null, false and true.
+    private static let withoutBytes: UInt8 = RowTag.true.rawValue
+
+    init(_ type: ColumnType) {
+        tags = (0...RowTag.json.rawValue).reduce(0) { tags, value in
+            RowTag(rawValue: value)?.fits(type) == true ? tags | 1 << UInt32(value) : tags
+        }
+        switch type {
+        case .bool: length = 0
+        case .int, .double, .timestamp: length = 8
+        case .string, .bytes, .json: length = -1
+        }
+    }
+
+    /// Whether a value of so many bytes may have the tag with that raw value.
+    @inline(__always)
+    func allows(_ tag: UInt8, length found: Int) -> Bool {
+        guard tag < 32, tags >> UInt32(tag) & 1 == 1 else { return false }
+        return tag <= Self.withoutBytes ? found == 0 : length < 0 ? found >= 0 : found == length
+    }
+}

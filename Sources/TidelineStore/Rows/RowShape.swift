@@ -10,6 +10,8 @@ public final class RowShape: Sendable {
     public let columns: [ColumnSchema]
     /// The columns' types, apart from their names so that reading one copies no string.
     let types: [ColumnType]
+    /// What a stored value of each column may look like.
+    let tagRules: [TagRule]
     private let keys: [NameKey]
 
     /// A shape of these columns. At most 65,535; the names are taken to be distinct.
@@ -19,6 +21,7 @@ public final class RowShape: Sendable {
         self.idType = idType
         self.columns = columns
         types = columns.map(\.type)
+        tagRules = types.map(TagRule.init)
         keys = columns.map { column in
             var name = column.name
             return name.withUTF8 { NameKey(UnsafeRawBufferPointer($0)) }

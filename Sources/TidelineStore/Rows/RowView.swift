@@ -45,27 +45,39 @@ public struct RowView: ~Copyable {
     }
 
     private static func isValid(_ bytes: UnsafeRawBufferPointer, shape: RowShape) -> Bool {
-        guard bytes.count >= RowFormat.headerSize, bytes[0] == RowFormat.narrow || bytes[0] == RowFormat.wide else {
-            return false
+        guard bytes.count >= RowFormat.headerSize else { return false }
+        switch bytes[0] {
+        case RowFormat.narrow: return isValid(bytes, shape: shape, offsets: UInt16.self)
+        case RowFormat.wide: return isValid(bytes, shape: shape, offsets: UInt32.self)
+        default: return false
         }
-        let isWide = bytes[0] == RowFormat.wide
+    }
+
+    /// Every tag must be one that its column may have, every value lie behind the one before and be as long as its tag
+    /// asks, and the last one end the row.
+    ///
+    /// Unsafe pointers: the count of columns is held against the row's length and the shape before tags and offsets are
+    /// read without a check of their own; this runs for every row of every scan.
+    @inline(__always)
+    private static func isValid<Offset: FixedWidthInteger>(
+        _ bytes: UnsafeRawBufferPointer, shape: RowShape, offsets: Offset.Type
+    ) -> Bool {
         let count = load(UInt16.self, in: bytes, at: 2)
-        let payload = RowFormat.payloadOffset(columns: count, wide: isWide)
-        guard count <= shape.count, bytes.count >= payload else { return false }
-        var previous = 0
-        for column in 0..<count {
-            let end = RowView.end(of: column, in: bytes, columns: count, isWide: isWide)
-            guard end >= previous, payload + end <= bytes.count,
-                let tag = RowTag(rawValue: bytes[RowFormat.headerSize + column]), tag.fits(shape.types[column])
-            else { return false }
-            switch tag {
-            case .absent, .null, .false, .true: guard end == previous else { return false }
-            case .int, .double, .timestamp: guard end - previous == 8 else { return false }
-            case .string, .bytes, .json: break
+        let ends = RowFormat.headerSize + count
+        let payload = ends + count * MemoryLayout<Offset>.size
+        guard count <= shape.count, bytes.count >= payload, let base = bytes.baseAddress else { return false }
+        return shape.tagRules.withUnsafeBufferPointer { rules in
+            var previous = 0
+            for column in 0..<count {
+                let tag = base.load(fromByteOffset: RowFormat.headerSize + column, as: UInt8.self)
+                let stored = base.loadUnaligned(
+                    fromByteOffset: ends + column * MemoryLayout<Offset>.size, as: Offset.self)
+                let end = Int(truncatingIfNeeded: Offset(littleEndian: stored))
+                guard rules[column].allows(tag, length: end - previous) else { return false }
+                previous = end
             }
-            previous = end
+            return payload + previous == bytes.count
         }
-        return payload + previous == bytes.count
     }
 
     private static func load<T: FixedWidthInteger>(
