@@ -88,7 +88,7 @@ struct Upsert {
 
     /// Checks id and values, and notes which columns are named.
     private mutating func check(_ row: borrowing RowView) throws(StoreError) {
-        try checkID(row)
+        guard row.hasUsableID else { throw invalid("an id must have 1 to 255 characters", "id", row) }
         for index in 0..<shape.count {
             let tag = row.tag(at: index)
             named[index] = tag != .absent
@@ -101,15 +101,6 @@ struct Upsert {
             }
             if tag == .null, !column.isOptional { throw invalid("the column must not be null", column.name, row) }
         }
-    }
-
-    private func checkID(_ row: borrowing RowView) throws(StoreError) {
-        guard shape.idType == .string else { return }
-        let isUsable = row.withIDBytes { bytes in
-            if bytes.isEmpty { return false }
-            return bytes.count <= 255 || bytes.count { $0 & 0xC0 != 0x80 } <= 255
-        }
-        guard isUsable else { throw invalid("an id must have 1 to 255 characters", "id", row) }
     }
 
     private func bind(_ row: borrowing RowView, to statement: Statement) throws(StoreError) {

@@ -44,7 +44,7 @@ struct BatchColumns {
     /// Checks id and values of a row.
     /// - Throws: ``StoreError/Code/invalidValue``, naming table, column and id.
     func check(_ row: borrowing RowView) throws(StoreError) -> Named {
-        try checkID(row)
+        guard row.hasUsableID else { throw invalid("an id must have 1 to 255 characters", "id", row) }
         var isWhole = isWhole
         for index in 0..<columns.count {
             let tag = row.tag(at: index)
@@ -72,15 +72,6 @@ struct BatchColumns {
             guard let position, row.tag(at: position) != .absent else { return name }
         }
         return nil
-    }
-
-    private func checkID(_ row: borrowing RowView) throws(StoreError) {
-        guard shape.idType == .string else { return }
-        let isUsable = row.withIDBytes { bytes in
-            if bytes.isEmpty { return false }
-            return bytes.count <= 255 || bytes.count { $0 & 0xC0 != 0x80 } <= 255
-        }
-        guard isUsable else { throw invalid("an id must have 1 to 255 characters", "id", row) }
     }
 
     /// What is to be stored of a row that names every column, where it lies in the batch; nil where it cannot be stored

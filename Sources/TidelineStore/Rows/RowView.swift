@@ -108,6 +108,13 @@ public struct RowView: ~Copyable {
     /// Calls `body` with the bytes of the id: its UTF-8, or eight little-endian bytes for an integer id.
     public func withIDBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T { try body(idBytes) }
 
+    /// Whether the id has the length that every store takes: 1 to 255 characters, counted as Unicode scalars; an integer
+    /// always has.
+    package var hasUsableID: Bool {
+        guard shape.idType == .string else { return true }
+        return !idBytes.isEmpty && (idBytes.count <= 255 || idBytes.count { $0 & 0xC0 != 0x80 } <= 255)
+    }
+
     // MARK: Columns
 
     /// The tag of the value at a position; absent past the columns the row was stored with.
