@@ -49,6 +49,35 @@ import TidelineTestSupport
         }
     }
 
+    @Test func aLinkThatLeadsNowhereIsNotSaidToBeUnwanted() throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/link"
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "\(folder)/nowhere")
+            let error = expectError(.io) { _ = try LMDBEngine(path: path) }
+            #expect(error?.message.contains("cannot be created there") == true, "\(error?.message ?? "")")
+        }
+    }
+
+    @Test(arguments: [["letter.txt"], ["CURRENT", "LOCK", "000003.log"], ["lock.mdb", "x"]])
+    func aFolderOfOtherFilesIsCorruptAndLeftAlone(names: [String]) throws {
+        try withTemporaryFolder { folder throws in
+            for name in names {
+                _ = FileManager.default.createFile(atPath: "\(folder)/\(name)", contents: Data("x".utf8))
+            }
+            let error = expectError(.corrupt) { _ = try LMDBEngine(path: folder) }
+            #expect(error?.message.contains("other files") == true)
+            #expect(error?.path == folder)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == names.sorted())
+        }
+    }
+
+    @Test func whatTheSystemPutsIntoFoldersIsNoMatter() throws {
+        try withTemporaryFolder { folder throws in
+            _ = FileManager.default.createFile(atPath: "\(folder)/.DS_Store", contents: Data())
+            try LMDBEngine(path: folder).close()
+        }
+    }
+
     @Test func whatIsNotToBeCreatedIsNot() throws {
         try withTemporaryFolder { folder throws in
             let none = LMDBOptions(createsIfMissing: false)
@@ -70,10 +99,13 @@ import TidelineTestSupport
 
     @Test func aFailedCreationLeavesNothing() throws {
         try withTemporaryFolder { folder throws in
-            let impossible = LMDBOptions(mapSize: Int.max / 2, maximumMapSize: Int.max / 2)
-            let error = expectError(.io) { _ = try LMDBEngine(path: "\(folder)/store", options: impossible) }
-            #expect(error?.message.contains("address space") == true)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+            for size in [Int.max / 2, Int.max] {
+                let impossible = LMDBOptions(mapSize: size, maximumMapSize: size)
+                let error = expectError(.io) { _ = try LMDBEngine(path: "\(folder)/store", options: impossible) }
+                #expect(error?.message.contains("address space") == true)
+                #expect(error?.path == "\(folder)/store")
+                #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+            }
             try LMDBEngine(path: "\(folder)/store").close()
         }
     }

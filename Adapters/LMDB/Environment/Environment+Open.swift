@@ -56,7 +56,8 @@ extension Environment {
         _ path: String, flags: Int32, mapSize: Int, _ options: LMDBOptions
     ) throws(StoreError) -> OpaquePointer {
         let granule = max(1, Int(sysconf(Int32(_SC_PAGESIZE))))
-        let rounded = (max(mapSize, granule) - 1) / granule * granule + granule
+        // Options may ask for any number: the greatest rounds down.
+        let rounded = min((max(mapSize, granule) - 1) / granule, Int.max / granule - 1) * granule + granule
         var handle: OpaquePointer?
         var result = mdb_env_create(&handle)
         if result == MDB_SUCCESS { result = mdb_env_set_mapsize(handle, rounded) }
@@ -102,7 +103,9 @@ extension Environment {
         case MDB_INVALID: error.message += "; another program made lock.mdb, and has it open"
         case MDB_VERSION_MISMATCH: error.message += "; a program with another build of LMDB has it open"
         case ENOMEM: error.message += "; is there address space for a map of \(mapSize) bytes?"
-        case EACCES where options.isReadOnly, EPERM where options.isReadOnly: error.code = .io
+        case EACCES where options.isReadOnly, EPERM where options.isReadOnly:
+            error.code = .io
+            error.message += "; it takes permission to write to lock.mdb, where readers are noted"
         default: break
         }
         return error
@@ -123,6 +126,7 @@ extension Environment {
         guard options.createsIfMissing, !options.isReadOnly else {
             throw StoreError(.io, "the folder holds no store, and none was to be created", path: folder.path)
         }
+        try requireNoOtherFiles(folder.path)
         let workshop = "\(folder.path)/.creating"
         let draft = "\(workshop)/data.mdb"
         func clear() {
@@ -134,12 +138,29 @@ extension Environment {
             throw .system(errno, path: folder.path, doing: "no store could be made")
         }
         defer { clear() }
-        mdb_env_close(try openHandle(workshop, flags: MDB_NOTLS | MDB_NOLOCK, mapSize: options.mapSize, options))
-        try sync(draft)
+        do throws(StoreError) {
+            mdb_env_close(try openHandle(workshop, flags: MDB_NOTLS | MDB_NOLOCK, mapSize: options.mapSize, options))
+            try sync(draft)
+        } catch {
+            // Nobody finds the draft.
+            var error = error
+            error.path = folder.path
+            throw error
+        }
         guard rename(draft, folder.dataPath) == 0 else {
             throw .system(errno, path: folder.path, doing: "no store could be made")
         }
         folder.sync()
+    }
+
+    /// Refuses a folder with files of another program, which may have been named by mistake. Those that begin with a dot
+    /// are the system's.
+    private static func requireNoOtherFiles(_ path: String) throws(StoreError) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        guard names.allSatisfy({ $0.hasPrefix(".") || $0 == "lock.mdb" }) else {
+            throw StoreError(
+                .corrupt, "the folder holds other files: it is not a store's; name another one", path: path)
+        }
     }
 
     private static func sync(_ path: String) throws(StoreError) {

@@ -55,7 +55,7 @@ final class Folder: Sendable {
         guard descriptor >= 0, let identity = FileIdentity(of: descriptor) else {
             let error = errno
             if descriptor >= 0 { close(descriptor) }
-            throw obstacle(error, at: absolute)
+            throw obstacle(error, at: absolute, options)
         }
         return Folder(path: absolute, identity: identity, descriptor: descriptor, isMade: isMade)
     }
@@ -65,14 +65,15 @@ final class Folder: Sendable {
         guard options.createsIfMissing, !options.isReadOnly else { return false }
         if mkdir(path, 0o777) == 0 { return true }
         guard errno != EEXIST else { return false }
-        throw obstacle(errno, at: path)
+        throw obstacle(errno, at: path, options)
     }
 
-    private static func obstacle(_ error: Int32, at path: String) -> StoreError {
+    private static func obstacle(_ error: Int32, at path: String, _ options: LMDBOptions) -> StoreError {
         let parent = (path as NSString).deletingLastPathComponent
         let reason =
             switch error {
             case ENOENT where !FileManager.default.fileExists(atPath: parent): "the folder it is in does not exist"
+            case ENOENT where options.createsIfMissing && !options.isReadOnly: "it cannot be created there"
             case ENOENT: "it does not exist, and was not to be created"
             case ENOTDIR where FileManager.default.fileExists(atPath: path): "the path is a file, not a folder"
             case ENOTDIR: "what should be the folder it is in is a file"
