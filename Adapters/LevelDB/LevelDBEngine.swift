@@ -44,6 +44,8 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
             sharesFilesWithProcesses: false, readersDoNotBlockWriters: true)
     }
 
+    deinit { release() }
+
     public func read<T>(_ body: (LevelDBSnapshot) throws -> T) throws -> T {
         let snapshot = LevelDBSnapshot(of: try gate.enter())
         defer {
@@ -96,8 +98,9 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
         try batch.withLock { batch in try write(batch, to: database) }
     }
 
-    public func close() throws {
-        gate.close()
-        batch.withLock { $0.destroy() }
+    public func close() throws { release() }
+
+    private func release() {
+        if gate.close() { batch.withLock { $0.destroy() } }
     }
 }

@@ -40,6 +40,30 @@ import TidelineTestSupport
         }
     }
 
+    @Test func anEngineThatIsLetGoOfGivesTheFolderBack() throws {
+        try withTemporaryFolder { folder throws in
+            for _ in 0..<3 {
+                let engine = try LevelDBEngine(path: "\(folder)/db")
+                try engine.put(["a": "1"])
+            }
+            let store = try LevelDBEngine(path: "\(folder)/db")
+            try store.close()
+            try store.close()
+            expectError(.closed) { try store.put(["a": "2"]) }
+            expectError(.closed) { _ = try store.all() }
+        }
+    }
+
+    @Test func aLinkThatLeadsNowhereIsAnErrorWithTheReason() throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/link"
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "\(folder)/nowhere")
+            let error = expectError(.io) { _ = try LevelDBEngine(path: path) }
+            #expect(error?.message.contains("No such file") == true, "\(error?.message ?? "")")
+            #expect(error?.engineCode == Int(ENOENT))
+        }
+    }
+
     @Test func aFolderOfOtherFilesIsCorruptAndLeftAlone() throws {
         try withTemporaryFolder { folder throws in
             for content in [["letter.txt": Data("x".utf8)], ["LOCK": Data(), "mine.log": Data()]] {

@@ -21,6 +21,7 @@ final class DatabaseGate: @unchecked Sendable {
     private var database: Database?
     private var users = 0
     private var hasFailed = false
+    private var isClosed = false
     /// The number of the last change that was acknowledged, as LevelDB counts them.
     private var lastSequence: UInt64
 
@@ -50,6 +51,7 @@ final class DatabaseGate: @unchecked Sendable {
     }
 
     private func lend() throws(StoreError) -> Database {
+        guard !isClosed else { throw StoreError(.closed, "the store is closed", path: folder.path) }
         let lent: Database
         if let database { lent = database } else { lent = try openAnew() }
         users += 1
@@ -79,12 +81,17 @@ final class DatabaseGate: @unchecked Sendable {
         condition.unlock()
     }
 
-    func close() {
+    /// Closes the database and gives the folder back.
+    /// - Returns: Whether it was open.
+    func close() -> Bool {
         condition.lock()
+        defer { condition.unlock() }
+        guard !isClosed else { return false }
+        isClosed = true
         database?.close()
         database = nil
         folder.release()
-        condition.unlock()
+        return true
     }
 
     // MARK: Opening anew

@@ -92,7 +92,8 @@ final class DatabaseFolder: Sendable {
         let unfinished: Set<FileName?> = [.lock, .report, .manifest(1), .temporary(1)]
         if files.isSubset(of: unfinished) { return true }
         guard files.contains(where: { $0.map { !unfinished.contains($0) } ?? false }) else {
-            throw StoreError(.corrupt, "the folder holds other files: it is not a store's", path: path)
+            throw StoreError(
+                .corrupt, "the folder holds other files: it is not a store's; name another one", path: path)
         }
         throw .damaged("\(path)/CURRENT", "the file that names the manifest is missing")
     }

@@ -60,7 +60,10 @@ struct FolderCheck {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: folder)
         } catch {
-            throw StoreError(.io, "the folder cannot be read", path: folder, cause: error)
+            let number = ((error as? CocoaError)?.underlying as? POSIXError)?.code.rawValue
+            let reason = number.map { ": \(String(cString: strerror($0)))" } ?? ""
+            throw StoreError(
+                .io, "the folder cannot be read\(reason)", path: folder, engineCode: number.map(Int.init), cause: error)
         }
     }
 }
