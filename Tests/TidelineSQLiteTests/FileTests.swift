@@ -57,6 +57,23 @@ import TidelineTestSupport
         try content.write(to: URL(fileURLWithPath: path))
     }
 
+    @Test func aLinkLeadsToItsFile() throws {
+        try withTemporaryFolder { folder throws in
+            _ = try Self.makeFile(folder)
+            let link = "\(folder)/link"
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "store.sqlite")
+            for _ in 0..<2 {
+                let store = try SQLiteStore(path: link)
+                #expect(try store.read { try $0.count(Query("t")) } == 400)
+                try store.close()
+            }
+            // A cut is seen through the link, too.
+            let whole = try Data(contentsOf: URL(fileURLWithPath: link))
+            try Self.replaceFile("\(folder)/store.sqlite", by: whole.dropLast(100))
+            expectError(.corrupt) { _ = try SQLiteStore(path: link) }
+        }
+    }
+
     @Test func whatIsInTheWayIsSaid() throws {
         try withTemporaryFolder { folder throws in
             let cases: [(String, SQLiteOptions, String)] = [

@@ -13,10 +13,12 @@ enum DatabaseFile {
     }
 
     /// Whether a write-ahead log with content lies beside the file.
-    static func hasLog(_ path: String) -> Bool { size("\(path)-wal") ?? 0 > 0 }
+    static func hasLog(_ path: String) -> Bool { size("\(file(at: path))-wal") ?? 0 > 0 }
 
     private static func endsWithinPage(_ path: String) -> Bool {
-        guard let size = size(path), size > 0, let file = FileHandle(forReadingAtPath: path) else { return false }
+        guard let size = size(file(at: path)), size > 0, let file = FileHandle(forReadingAtPath: path) else {
+            return false
+        }
         defer { try? file.close() }
         // Bytes 16 and 17 of the header hold the size of a page, big-endian, 65,536 as 1. Other files than databases
         // are SQLite's to refuse.
@@ -30,4 +32,7 @@ enum DatabaseFile {
     private static func size(_ path: String) -> Int? {
         (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int
     }
+
+    /// The file that a link leads to: its size counts, and the log lies beside it.
+    private static func file(at path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
 }
