@@ -23,17 +23,28 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     /// A store over an engine that was opened for it, and that it closes.
     ///
     /// - Throws: ``StoreError``: ``StoreError/Code/corrupt`` when the engine's content is no store or damaged,
-    ///   ``StoreError/Code/newerFormat``, what the engine throws. The engine is closed then.
+    ///   ``StoreError/Code/newerFormat``, ``StoreError/Code/unsupported`` when its keys are too short
+    ///   (``OrderedKeyValueEngine/maximumKeyLength``), what the engine throws. The engine is closed then.
     public init(engine: Engine) throws {
         self.engine = engine
         capabilities = engine.storeCapabilities
-        longKeys = LongKey(maximum: engine.maximumKeyLength)
         do {
+            try Self.requireKeyLength(of: engine)
+            longKeys = LongKey(maximum: engine.maximumKeyLength)
             definitions = Mutex(Definitions(catalog: try Self.firstCatalog(of: engine, longKeys)))
         } catch {
             // The first failure is the one to tell.
             try? engine.close()
             throw error
+        }
+    }
+
+    private static func requireKeyLength(of engine: Engine) throws(StoreError) {
+        guard engine.maximumKeyLength >= LongKey.leastMaximum else {
+            throw StoreError(
+                .unsupported,
+                "the engine \(engine.capabilities.name) takes keys of \(engine.maximumKeyLength) bytes at most; a store "
+                    + "needs \(LongKey.leastMaximum)")
         }
     }
 

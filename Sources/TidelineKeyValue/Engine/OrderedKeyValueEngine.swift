@@ -37,7 +37,8 @@ public protocol OrderedKeyValueEngine: Sendable {
     /// is not the engine's affair: ``KeyValueStore`` declares that itself.
     var capabilities: StoreCapabilities { get }
 
-    /// The greatest length of a key in bytes, the key space included, 128 or more; `Int.max` when there is none.
+    /// The greatest length of a key in bytes, the key space included; `Int.max` when there is none. Less than 128 is
+    /// refused.
     ///
     /// Longer keys are seen to above. It belongs to the format of the files: an engine never changes it.
     var maximumKeyLength: Int { get }
@@ -48,7 +49,7 @@ public protocol OrderedKeyValueEngine: Sendable {
     /// Runs `body` as one transaction, which is committed when it returns and dropped when it throws.
     func write<T>(_ body: (Transaction) throws -> T) throws -> T
 
-    /// Lets go of files, locks and memory.
+    /// Lets go of files, locks and memory. A store that nobody closed does not call it: see to that in `deinit`, too.
     func close() throws
 }
 

@@ -13,6 +13,8 @@ internal import TidelineStore
 /// read.
 struct LongKey: Sendable {
     static let tailLength = 10
+    /// The least that an engine's greatest length of a key may be.
+    static let leastMaximum = 128
 
     /// The length up to which keys stand as they are; `Int.max` when there is no limit.
     let shortLength: Int

@@ -26,7 +26,7 @@ enum PredicateText {
         case .function(let function, let operands) where operands.count == 2 && function.isCondition:
             return "\(operand(operands[0])) \(function.rawValue) \(operand(operands[1]))"
         case .function(let function, let operands): return "\(function.rawValue)(\(list(operands, operand)))"
-        case .arithmetic(let arithmetic, let a, let b): return "(\(operand(a)) \(arithmetic.rawValue) \(operand(b)))"
+        case .arithmetic(let arithmetic, let a, let b): return "(\(operand(a)) \(symbol(arithmetic)) \(operand(b)))"
         }
     }
 
@@ -71,6 +71,16 @@ enum PredicateText {
         case .lessOrEqual: "<="
         case .greater: ">"
         case .greaterOrEqual: ">="
+        }
+    }
+
+    private static func symbol(_ arithmetic: Predicate.Arithmetic) -> String {
+        switch arithmetic {
+        case .add: "+"
+        case .subtract: "-"
+        case .multiply: "*"
+        case .divide: "/"
+        case .modulo: "%"
         }
     }
 }

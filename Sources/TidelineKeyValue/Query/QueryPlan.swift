@@ -5,7 +5,7 @@ public import TidelineStore
 /// Its description is one line:
 /// ```
 /// TodoItem: index (complete, due), complete = false, in order of due; filter: text contains "x"
-/// TodoItem: look-up of 3 ids
+/// TodoItem: look-up of 2 ids, id in ("a", "b")
 /// TodoItem: scan of all rows; keeps the best 50 by priority descending
 /// ```
 public struct QueryPlan: Sendable {

@@ -191,6 +191,14 @@ import TidelineStore
         #expect(try Self.plan(query) == expected)
     }
 
+    @Test func conditionsReadAsTheyAreWritten() throws {
+        let (n, text) = (Self.priority, Predicate.column("text"))
+        #expect(
+            try Self.plan(n + 1 > 2 && n - 1 < n * 2 && (n / 2 <= 3 || n % 2 != 0) && !text.contains("x"))
+                == "Item: scan of all rows; filter: (priority + 1) > 2 and (priority - 1) < (priority * 2) and "
+                + "((priority / 2) <= 3 or (priority % 2) != 0) and not (text contains \"x\")")
+    }
+
     @Test func longConditionsAreCutShort() throws {
         let terms = (0..<2_000).map { Predicate.column("text").contains(.value("\($0)")) }
         var deep = Predicate.column("text").contains("x")

@@ -77,6 +77,12 @@ import TidelineTestSupport
         openingFails(try Self.engine(), with: .corrupt, maximumKeyLength: 511)
     }
 
+    @Test(arguments: [Int.min, -1, 0, 3, 9, 64, 127])
+    func anEngineOfTooShortKeysIsRefused(_ length: Int) throws {
+        openingFails(MemoryEngine(), with: .unsupported, maximumKeyLength: length)
+        openingFails(try Self.engine(), with: .unsupported, maximumKeyLength: length)
+    }
+
     @Test func rowsWithoutAFormatAreCorrupt() throws {
         let engine = try Self.engine()
         try Self.replace(StoreFormat.formatKey, by: nil, in: engine)
