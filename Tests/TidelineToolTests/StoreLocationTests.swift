@@ -64,7 +64,7 @@ struct StoreLocationTests {
             ("lmdb:", "names no path"), ("leveldb:a,durability=none", "durability is full or normal"),
             ("lmdb:a,durability=some", "durability is full or none or normal"),
             ("memory:x", "memory has no path"), ("memory:,durability=full", "memory has no settings"),
-            ("memory", "names no engine"), ("lmbd:a", "Did you mean \"lmdb\"?"),
+            ("memory", "write memory:."), ("lmdb", "write lmdb:PATH."), ("lmbd:a", "Did you mean \"lmdb\"?"),
             ("lmdb:a,map-size=0", "from 64K to 64T"), ("lmdb:a,map-size=63K", "from 64K to 64T"),
             ("lmdb:a,map-size=65T", "from 64K to 64T"), ("lmdb:a,map-size=9999999999999999999T", "from 64K to 64T"),
             ("lmdb:a,map-size=-1G", "from 64K to 64T"), ("lmdb:a,map-size=1.5G", "such as 256M"),

@@ -17,6 +17,10 @@ struct StoreLocation: Sendable {
     /// - Throws: `ValidationError` that says what is wrong and what is known.
     init(parsing text: String) throws {
         guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else {
+            if let engine = StoreEngine.all.first(where: { $0.name == text }) {
+                let path = engine.usage == nil ? "" : "PATH"
+                throw ValidationError("\(text.debugDescription) has no colon behind it: write \(text):\(path).")
+            }
             throw ValidationError(
                 "\(text.debugDescription) names no engine: write ENGINE:PATH, such as sqlite:todo.db.")
         }
