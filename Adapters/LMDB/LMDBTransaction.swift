@@ -42,7 +42,7 @@ public final class LMDBTransaction: KeyValueTransaction {
             let result = environment.commit(try transaction(), making: spaces === base ? nil : spaces)
             handle = nil
             if result == MDB_SUCCESS { return }
-            guard result == MDB_MAP_FULL else { throw environment.commitError(result) }
+            guard result == MDB_MAP_FULL else { throw environment.commitError(result, of: identifier) }
             try makeRoom()
         }
     }

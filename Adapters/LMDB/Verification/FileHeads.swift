@@ -10,6 +10,8 @@ struct FileHeads {
         let mapSize: UInt
         let free: TreeRecord
         let main: TreeRecord
+        /// The commit that failed as it was to write this head, nil when none is noted.
+        let failedCommit: UInt?
     }
 
     let pageSize: Int
@@ -98,12 +100,19 @@ struct FileHeads {
             transaction: bytes.word(at: FileLayout.headTransaction), lastPage: bytes.word(at: FileLayout.headLastPage),
             mapSize: bytes.word(at: FileLayout.headMapSize),
             free: TreeRecord(UnsafeRawBufferPointer(rebasing: bytes[FileLayout.headFreeTree...])),
-            main: TreeRecord(UnsafeRawBufferPointer(rebasing: bytes[FileLayout.headMainTree...])))
+            main: TreeRecord(UnsafeRawBufferPointer(rebasing: bytes[FileLayout.headMainTree...])),
+            failedCommit: failedCommit(page))
         try require(head.transaction & 1 == number || head.transaction == 0, "transaction \(head.transaction)")
         try require(head.transaction < UInt.max / 2, "transaction \(head.transaction)")
         let maximumSize = UInt.max >> (UInt.bitWidth == 64 ? 16 : 0)
         try require(head.mapSize <= maximumSize, "a map of \(head.mapSize) bytes")
         try require(head.lastPage >= 1 && head.lastPage < head.mapSize / UInt(pageSize), "last page \(head.lastPage)")
         return head
+    }
+
+    private static func failedCommit(_ page: UnsafeRawBufferPointer) -> UInt? {
+        guard page.count >= FileLayout.failedCommit + FileLayout.failedCommitSize else { return nil }
+        let number = page.word(at: FileLayout.failedCommit)
+        return page.word(at: FileLayout.failedCommit + FileLayout.word) == ~number ? number : nil
     }
 }

@@ -26,6 +26,11 @@ enum FileLayout {
     static let headTransaction = headLastPage + word
     static let head = headTransaction + word
 
+    // Behind a head, where LMDB keeps nothing: the number of a commit that failed as it was to write that head, and its
+    // complement; see ``Environment/commitError(_:of:)``.
+    static let failedCommit = pageHeader + head
+    static let failedCommitSize = 2 * word
+
     // A tree's record: four bytes unused (the size of a page, in the first of a head), flags, depth, and five counts.
     static let treeFlags = 4
     static let treeDepth = 6

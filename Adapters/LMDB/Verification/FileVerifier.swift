@@ -113,7 +113,9 @@ final class FileVerifier {
         hasOwnFreePages = true
         // The newest transaction replaced the root of the one before. If it did not, that head is newer than it says.
         let needsRoot = previous.map { $0.main.root != FileLayout.noPage && $0.main.root != head.main.root } ?? false
-        try require(hasPreviousRoot || !needsRoot, "its heads contradict each other")
+        // But for what a failed commit left in it: the roots it was to have, under the number it had.
+        let hasFailedRoot = previous?.failedCommit == head.transaction + 1
+        try require(hasPreviousRoot || !needsRoot || hasFailedRoot, "its heads contradict each other")
     }
 
     /// A head whose number is wrong could bring an old state back. A transaction after the first frees what it replaced

@@ -1,0 +1,88 @@
+import CLMDB
+import Foundation
+import Testing
+import TidelineKeyValue
+import TidelineStore
+import TidelineTestSupport
+
+@testable import TidelineLMDB
+
+/// What becomes of a store when LMDB cannot write a head: it gives up, and leaves half of what it was to write there.
+@Suite struct FailedCommitTests {
+    private static let full = LMDBOptions(durability: .full)
+
+    /// Commits one more entry while heads cannot be written.
+    private func failToCommit(_ number: UInt8, to engine: LMDBEngine) throws {
+        let heads = try #require(Self.fileOfHeads(engine.environment))
+        let file = dup(heads)
+        let readOnly = open(engine.environment.folder.dataPath, O_RDONLY)
+        dup2(readOnly, heads)
+        defer {
+            dup2(file, heads)
+            close(file)
+            close(readOnly)
+        }
+        let error = expectError(.io) { try engine.write { try $0.put(key(1, "\(number)"), [number]) } }
+        #expect(error?.engineCode == Int(EBADF) && error?.message.contains("open it again") == true)
+    }
+
+    /// With full durability LMDB writes the heads through a descriptor of their own.
+    private static func fileOfHeads(_ environment: Environment) -> Int32? {
+        (0..<getdtablesize()).prefix(4096).first { descriptor in
+            descriptor != environment.file && fcntl(descriptor, F_GETFL) & O_ACCMODE != O_RDONLY
+                && FileIdentity(of: descriptor) == FileIdentity(of: environment.file)
+        }
+    }
+
+    @Test(arguments: [1, 2, 3, 6] as [UInt8])
+    func aHeadThatCouldNotBeWrittenLosesNoCommitBefore(commits: UInt8) throws {
+        try withTemporaryFolder { folder throws in
+            let engine = try LMDBEngine(path: folder, options: Self.full)
+            for number in 0..<commits { try engine.write { try $0.put(key(1, "\(number)"), [number]) } }
+            try failToCommit(commits, to: engine)
+            // Until it is closed it says so.
+            for _ in 0..<2 {
+                let error = expectError(.io) { try engine.write { try $0.put(key(1, "x"), []) } }
+                #expect(error?.engineCode == Int(MDB_PANIC) && error?.message.contains("open it again") == true)
+                expectError(.io) { _ = try engine.read { try $0.count(keys(of: 1)) } }
+            }
+            try engine.close()
+            // The number of the failed commit is given again; it fails again, and then not.
+            let again = try LMDBEngine(path: folder, options: Self.full)
+            #expect(try again.read { try $0.count(keys(of: 1)) } == Int(commits))
+            try failToCommit(commits, to: again)
+            try again.close()
+            for number in commits..<(commits + 3) {
+                let third = try LMDBEngine(path: folder, options: Self.full)
+                #expect(try third.read { try $0.count(keys(of: 1)) } == Int(number))
+                try third.write { try $0.put(key(1, "\(number)"), [number]) }
+                try third.close()
+            }
+        }
+    }
+
+    /// A head whose number was damaged after it was committed looks the same, but for the note that it failed.
+    @Test(arguments: [0, 1, 100] as [UInt]) func onlyTheCommitThatWasNotedMayHaveFailed(off: UInt) throws {
+        try withTemporaryFolder { folder throws in
+            let engine = try LMDBEngine(path: folder, options: Self.full)
+            for number in 0..<4 as Range<UInt8> { try engine.write { try $0.put(key(1, "\(number)"), [number]) } }
+            try failToCommit(4, to: engine)
+            try engine.close()
+            let path = "\(folder)/data.mdb"
+            var data = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+            let heads = try FileHeads.read(try DataFile(path))
+            let commit = heads.newest.transaction + 1
+            let place = Int(commit & 1) * heads.pageSize + FileLayout.failedCommit
+            #expect(heads.heads[Int(commit & 1)].failedCommit == commit)
+            withUnsafeBytes(of: (commit + off, ~(commit + off))) {
+                data.replaceSubrange(place..<(place + FileLayout.failedCommitSize), with: $0)
+            }
+            try Data(data).write(to: URL(fileURLWithPath: path))
+            if off == 0 {
+                try LMDBEngine(path: folder).close()
+            } else {
+                expectError(.corrupt) { _ = try LMDBEngine(path: folder) }
+            }
+        }
+    }
+}
