@@ -129,7 +129,7 @@ public final class SQLiteStore: LocalStore {
     private func run<T>(
         _ body: (SQLiteReader) throws -> T, on connection: Connection, _ catalog: Catalog
     ) throws -> T {
-        let session = Session(connection, catalog)
+        let session = Session(connection, catalog, isWriting: false)
         defer { session.end() }
         return try body(SQLiteReader(session: session))
     }
@@ -142,7 +142,7 @@ public final class SQLiteStore: LocalStore {
         guard !Task.isCancelled else { throw StoreError(.cancelled, "the task was cancelled; nothing was written") }
         let connection = try pool.takeWriter()
         defer { pool.releaseWriter() }
-        let session = Session(connection, try begin("BEGIN IMMEDIATE", on: connection))
+        let session = Session(connection, try begin("BEGIN IMMEDIATE", on: connection), isWriting: true)
         do {
             let result = try body(session)
             session.end()

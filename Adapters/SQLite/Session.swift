@@ -5,12 +5,14 @@ internal import TidelineStore
 final class Session {
     private var openConnection: Connection?
     let catalog: Catalog
+    private let isWriting: Bool
     /// The error of a change that was made in part: the transaction can only be rolled back then.
     private(set) var failure: StoreError?
 
-    init(_ connection: Connection, _ catalog: Catalog) {
+    init(_ connection: Connection, _ catalog: Catalog, isWriting: Bool) {
         openConnection = connection
         self.catalog = catalog
+        self.isWriting = isWriting
     }
 
     func end() { openConnection = nil }
@@ -53,10 +55,28 @@ final class Session {
         let statement = try prepare(compiled, in: table, on: connection)
         defer { connection.putBack(statement) }
         let buffer = statement.rowBuffer(table: table, shape: shape)
+        if isWriting {
+            try copyThenScan(statement, buffer, shape, body)
+            return total
+        }
         while try statement.step() {
             if case .stop = try buffer.withRow(of: statement, body) { break }
         }
         return total
+    }
+
+    /// Calls `body` when all rows were found: it may change the table, and SQLite, walking over an index, would come to a
+    /// row again as often as that moves it ahead.
+    private func copyThenScan(
+        _ statement: Statement, _ buffer: RowBuffer, _ shape: RowShape, _ body: (borrowing RowView) throws -> ScanStep
+    ) throws {
+        var found = PackedRows(shape: shape)
+        while try statement.step() {
+            try buffer.withRow(of: statement) { (row) throws in try found.append(copying: row) }
+        }
+        for position in 0..<found.count {
+            if case .stop = try found.withRow(at: position, body) { break }
+        }
     }
 
     func count(_ query: Query) throws(StoreError) -> Int {

@@ -48,6 +48,34 @@ import TidelineTestStores
         }
     }
 
+    /// Rows that the body puts ahead of the scan do not come again, and the scan ends.
+    @Test(arguments: StoreKind.all, [nil, "priority", "text"])
+    func aScanInAWriteGivesTheRowsThereWereWhenItBegan(_ subject: StoreKind, order: String?) throws {
+        try subject.withStore(.items) { store throws in
+            let rows = (0..<20).map { ["id": .string("r\($0)"), "priority": .int($0), "text": "old"] as Row }
+            try store.write { writer throws in
+                try writer.upsert(rows, into: "TodoItem")
+                var query = Query("TodoItem").filter(.column("priority") >= 0)
+                if let order { query = query.order(by: order) }
+                var seen: [String] = []
+                try writer.scan(query) { view throws in
+                    let row = view.owned()
+                    seen.append(row.id)
+                    #expect(row["text"] == "old")
+                    let number = Int64(100 + seen.count)
+                    let changed = ["id": .string(row.id), "priority": .int(number), "text": "new"] as Row
+                    try writer.upsert(changed, into: "TodoItem")
+                    try writer.upsert(["id": .string("s\(number)"), "priority": .int(number)], into: "TodoItem")
+                    if seen.count == 7 { try writer.delete(id: "r19", from: "TodoItem") }
+                    return seen.count < 60 ? .next : .stop
+                }
+                #expect(seen.count == 20 && Set(seen) == Set(rows.map(\.id)), "\(seen)")
+                // The one that was deleted meanwhile came all the same, and was put back.
+                #expect(try writer.count(query) == 40)
+            }
+        }
+    }
+
     @Test(arguments: StoreKind.concurrent)
     func aReadSeesOneVersionWhileWritesGoOn(_ subject: StoreKind) throws {
         try subject.withStore(.items) { store throws in
