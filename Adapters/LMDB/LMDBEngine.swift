@@ -26,6 +26,8 @@ public final class LMDBEngine: OrderedKeyValueEngine {
 
     public var maximumKeyLength: Int { Self.keyLimit }
 
+    public var path: String? { environment.path }
+
     /// Opens the store in the folder at `path`, which is created where the options say so; its own folder must exist.
     ///
     /// - Throws: ``StoreError``: ``StoreError/Code/io`` when the folder or its files cannot be opened, with the reason;

@@ -26,6 +26,8 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     private let gate: DatabaseGate
     private let batch = Mutex(WriteBatch())
 
+    public var path: String? { gate.path }
+
     /// Opens the database in the folder at `path`, and makes both if that is asked for.
     ///
     /// - Throws: ``StoreError``: ``StoreError/Code/locked`` when another store or process has the folder open;

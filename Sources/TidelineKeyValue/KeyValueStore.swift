@@ -35,8 +35,15 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         } catch {
             // The first failure is the one to tell.
             try? engine.close()
-            throw error
+            throw Self.placed(error, in: engine)
         }
+    }
+
+    /// The error with the file or folder, where it does not say it.
+    private static func placed(_ error: any Error, in engine: Engine) -> any Error {
+        guard var placed = error as? StoreError, placed.path == nil else { return error }
+        placed.path = engine.path
+        return placed
     }
 
     private static func requireKeyLength(of engine: Engine) throws(StoreError) {
@@ -56,7 +63,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         }
         if let catalog { return catalog }
         guard !engine.capabilities.isReadOnly else {
-            throw StoreError(.corrupt, "there is no store, and none can be made as it was opened for reading only")
+            throw StoreError(.io, "there is no store, and none can be made as it was opened for reading only")
         }
         return try engine.write { transaction in
             let map = KeyMap(transaction, longKeys)
@@ -140,7 +147,8 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         // Its turn may have been long in coming.
         try checkCancellation()
         guard !capabilities.isReadOnly else {
-            throw StoreError(.readOnly, "the store was opened for reading only")
+            throw StoreError(
+                .readOnly, "the store was opened for reading only; open it without that to write", path: engine.path)
         }
         var committed: T?
         defer { ended(committed) }

@@ -80,7 +80,10 @@ struct Records {
     /// What is stored without its checksum.
     func value(_ stored: MDB_val) throws(StoreError) -> UnsafeRawBufferPointer {
         guard stored.mv_size >= Checksum.size else {
-            throw StoreError(.corrupt, "a value has no checksum: the file is damaged", path: path)
+            throw StoreError(
+                .corrupt,
+                "a value has no checksum: the file is damaged; restore it from a copy, or begin anew and pull",
+                path: path)
         }
         return UnsafeRawBufferPointer(start: stored.mv_data, count: stored.mv_size &- Checksum.size)
     }

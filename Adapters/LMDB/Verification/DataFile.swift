@@ -52,6 +52,6 @@ extension StoreError {
     }
 
     static func damaged(_ what: String, path: String) -> StoreError {
-        StoreError(.corrupt, "the file is damaged: \(what)", path: path)
+        StoreError(.corrupt, "the file is damaged: \(what); restore it from a copy, or begin anew and pull", path: path)
     }
 }

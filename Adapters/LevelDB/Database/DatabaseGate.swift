@@ -16,6 +16,8 @@ final class DatabaseGate: @unchecked Sendable {
 
     private let condition = NSCondition()
     private let folder: DatabaseFolder
+    /// The folder, for messages.
+    var path: String { folder.path }
     private let options: LevelDBOptions
     /// Nil when it could not be opened anew.
     private var database: Database?

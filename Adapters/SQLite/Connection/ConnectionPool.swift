@@ -14,6 +14,8 @@ final class ConnectionPool: @unchecked Sendable {
     /// Opens a further connection to read on; nil where readers use the writer's.
     private let open: (@Sendable () throws(StoreError) -> Connection)?
     private let writer: Connection?
+    /// The file, for messages.
+    private let path: String?
     private var isShared: Bool { open == nil }
     private let maximumReaders: Int
     private var idleReaders: [Connection] = []
@@ -39,6 +41,7 @@ final class ConnectionPool: @unchecked Sendable {
         open: (@Sendable () throws(StoreError) -> Connection)?
     ) {
         self.writer = writer
+        path = (writer ?? readers.first)?.path
         self.maximumReaders = max(1, maximumReaders)
         idleReaders = readers
         self.open = open
@@ -56,7 +59,10 @@ final class ConnectionPool: @unchecked Sendable {
         }
         while !isClosed, writingThread != nil || (isShared && !readsByThread.isEmpty) { condition.wait() }
         guard !isClosed else { throw Self.closed }
-        guard let writer else { throw StoreError(.readOnly, "the store was opened for reading only") }
+        guard let writer else {
+            throw StoreError(
+                .readOnly, "the store was opened for reading only; open it without that to write", path: path)
+        }
         writingThread = thread
         return writer
     }

@@ -43,6 +43,9 @@ public protocol OrderedKeyValueEngine: Sendable {
     /// Longer keys are seen to above. It belongs to the format of the files: an engine never changes it.
     var maximumKeyLength: Int { get }
 
+    /// The file or folder, for messages; the default is nil, for an engine that has none.
+    var path: String? { get }
+
     /// Runs `body` on one snapshot and ends it.
     func read<T>(_ body: (Snapshot) throws -> T) throws -> T
 
@@ -51,6 +54,10 @@ public protocol OrderedKeyValueEngine: Sendable {
 
     /// Lets go of files, locks and memory. A store that nobody closed does not call it: see to that in `deinit`, too.
     func close() throws
+}
+
+extension OrderedKeyValueEngine {
+    public var path: String? { nil }
 }
 
 /// Reading within one snapshot.

@@ -24,6 +24,8 @@ struct DemoCommand: AsyncParsableCommand {
     var keep: String?
 
     func run() async throws {
+        // When nobody reads the story any more (`tideline demo | head`), the demo still stops its server and clears up.
+        signal(SIGPIPE, SIG_IGN)
         let folder = try makeFolder()
         // What cannot be removed is only a temporary folder.
         defer { if keep == nil { try? FileManager.default.removeItem(at: folder) } }
