@@ -8,7 +8,8 @@ public import TidelineStore
 /// Readers work in snapshots on the map and wait for nobody; one writer at a time, of all threads and processes.
 ///
 /// - **The map grows by itself**, within a transaction too, up to ``LMDBOptions/maximumMapSize``; deleted rows leave pages
-///   that are used again, but the file never shrinks. A read that goes on for long keeps the pages of its snapshot.
+///   that are used again, but the file never shrinks. While a read goes on, nothing that commits after its beginning let
+///   go of is used again, and the file grows with each of them, by some ten pages: let no read go on for long.
 /// - **Processes** share the files. What one of them leaves behind when it is killed is cleared by the others. The folder
 ///   must lie on a local file system.
 /// - **Stores of one process** on one folder share what is open; the last that closes closes it.
