@@ -154,7 +154,8 @@ let package = Package(
         .target(
             name: "TidelineTestStores",
             dependencies: [
-                "SortedFileStore", "TidelineStore", "TidelineKeyValue", "TidelineLMDB", "TidelineLevelDB", "TidelineMemory", "TidelineSQLite",
+                "SortedFileStore", "TidelineStore", "TidelineKeyValue", "TidelineLMDB", "TidelineLevelDB",
+                "TidelineMemory", "TidelineSQLite",
                 "TidelineTestSupport",
             ],
             path: "Tests/TidelineTestStores",
@@ -189,7 +190,8 @@ let package = Package(
         .testTarget(
             name: "TidelineKeyValueTests",
             dependencies: [
-                "SortedFileStore", "TidelineStore", "TidelineKeyValue", "TidelineLMDB", "TidelineLevelDB", "TidelineMemory",
+                "SortedFileStore", "TidelineStore", "TidelineKeyValue", "TidelineLMDB", "TidelineLevelDB",
+                "TidelineMemory",
                 "TidelineTestSupport",
             ],
             swiftSettings: settings
