@@ -5,9 +5,9 @@ internal import TidelineStore
 
 /// An open environment of LMDB: one folder's files and their map, shared by the stores of this process on that folder.
 ///
-/// `@unchecked Sendable`: `handle` and `main` never change, LMDB's calls on them come from any thread; `mapSize` and
-/// `isBroken` change only inside ``Turnstile/withoutOthers(within:path:_:)``, `durability` within the writer's turn; all
-/// else has a lock of its own.
+/// `@unchecked Sendable`: `handle` and `main` never change, LMDB's calls on them come from any thread; `isBroken` changes
+/// only inside ``Turnstile/withoutOthers(within:path:_:)``, `durability` within the writer's turn; all else has a lock of
+/// its own.
 final class Environment: @unchecked Sendable {
     /// How many tables and indexes a store may have. A write transaction copies a word for each that might be, a read
     /// one makes room for it once.

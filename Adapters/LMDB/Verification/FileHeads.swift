@@ -31,6 +31,8 @@ struct FileHeads {
             } catch {
                 attempts += 1
                 guard error.code == .corrupt, attempts < 4 else { throw error }
+                // No lock tells when the other has written: LMDB writes a head at once, in far less than half a
+                // millisecond.
                 usleep(500)
             }
         }

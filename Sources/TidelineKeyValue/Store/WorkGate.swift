@@ -66,7 +66,7 @@ final class WorkGate: @unchecked Sendable {
         if turn != nextTurn || isClosed { condition.broadcast() }
     }
 
-    /// How many writers wait for their turn.
+    /// How many writers wait for their turn; what happens to one that waits could not be tested without it.
     var waitingWriterCount: Int {
         condition.lock()
         defer { condition.unlock() }
