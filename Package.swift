@@ -24,6 +24,9 @@ let package = Package(
         .library(name: "TidelineMemory", targets: ["TidelineMemory"]),
         .library(name: "TidelineAsyncHTTPClient", targets: ["TidelineAsyncHTTPClient"]),
         .library(name: "TidelineServer", targets: ["TidelineServer"]),
+        .library(name: "TidelineConformance", targets: ["TidelineConformance"]),
+        .library(name: "TidelineConformanceCommand", targets: ["TidelineConformanceCommand"]),
+        .library(name: "TidelineFaults", targets: ["TidelineFaults"]),
         .executable(name: "tideline", targets: ["TidelineTool"]),
     ],
     dependencies: [
@@ -112,11 +115,34 @@ let package = Package(
             swiftSettings: settings
         ),
 
+        // What every store must do: the suite, alone and as a command; and a layer around the file calls of the program
+        // that links it, by which they fail or are recorded.
+        .target(
+            name: "TidelineConformance",
+            dependencies: ["TidelineStore"],
+            path: "Conformance/Suite",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "TidelineConformanceCommand",
+            dependencies: ["TidelineConformance", "TidelineStore", argumentParser],
+            path: "Conformance/Command",
+            swiftSettings: settings
+        ),
+        .target(name: "CFileCalls", path: "Conformance/CFileCalls"),
+        .target(
+            name: "TidelineFaults",
+            dependencies: ["TidelineConformance", "CFileCalls"],
+            path: "Conformance/Faults",
+            swiftSettings: settings
+        ),
+
         // The command-line tool.
         .executableTarget(
             name: "TidelineTool",
             dependencies: [
                 "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineStore",
+                "TidelineConformance", "TidelineConformanceCommand", "TidelineFaults",
                 "TidelineLMDB", "TidelineLevelDB", "TidelineMemory", "TidelineSQLite",
                 argumentParser, httpTypes, logging, nioCore, nioPosix,
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -156,7 +182,7 @@ let package = Package(
             dependencies: [
                 "SortedFileStore", "TidelineStore", "TidelineKeyValue", "TidelineLMDB", "TidelineLevelDB",
                 "TidelineMemory", "TidelineSQLite",
-                "TidelineTestSupport",
+                "TidelineConformance", "TidelineTestSupport",
             ],
             path: "Tests/TidelineTestStores",
             swiftSettings: settings
@@ -172,18 +198,18 @@ let package = Package(
         ),
         .testTarget(
             name: "StoreContract",
-            dependencies: ["TidelineStore", "TidelineTestStores", "TidelineTestSupport", "StoreProbe"],
+            dependencies: ["TidelineStore", "TidelineTestStores", "TidelineConformance", "TidelineTestSupport", "StoreProbe"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "TidelineStoreTests",
-            dependencies: ["TidelineStore", "TidelineTestSupport"],
+            dependencies: ["TidelineStore", "TidelineConformance", "TidelineTestSupport"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "TidelineSQLiteTests",
             dependencies: [
-                "TidelineStore", "TidelineSQLite", "TidelineTestStores", "TidelineTestSupport", "CSQLite", "StoreProbe",
+                "TidelineStore", "TidelineSQLite", "TidelineTestStores", "TidelineConformance", "TidelineTestSupport", "CSQLite", "StoreProbe",
             ],
             swiftSettings: settings
         ),
@@ -192,14 +218,14 @@ let package = Package(
             dependencies: [
                 "SortedFileStore", "TidelineStore", "TidelineKeyValue", "TidelineLMDB", "TidelineLevelDB",
                 "TidelineMemory",
-                "TidelineTestSupport",
+                "TidelineConformance", "TidelineTestSupport",
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "TidelineLMDBTests",
             dependencies: [
-                "TidelineStore", "TidelineKeyValue", "TidelineLMDB", "TidelineTestStores", "TidelineTestSupport",
+                "TidelineStore", "TidelineKeyValue", "TidelineLMDB", "TidelineTestStores", "TidelineConformance", "TidelineTestSupport",
                 "CLMDB", "StoreProbe",
             ],
             swiftSettings: settings
@@ -207,20 +233,20 @@ let package = Package(
         .testTarget(
             name: "TidelineLevelDBTests",
             dependencies: [
-                "TidelineStore", "TidelineKeyValue", "TidelineLevelDB", "TidelineTestStores", "TidelineTestSupport",
+                "TidelineStore", "TidelineKeyValue", "TidelineLevelDB", "TidelineTestStores", "TidelineConformance", "TidelineTestSupport",
                 "CLevelDB", "StoreProbe",
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "TidelineWireTests",
-            dependencies: ["TidelineStore", "TidelineWire", "TidelineTestSupport", httpTypes],
+            dependencies: ["TidelineStore", "TidelineWire", "TidelineConformance", "TidelineTestSupport", httpTypes],
             swiftSettings: settings
         ),
         .testTarget(
             name: "TidelineServerTests",
             dependencies: [
-                "TidelineStore", "TidelineWire", "TidelineServer", "TidelineTestStores", "TidelineTestSupport",
+                "TidelineStore", "TidelineWire", "TidelineServer", "TidelineTestStores", "TidelineConformance", "TidelineTestSupport",
                 httpTypes,
             ],
             swiftSettings: settings
@@ -229,7 +255,7 @@ let package = Package(
             name: "TidelineTests",
             dependencies: [
                 "Tideline", "TidelineStore", "TidelineWire", "TidelineServer", "TidelineTestStores",
-                "TidelineTestSupport", httpTypes, logging,
+                "TidelineConformance", "TidelineTestSupport", httpTypes, logging,
             ],
             swiftSettings: settings
         ),
@@ -242,7 +268,7 @@ let package = Package(
             name: "TidelineToolTests",
             dependencies: [
                 "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSQLite", "TidelineStore",
-                "TidelineTestStores", "TidelineTestSupport", "TidelineTool", argumentParser, httpTypes, logging,
+                "TidelineTestStores", "TidelineConformance", "TidelineTestSupport", "TidelineTool", argumentParser, httpTypes, logging,
             ],
             swiftSettings: settings
         ),

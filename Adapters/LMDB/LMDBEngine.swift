@@ -40,8 +40,8 @@ public final class LMDBEngine: OrderedKeyValueEngine {
         environment = try EnvironmentRegistry.shared.environment(at: path, options: options)
         self.options = options
         capabilities = StoreCapabilities(
-            name: "lmdb", durability: options.durability, sharesFilesWithProcesses: true, isReadOnly: options.isReadOnly
-        )
+            name: "lmdb", durability: options.durability, sharesFilesWithProcesses: true,
+            isReadOnly: options.isReadOnly, detectsBitFlips: true)
     }
 
     deinit { release() }

@@ -43,7 +43,7 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
         }
         capabilities = StoreCapabilities(
             name: "leveldb", durability: options.durability == .full ? .full : .normal,
-            sharesFilesWithProcesses: false, readersDoNotBlockWriters: true)
+            sharesFilesWithProcesses: false, readersDoNotBlockWriters: true, detectsBitFlips: true)
     }
 
     deinit { release() }

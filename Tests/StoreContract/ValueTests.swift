@@ -1,7 +1,7 @@
 import Testing
 import TidelineStore
 import TidelineTestStores
-import TidelineTestSupport
+import TidelineConformance
 
 @Suite struct ValueTests {
     private static let values: [ColumnType: [Value]] = [

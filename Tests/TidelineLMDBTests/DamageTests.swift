@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TidelineKeyValue
 import TidelineStore
+import TidelineConformance
 import TidelineTestSupport
 
 @testable import TidelineLMDB

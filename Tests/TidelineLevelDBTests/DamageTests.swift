@@ -4,6 +4,7 @@ import TidelineKeyValue
 import TidelineLevelDB
 import TidelineStore
 import TidelineTestStores
+import TidelineConformance
 import TidelineTestSupport
 
 /// Damage to every file of a database whose commits lie in tables and in the log.

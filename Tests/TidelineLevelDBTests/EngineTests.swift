@@ -4,6 +4,7 @@ import Testing
 import TidelineKeyValue
 import TidelineLevelDB
 import TidelineStore
+import TidelineConformance
 import TidelineTestSupport
 
 @Suite struct EngineTests {

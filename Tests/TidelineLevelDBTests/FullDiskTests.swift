@@ -3,6 +3,7 @@ import Testing
 import TidelineLevelDB
 import TidelineStore
 import TidelineTestStores
+import TidelineConformance
 import TidelineTestSupport
 
 @Suite(.serialized) struct FullDiskTests {

@@ -4,6 +4,7 @@ import Testing
 import TidelineSQLite
 import TidelineStore
 import TidelineTestStores
+import TidelineConformance
 import TidelineTestSupport
 
 @Suite struct FileTests {

@@ -4,7 +4,7 @@ import Testing
 import TidelineServer
 import TidelineStore
 import TidelineTestStores
-import TidelineTestSupport
+import TidelineConformance
 import TidelineWire
 
 struct StampTests {

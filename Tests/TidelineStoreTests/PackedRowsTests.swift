@@ -1,5 +1,5 @@
 import Testing
-import TidelineTestSupport
+import TidelineConformance
 
 @testable import TidelineStore
 

@@ -1,6 +1,6 @@
 import Testing
 import TidelineStore
-import TidelineTestSupport
+import TidelineConformance
 
 @Suite("Order, paging, selection and count")
 struct QueryResultTests {

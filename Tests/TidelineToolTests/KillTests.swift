@@ -3,7 +3,7 @@ import Testing
 import Tideline
 import TidelineAsyncHTTPClient
 import TidelineStore
-import TidelineTestSupport
+import TidelineConformance
 
 @testable import TidelineTool
 

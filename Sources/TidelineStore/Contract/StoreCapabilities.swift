@@ -28,6 +28,9 @@ public struct StoreCapabilities: Sendable, Hashable, Codable {
     public var storesInfinity: Bool
     /// Whether the store was opened for reading only.
     public var isReadOnly: Bool
+    /// Whether a bit that flips in the files, inside a value, is noticed and answered with
+    /// ``StoreError/Code/corrupt``: each value has a checksum. Damage to the files' structure is noticed by every store.
+    public var detectsBitFlips: Bool
     /// The greatest length of an id in characters.
     public var maximumIDLength: Int
 
@@ -35,7 +38,8 @@ public struct StoreCapabilities: Sendable, Hashable, Codable {
     public init(
         name: String, isPersistent: Bool = true, durability: Durability = .normal,
         sharesFilesWithProcesses: Bool = false, readersDoNotBlockWriters: Bool = true, storesNaN: Bool = true,
-        storesInfinity: Bool = true, isReadOnly: Bool = false, maximumIDLength: Int = 255
+        storesInfinity: Bool = true, isReadOnly: Bool = false,
+        detectsBitFlips: Bool = false, maximumIDLength: Int = 255
     ) {
         self.name = name
         self.isPersistent = isPersistent
@@ -45,6 +49,7 @@ public struct StoreCapabilities: Sendable, Hashable, Codable {
         self.storesNaN = storesNaN
         self.storesInfinity = storesInfinity
         self.isReadOnly = isReadOnly
+        self.detectsBitFlips = detectsBitFlips
         self.maximumIDLength = maximumIDLength
     }
 }

@@ -1,6 +1,6 @@
 import TidelineStore
 import TidelineTestStores
-import TidelineTestSupport
+import TidelineConformance
 
 /// Rows of one table and a query over them, whose answer a store is to give as the evaluator does.
 struct QueryCase {

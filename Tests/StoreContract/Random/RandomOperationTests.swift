@@ -1,7 +1,7 @@
 import Testing
 import TidelineStore
 import TidelineTestStores
-import TidelineTestSupport
+import TidelineConformance
 
 /// After any upserts, merges, deletions, definitions, roll-backs and reopenings a store holds what a model in plain
 /// Swift holds, and refuses what the model refuses.

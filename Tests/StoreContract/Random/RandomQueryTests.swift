@@ -1,7 +1,7 @@
 import Testing
 import TidelineStore
 import TidelineTestStores
-import TidelineTestSupport
+import TidelineConformance
 
 /// All stores answer the same random queries over the same random rows as the evaluator does.
 ///

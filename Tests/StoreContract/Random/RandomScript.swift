@@ -1,5 +1,5 @@
 import TidelineStore
-import TidelineTestSupport
+import TidelineConformance
 
 /// Scripts made from a seed.
 struct RandomScript {

@@ -1,5 +1,5 @@
 import TidelineStore
-import TidelineTestSupport
+import TidelineConformance
 
 /// What is done to a store, step by step.
 struct Script {

@@ -1,6 +1,6 @@
 import Testing
 import TidelineStore
-import TidelineTestSupport
+import TidelineConformance
 
 @testable import TidelineKeyValue
 

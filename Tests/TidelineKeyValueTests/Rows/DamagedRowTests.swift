@@ -1,6 +1,7 @@
 import Testing
 import TidelineMemory
 import TidelineStore
+import TidelineConformance
 import TidelineTestSupport
 
 @testable import TidelineKeyValue

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TidelineMemory
 import TidelineStore
-import TidelineTestSupport
+import TidelineConformance
 
 @testable import TidelineKeyValue
 

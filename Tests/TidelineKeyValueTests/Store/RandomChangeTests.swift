@@ -1,7 +1,7 @@
 import Testing
 import TidelineMemory
 import TidelineStore
-import TidelineTestSupport
+import TidelineConformance
 
 @testable import TidelineKeyValue
 

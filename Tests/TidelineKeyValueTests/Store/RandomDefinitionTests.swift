@@ -2,7 +2,7 @@ import Testing
 import TidelineKeyValue
 import TidelineMemory
 import TidelineStore
-import TidelineTestSupport
+import TidelineConformance
 
 /// Rows that outlive many definitions, against a model that keeps every value ever given.
 @Suite struct RandomDefinitionTests {

@@ -1,6 +1,6 @@
 import TidelineKeyValue
 import TidelineStore
-import TidelineTestSupport
+import TidelineConformance
 
 /// What an ordered map is, said as plainly as possible: the measure for those that are made to be fast.
 struct MapModel {

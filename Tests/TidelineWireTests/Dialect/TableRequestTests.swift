@@ -1,7 +1,7 @@
 import HTTPTypes
 import Testing
 import TidelineStore
-import TidelineTestSupport
+import TidelineConformance
 
 @testable import TidelineWire
 

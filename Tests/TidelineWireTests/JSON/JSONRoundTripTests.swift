@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import TidelineStore
-import TidelineTestSupport
+import TidelineConformance
 
 @testable import TidelineWire
 

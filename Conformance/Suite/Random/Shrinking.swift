@@ -4,7 +4,7 @@
 ///   - attempts: How many smaller ones to try at most.
 ///   - smaller: What can be made of one by leaving something out, the boldest first; each is made when it is tried.
 ///   - fails: Whether one still fails.
-public func shrink<T>(
+package func shrink<T>(
     _ failing: T, attempts: Int = 600, smaller: (T) -> [() -> T], fails: (T) -> Bool
 ) -> T {
     var best = failing
@@ -25,7 +25,7 @@ public func shrink<T>(
 
 extension Array {
     /// This array without a run of its elements, for every run of half of them, of a quarter, down to single ones.
-    public var withoutRuns: [() -> [Element]] {
+    package var withoutRuns: [() -> [Element]] {
         var made: [() -> [Element]] = []
         var length = Swift.max(count / 2, 1)
         while length > 0, !isEmpty {

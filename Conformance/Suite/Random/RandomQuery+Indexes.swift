@@ -1,10 +1,10 @@
-public import TidelineStore
+package import TidelineStore
 
 /// Queries such as an index serves, or nearly: points, ranges, beginnings and lists of values of its columns, several
 /// conditions on one column, ranges that exclude each other, an order along it or against it.
 extension RandomQuery {
     /// The next of them.
-    public mutating func nextIndexed() -> Query {
+    package mutating func nextIndexed() -> Query {
         let columns = indexedColumns()
         let row = rows.isEmpty ? nil : pick(rows, using: &random)
         var query = Query(schema.name)

@@ -1,19 +1,19 @@
-public import TidelineStore
+package import TidelineStore
 
 /// Tables and rows made from a seed.
-public struct RandomRows: Sendable {
+package struct RandomRows: Sendable {
     /// Where the values come from.
-    public var values: RandomValues
+    package var values: RandomValues
     private var random: SplitMix64
 
     /// A source that gives the same tables and rows for the same seed.
-    public init(seed: UInt64, values: RandomValues = RandomValues()) {
+    package init(seed: UInt64, values: RandomValues = RandomValues()) {
         self.values = values
         random = SplitMix64(seed: seed)
     }
 
     /// A valid definition: one to twelve columns, every type likely, names that query languages reserve, indexes.
-    public mutating func schema(_ name: String = "Item", idType: IDType? = nil) -> TableSchema {
+    package mutating func schema(_ name: String = "Item", idType: IDType? = nil) -> TableSchema {
         let names = Self.columnNames.shuffled(using: &random).prefix(Int.random(in: 1...12, using: &random))
         let columns = names.map { name in
             ColumnSchema(name, pick(ColumnType.allCases, using: &random), isOptional: chance(0.85, using: &random))
@@ -30,7 +30,7 @@ public struct RandomRows: Sendable {
     }
 
     /// A definition with up to four more indexes, of up to three columns, `id` among them.
-    public mutating func indexedSchema(_ name: String = "Item", idType: IDType? = nil) -> TableSchema {
+    package mutating func indexedSchema(_ name: String = "Item", idType: IDType? = nil) -> TableSchema {
         var schema = schema(name, idType: idType)
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             let columns = (schema.allColumns.map(\.name) + ["id"]).shuffled(using: &random)
@@ -41,7 +41,7 @@ public struct RandomRows: Sendable {
     }
 
     /// A table of every type with optional columns, and one column per type that is not optional.
-    public static func everyType(_ name: String = "Item") -> TableSchema {
+    package static func everyType(_ name: String = "Item") -> TableSchema {
         let optional = ColumnType.allCases.map { ColumnSchema($0.rawValue, $0) }
         let required = ColumnType.allCases.map { ColumnSchema("\($0.rawValue)2", $0, isOptional: false) }
         return TableSchema(name, columns: optional + required)
@@ -50,7 +50,7 @@ public struct RandomRows: Sendable {
     /// Rows that a table of this definition takes, no two of which have one id.
     ///
     /// - Parameter namesAllColumns: Whether every row names every column; otherwise optional ones may be absent.
-    public mutating func rows(_ count: Int, of schema: TableSchema, namesAllColumns: Bool = false) -> [Row] {
+    package mutating func rows(_ count: Int, of schema: TableSchema, namesAllColumns: Bool = false) -> [Row] {
         var taken: Set<[UInt8]> = []
         return (0..<count).map { _ in
             var row = Row(id: newID(of: schema, taken: &taken))
@@ -63,7 +63,7 @@ public struct RandomRows: Sendable {
     }
 
     /// A row's change: its id and some of the table's columns with other values.
-    public mutating func change(of row: Row, in schema: TableSchema) -> Row {
+    package mutating func change(of row: Row, in schema: TableSchema) -> Row {
         var change = Row(id: row.key)
         for column in schema.allColumns where !column.isOptional || chance(0.4, using: &random) {
             change[column.name] = values.value(for: column, using: &random)

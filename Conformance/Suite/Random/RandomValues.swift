@@ -1,18 +1,18 @@
-public import TidelineStore
+package import TidelineStore
 
 /// Values that stores get wrong, drawn from small pools so that equal and neighbouring ones meet in one table.
-public struct RandomValues: Sendable {
+package struct RandomValues: Sendable {
     /// Whether doubles may be NaN.
-    public var includesNaN: Bool
+    package var includesNaN: Bool
     /// Whether doubles may be infinite.
-    public var includesInfinity: Bool
+    package var includesInfinity: Bool
     /// Whether texts may be longer than an engine's keys and differ only in their last characters.
-    public var includesLongTexts: Bool
+    package var includesLongTexts: Bool
     /// The share of nulls, 0 to 1, where null is allowed.
-    public var nullShare: Double
+    package var nullShare: Double
 
     /// A source of values.
-    public init(
+    package init(
         includesNaN: Bool = false, includesInfinity: Bool = true, includesLongTexts: Bool = false,
         nullShare: Double = 0.15
     ) {
@@ -23,7 +23,7 @@ public struct RandomValues: Sendable {
     }
 
     /// A value of a type, never null.
-    public func value(_ type: ColumnType, using random: inout SplitMix64) -> Value {
+    package func value(_ type: ColumnType, using random: inout SplitMix64) -> Value {
         switch type {
         case .bool: .bool(Bool.random(using: &random))
         case .int: .int(int(using: &random))
@@ -36,13 +36,13 @@ public struct RandomValues: Sendable {
     }
 
     /// A value of a column's type, or null where the column allows it.
-    public func value(for column: ColumnSchema, using random: inout SplitMix64) -> Value {
+    package func value(for column: ColumnSchema, using random: inout SplitMix64) -> Value {
         if column.isOptional, chance(nullShare, using: &random) { return .null }
         return value(column.type, using: &random)
     }
 
     /// An integer: an extreme, a neighbour of 2^53, a small one, or any.
-    public func int(using random: inout SplitMix64) -> Int64 {
+    package func int(using random: inout SplitMix64) -> Int64 {
         switch Int.random(in: 0..<8, using: &random) {
         case 0: pick(Self.extremeInts, using: &random)
         case 1: Int64.random(in: .min ... .max, using: &random)
@@ -51,7 +51,7 @@ public struct RandomValues: Sendable {
     }
 
     /// A double: an extreme, a half, a small one, or any; finite and a number unless allowed otherwise.
-    public func double(using random: inout SplitMix64) -> Double {
+    package func double(using random: inout SplitMix64) -> Double {
         let value: Double =
             switch Int.random(in: 0..<8, using: &random) {
             case 0, 1: pick(Self.extremeDoubles, using: &random)
@@ -64,7 +64,7 @@ public struct RandomValues: Sendable {
     }
 
     /// A text: one of the nasty ones, one put together of them, or a short one.
-    public func string(using random: inout SplitMix64) -> String {
+    package func string(using random: inout SplitMix64) -> String {
         if includesLongTexts, chance(0.1, using: &random) {
             let count = pick([480, 500, 505, 600], using: &random)
             return String(repeating: "k", count: count) + pick(Self.texts, using: &random)
@@ -80,7 +80,7 @@ public struct RandomValues: Sendable {
     }
 
     /// An instant: an end of the range, a neighbour at 100 ns, or any.
-    public func timestamp(using random: inout SplitMix64) -> Timestamp {
+    package func timestamp(using random: inout SplitMix64) -> Timestamp {
         switch Int.random(in: 0..<6, using: &random) {
         case 0:
             return pick(
@@ -105,7 +105,7 @@ public struct RandomValues: Sendable {
 
 extension RandomValues {
     /// Texts with what languages, engines and encodings give a meaning to.
-    public static let texts: [String] = [
+    package static let texts: [String] = [
         "", " ", "a", "A", "b", "B", "ab", "AB", "Ab", "a\0", "\0", "a\0b", "aa", "z", "Z", "12", "2", "-0", "1e3",
         "null",
         "%", "_", "*", "?", "[a]", "\\", "'", "''", "\"", "a%b", "a_b", "100%", " a ", "\t\u{B}a b\u{C}\r\n", "\u{A0}a",

@@ -1,18 +1,18 @@
-public import TidelineStore
+package import TidelineStore
 
 /// Queries made from a seed, valid against a definition, over all kinds of nodes.
-public struct RandomQuery: Sendable {
+package struct RandomQuery: Sendable {
     /// The definition that queries are valid against.
-    public let schema: TableSchema
+    package let schema: TableSchema
     /// Where literals come from that are not taken from a row.
-    public var values: RandomValues
+    package var values: RandomValues
     /// How deep the trees may become.
-    public var maximumDepth = 4
+    package var maximumDepth = 4
     let rows: [Row]
     var random: SplitMix64
 
     /// A source that gives the same queries for the same seed; half of the literals are values of `rows`.
-    public init(seed: UInt64, schema: TableSchema, rows: [Row] = [], values: RandomValues = RandomValues()) {
+    package init(seed: UInt64, schema: TableSchema, rows: [Row] = [], values: RandomValues = RandomValues()) {
         self.schema = schema
         self.values = values
         self.rows = rows
@@ -20,7 +20,7 @@ public struct RandomQuery: Sendable {
     }
 
     /// The next query: usually a predicate, sometimes an order, paging, a selection, a count.
-    public mutating func next() -> Query {
+    package mutating func next() -> Query {
         var query = Query(schema.name)
         if chance(0.9, using: &random) { query.predicate = condition(depth: maximumDepth) }
         for _ in 0..<Int.random(in: 0...2, using: &random) {
@@ -36,10 +36,10 @@ public struct RandomQuery: Sendable {
     }
 
     /// The next condition, without a query around it.
-    public mutating func nextCondition() -> Predicate { condition(depth: maximumDepth) }
+    package mutating func nextCondition() -> Predicate { condition(depth: maximumDepth) }
 
     /// The next operand of a type, without a query around it.
-    public mutating func nextOperand(_ type: ColumnType) -> Predicate { operand(type, depth: maximumDepth) }
+    package mutating func nextOperand(_ type: ColumnType) -> Predicate { operand(type, depth: maximumDepth) }
 
     private mutating func anyColumn() -> String { pick(schema.allColumns.map(\.name) + ["id"], using: &random) }
 

@@ -1,18 +1,18 @@
-public import TidelineStore
+package import TidelineStore
 
 /// What can be printed as Swift, so that a failure that was found by chance becomes a test by copying it.
-public protocol SwiftSource {
+package protocol SwiftSource {
     /// An expression that makes it.
     var swiftSource: String { get }
 }
 
 extension Array: SwiftSource where Element: SwiftSource {
-    public var swiftSource: String { "[\(map(\.swiftSource).joined(separator: ", "))]" }
+    package var swiftSource: String { "[\(map(\.swiftSource).joined(separator: ", "))]" }
 }
 
 extension String: SwiftSource {
     /// A literal; a long run of one character at its start is said as such.
-    public var swiftSource: String {
+    package var swiftSource: String {
         guard let first, unicodeScalars.count > 40 else { return literal }
         let rest = drop { $0 == first }
         let run = distance(from: startIndex, to: rest.startIndex)
@@ -31,7 +31,7 @@ extension String: SwiftSource {
 }
 
 extension Value: SwiftSource {
-    public var swiftSource: String {
+    package var swiftSource: String {
         switch self {
         case .null: ".null"
         case .bool(let value): ".bool(\(value))"
@@ -48,7 +48,7 @@ extension Value: SwiftSource {
 }
 
 extension RowID: SwiftSource {
-    public var swiftSource: String {
+    package var swiftSource: String {
         switch self {
         case .string(let text): ".string(\(text.swiftSource))"
         case .int(let number): ".int(\(number))"
@@ -57,7 +57,7 @@ extension RowID: SwiftSource {
 }
 
 extension Row: SwiftSource {
-    public var swiftSource: String {
+    package var swiftSource: String {
         let id = key.map { [("id", $0.value)] } ?? []
         let columns = (id + values).map { "\($0.0.swiftSource): \($0.1.swiftSource)" }
         return columns.isEmpty ? "[:]" : "[\(columns.joined(separator: ", "))]"
@@ -65,7 +65,7 @@ extension Row: SwiftSource {
 }
 
 extension Predicate: SwiftSource {
-    public var swiftSource: String {
+    package var swiftSource: String {
         switch self {
         case .column(let name): ".column(\(name.swiftSource))"
         case .literal(let value): ".literal(\(value.swiftSource))"
@@ -83,7 +83,7 @@ extension Predicate: SwiftSource {
 }
 
 extension Query: SwiftSource {
-    public var swiftSource: String {
+    package var swiftSource: String {
         var parts = [table.swiftSource]
         if let predicate { parts.append("predicate: \(predicate.swiftSource)") }
         if !order.isEmpty {
@@ -99,7 +99,7 @@ extension Query: SwiftSource {
 }
 
 extension TableSchema: SwiftSource {
-    public var swiftSource: String {
+    package var swiftSource: String {
         let columns = columns.map { column in
             ".\(column.type)(\(column.name.swiftSource)\(column.isOptional ? "" : ", optional: false"))"
         }
@@ -107,7 +107,7 @@ extension TableSchema: SwiftSource {
         return """
             TableSchema(\(name.swiftSource), columns: [\(columns.joined(separator: ", "))], \
             systemColumns: .init(rawValue: \(systemColumns.rawValue)), idType: .\(idType), \
-            idMatching: .\(idMatching), indexes: [\(indexes.joined(separator: ", "))])
+            idMatching: .\(idMatching), indexes: [\(indexes.joined(separator: ", "))]\(isSystem ? ", isSystem: true" : ""))
             """
     }
 }

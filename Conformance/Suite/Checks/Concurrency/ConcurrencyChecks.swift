@@ -1,0 +1,4 @@
+extension Check {
+    /// Threads and processes.
+    static let concurrency: [Check] = concurrencyProcesses
+}

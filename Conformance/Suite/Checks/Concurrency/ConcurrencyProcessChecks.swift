@@ -1,0 +1,4 @@
+extension Check {
+    /// Two processes at work.
+    static let concurrencyProcesses: [Check] = []
+}

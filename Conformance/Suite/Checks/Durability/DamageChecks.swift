@@ -1,0 +1,4 @@
+extension Check {
+    /// Damaged files.
+    static let durabilityDamage: [Check] = []
+}

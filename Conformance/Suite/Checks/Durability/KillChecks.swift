@@ -1,0 +1,4 @@
+extension Check {
+    /// Death of the process.
+    static let durabilityKills: [Check] = []
+}

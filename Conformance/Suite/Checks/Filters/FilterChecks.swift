@@ -1,0 +1,4 @@
+extension Check {
+    /// Conditions of queries.
+    static let filters: [Check] = []
+}

@@ -1,0 +1,4 @@
+extension Check {
+    /// Opening, closing, files.
+    static let lifecycle: [Check] = lifecycleProcesses
+}

@@ -1,0 +1,4 @@
+extension Check {
+    /// A second process on the same files.
+    static let lifecycleProcesses: [Check] = []
+}

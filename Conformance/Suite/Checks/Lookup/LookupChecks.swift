@@ -1,0 +1,4 @@
+extension Check {
+    /// Look-up and deletion.
+    static let lookup: [Check] = []
+}

@@ -1,0 +1,4 @@
+extension Check {
+    /// Random operations and limits.
+    static let model: [Check] = modelQueries
+}

@@ -1,0 +1,4 @@
+extension Check {
+    /// Random queries beside the evaluator.
+    static let modelQueries: [Check] = []
+}

@@ -1,0 +1,4 @@
+extension Check {
+    /// Order and paging.
+    static let order: [Check] = []
+}

@@ -1,0 +1,4 @@
+extension Check {
+    /// The sync core's own tables.
+    static let systemTables: [Check] = []
+}

@@ -1,0 +1,4 @@
+extension Check {
+    /// Definitions of tables.
+    static let tables: [Check] = []
+}

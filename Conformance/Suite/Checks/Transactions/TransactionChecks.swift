@@ -1,0 +1,4 @@
+extension Check {
+    /// Transactions and snapshots.
+    static let transactions: [Check] = []
+}

@@ -1,0 +1,4 @@
+extension Check {
+    /// Values and ids.
+    static let values: [Check] = []
+}

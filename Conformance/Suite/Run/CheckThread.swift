@@ -1,0 +1,90 @@
+internal import Foundation
+internal import Synchronization
+internal import TidelineStore
+
+/// Runs a check on a thread of its own: its store calls block, and one that never comes back must not stop the suite.
+final class CheckThread: Sendable {
+    /// Deep conditions are evaluated recursively, and a debug build needs much stack for each level.
+    private static let stackSize = 64 << 20
+
+    private let check: Check
+    private let suite: ConformanceSuite
+    private let waiting = Mutex<CheckedContinuation<CheckResult, Never>?>(nil)
+
+    init(_ check: Check, suite: ConformanceSuite) {
+        self.check = check
+        self.suite = suite
+    }
+
+    /// How it went; a check that hangs is left behind with its thread.
+    func result() async -> CheckResult {
+        await withCheckedContinuation { continuation in
+            waiting.withLock { $0 = continuation }
+            let thread = Thread { [self] in finish(outcome()) }
+            thread.stackSize = CheckThread.stackSize
+            thread.name = check.id
+            thread.start()
+            let limit = suite.settings.timeLimit
+            DispatchQueue.global().asyncAfter(deadline: .now() + limit / .seconds(1)) { [weak self] in
+                guard let self else { return }
+                finish(failed("there was no answer within \(limit): a call of the store hangs", script: nil))
+            }
+        }
+    }
+
+    private func finish(_ result: CheckResult) {
+        let continuation = waiting.withLock { waiting in
+            let continuation = waiting
+            waiting = nil
+            return continuation
+        }
+        continuation?.resume(returning: result)
+    }
+
+    private func outcome() -> CheckResult {
+        let folder: TrialFolder
+        do { folder = try TrialFolder() } catch { return kitError(error) }
+        defer { folder.remove() }
+        let trial: Trial
+        do {
+            trial = Trial(
+                directory: folder.path, settings: suite.settings, harness: suite.harness,
+                capabilities: try suite.capabilities())
+        } catch {
+            return failed("the store cannot be opened: \(error)", script: nil)
+        }
+        defer { trial.end() }
+        return outcome(of: trial)
+    }
+
+    private func outcome(of trial: Trial) -> CheckResult {
+        do {
+            try check.body(trial)
+            return CheckResult(id: check.id, status: .passed)
+        } catch let failure as CheckFailure {
+            return failed(failure.message, script: failure.script ?? script(trial))
+        } catch let error as KitError {
+            return kitError(error)
+        } catch let error as StoreError {
+            return failed("a call failed that should not: \(error)", script: script(trial))
+        } catch {
+            return failed("a store throws StoreError, thrown was \(type(of: error)): \(error)", script: script(trial))
+        }
+    }
+
+    private func script(_ trial: Trial) -> String {
+        trial.trace.script(
+            named: check.id.replacing("-", with: ""), comment: "\(check.id) with seed \(suite.settings.seed)")
+    }
+
+    private func failed(_ message: String, script: String?) -> CheckResult {
+        let failure = CheckResult.Failure(message: message, seed: suite.settings.seed, script: script)
+        return CheckResult(id: check.id, status: .failed, failure: failure)
+    }
+
+    private func kitError(_ error: any Error) -> CheckResult {
+        let message = (error as? KitError)?.message ?? "\(error)"
+        let failure = CheckResult.Failure(message: message, seed: suite.settings.seed, script: nil)
+        return CheckResult(id: check.id, status: .kitError, failure: failure)
+    }
+}

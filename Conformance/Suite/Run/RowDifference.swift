@@ -1,0 +1,66 @@
+package import TidelineStore
+
+/// Where rows differ from those expected, told so that one sees it at once.
+struct RowDifference: CustomStringConvertible {
+    let description: String
+
+    /// The first difference; nil when there is none.
+    init?(found: [Row], expected: [Row]) {
+        if found.count != expected.count || found.map(\.key) != expected.map(\.key) {
+            description = """
+                found \(found.count) rows, expected \(expected.count)
+                  found:    \(RowDifference.ids(found))
+                  expected: \(RowDifference.ids(expected))
+                """
+            return
+        }
+        guard let index = found.indices.first(where: { !found[$0].isIdentical(to: expected[$0]) }) else { return nil }
+        let (row, right) = (found[index], expected[index])
+        description = """
+            row \(index) differs in \(RowDifference.columns(row, right))
+              found:    \(Trial.text(row))
+              expected: \(Trial.text(right))
+            """
+    }
+
+    private static func ids(_ rows: [Row]) -> String {
+        Trial.text(rows.map { $0.key ?? .string("(none)") })
+    }
+
+    private static func columns(_ a: Row, _ b: Row) -> String {
+        let names = a.columnNames + b.columnNames.filter { !a.columnNames.contains($0) }
+        let differing = names.filter { name in
+            let (left, right) = (Row.with(name, a[name]), Row.with(name, b[name]))
+            return !left.isIdentical(to: right)
+        }
+        return differing.isEmpty ? "its columns" : differing.joined(separator: ", ")
+    }
+}
+
+extension Row {
+    fileprivate static func with(_ name: String, _ value: Value?) -> Row {
+        var row = Row()
+        row[name] = value
+        return row
+    }
+
+    /// Whether both rows name the same columns with the same values to the bit: `==` holds -0.0 to be 0.0.
+    package func isIdentical(to other: Row) -> Bool {
+        let (left, right) = (values, other.values)
+        guard key == other.key, left.count == right.count else { return false }
+        return zip(left, right).allSatisfy { a, b in
+            guard let value = a.name == b.name ? b.value : other[a.name] else { return false }
+            guard case .double(let double) = a.value, case .double(let expected) = value else {
+                return a.value == value
+            }
+            return double.bitPattern == expected.bitPattern || double.isNaN && expected.isNaN
+        }
+    }
+
+    /// This row with null for every column of the table that it does not name.
+    package func completed(for schema: TableSchema) -> Row {
+        schema.allColumns.reduce(into: self) { row, column in
+            if row[column.name] == nil { row[column.name] = .null }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+internal import Foundation
+
+/// An empty folder for one trial.
+struct TrialFolder: Sendable {
+    /// Where it is, without symbolic links, as recorded file calls name it.
+    let path: String
+
+    init() throws {
+        let base = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+        path = base.appendingPathComponent("tideline-conformance-\(UUID().uuidString)").path
+        do {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        } catch {
+            throw KitError("the folder \(path) cannot be made: \(error.localizedDescription)")
+        }
+    }
+
+    /// Removes it and all in it, whatever their permissions.
+    func remove() {
+        let manager = FileManager.default
+        if (try? manager.removeItem(atPath: path)) != nil { return }
+        let inner = manager.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
+        for name in [""] + inner {
+            try? manager.setAttributes([.posixPermissions: 0o700], ofItemAtPath: "\(path)/\(name)")
+        }
+        try? manager.removeItem(atPath: path)
+    }
+}

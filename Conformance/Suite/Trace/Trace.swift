@@ -1,0 +1,88 @@
+internal import Synchronization
+
+/// What a check did to its stores, kept so that a failure can be told as Swift that repeats it.
+///
+/// Nothing is spelled out before it is asked for, so that a check that holds pays next to nothing.
+final class Trace: Sendable {
+    /// Entries beyond this many are left out.
+    static let maximumEntries = 1_000
+
+    private struct State {
+        var entries: [Entry] = []
+        var stores = 0
+        var isCut = false
+    }
+    private let state = Mutex(State())
+
+    /// One call of a store: the lines that make it, and those within its body.
+    final class Entry: Sendable {
+        let text: @Sendable () -> String
+        let body = Mutex<[Entry]?>(nil)
+        let error = Mutex<String?>(nil)
+        /// Whether what the call gives back needs to be passed over.
+        let isExpression: Bool
+
+        init(isExpression: Bool, _ text: @escaping @Sendable () -> String) {
+            self.isExpression = isExpression
+            self.text = text
+        }
+
+        /// Notes how the call ended.
+        func end(_ error: (any Error)?) { self.error.withLock { $0 = error.map { "\($0)" } } }
+    }
+
+    /// Adds a call.
+    func add(_ entry: Entry) {
+        state.withLock { state in
+            if state.entries.count < Trace.maximumEntries { state.entries.append(entry) } else { state.isCut = true }
+        }
+    }
+
+    /// Adds a call within the body of another.
+    func add(_ entry: Entry, within outer: Entry) {
+        let isFull = outer.body.withLock { body in
+            guard let count = body?.count else { return true }
+            if count < Trace.maximumEntries { body?.append(entry) }
+            return count >= Trace.maximumEntries
+        }
+        if isFull { state.withLock { $0.isCut = true } }
+    }
+
+    /// A name for the next store.
+    func nextStore() -> String {
+        state.withLock { state in
+            state.stores += 1
+            return "store\(state.stores)"
+        }
+    }
+
+    /// Everything so far as a Swift function that takes what opens a store.
+    func script(named name: String, comment: String) -> String {
+        let (entries, isCut) = state.withLock { ($0.entries, $0.isCut) }
+        var lines = ["import TidelineStore", "", "// \(comment)"]
+        if isCut { lines.append("// Only the first calls are shown.") }
+        lines.append("func \(name)(_ open: (_ directory: String) throws -> any LocalStore) throws {")
+        for entry in entries { Trace.append(entry, to: &lines, indent: "    ") }
+        lines.append("}")
+        return lines.joined(separator: "\n")
+    }
+
+    private static func append(_ entry: Entry, to lines: inout [String], indent: String) {
+        let error = entry.error.withLock { $0 }
+        let body = entry.body.withLock { $0 }
+        let text = entry.text()
+        if let error {
+            lines.append("\(indent)// throws \(error.split(whereSeparator: \.isNewline).joined(separator: " "))")
+        }
+        let call = error == nil ? "try " : "try? "
+        let start = entry.isExpression ? "_ = \(call)" : text.hasPrefix("let ") ? "" : call
+        guard let body else {
+            lines.append(indent + start + text)
+            return
+        }
+        lines.append("\(indent)\(start)\(text)")
+        for inner in body { append(inner, to: &lines, indent: indent + "    ") }
+        if error != nil { lines.append("\(indent)    throw StoreError(.io, \"the body throws\")") }
+        lines.append("\(indent)}")
+    }
+}

@@ -1,0 +1,222 @@
+internal import TidelineStore
+
+/// A store that notes what is asked of it, and passes it on.
+final class TracedStore: LocalStore {
+    /// The store itself.
+    let base: any LocalStore
+    private let name: String
+    private let trace: Trace
+
+    init(_ base: any LocalStore, name: String, trace: Trace) {
+        self.base = base
+        self.name = name
+        self.trace = trace
+    }
+
+    var capabilities: StoreCapabilities { base.capabilities }
+
+    func define(_ tables: [TableSchema]) throws {
+        let name = name
+        try noting {
+            "\(name).define(\(tables.swiftSource))"
+        } call: {
+            try base.define(tables)
+        }
+    }
+
+    func tables() throws -> [TableSchema] {
+        let name = name
+        return try noting(isExpression: true) {
+            "\(name).tables()"
+        } call: {
+            try base.tables()
+        }
+    }
+
+    func close() throws {
+        let name = name
+        try noting {
+            "\(name).close()"
+        } call: {
+            try base.close()
+        }
+    }
+
+    func read<T>(_ body: (TracedReader) throws -> T) throws -> T {
+        let entry = begin("read", "reader")
+        return try TracedCall(trace: trace, entry: entry).run {
+            try base.read { try body(TracedReader(base: $0, call: TracedCall(trace: trace, entry: entry))) }
+        }
+    }
+
+    func write<T>(_ body: (TracedWriter) throws -> T) throws -> T {
+        let entry = begin("write", "writer")
+        return try TracedCall(trace: trace, entry: entry).run {
+            try base.write { try body(TracedWriter(base: $0, call: TracedCall(trace: trace, entry: entry))) }
+        }
+    }
+
+    private func begin(_ kind: String, _ handle: String) -> Trace.Entry {
+        let name = name
+        let entry = Trace.Entry(isExpression: false) { "\(name).\(kind) { \(handle) in" }
+        entry.body.withLock { $0 = [] }
+        trace.add(entry)
+        return entry
+    }
+
+    private func noting<T>(
+        isExpression: Bool = false, _ text: @escaping @Sendable () -> String, call: () throws -> T
+    ) throws -> T {
+        let entry = Trace.Entry(isExpression: isExpression, text)
+        trace.add(entry)
+        return try TracedCall(trace: trace, entry: entry).run(call)
+    }
+}
+
+/// A call in a trace, within which others are made.
+struct TracedCall: Sendable {
+    let trace: Trace
+    let entry: Trace.Entry
+
+    /// Makes the call and notes how it ended.
+    func run<T>(_ call: () throws -> T) throws -> T {
+        do {
+            return try call()
+        } catch {
+            entry.end(error)
+            throw error
+        }
+    }
+
+    /// Makes a call within this one.
+    func noting<T>(
+        isExpression: Bool = true, _ text: @escaping @Sendable () -> String, call: () throws -> T
+    ) throws -> T {
+        let inner = Trace.Entry(isExpression: isExpression, text)
+        trace.add(inner, within: entry)
+        return try TracedCall(trace: trace, entry: inner).run(call)
+    }
+}
+
+/// The reader of a traced store.
+struct TracedReader: StoreReader {
+    let base: any StoreReader
+    let call: TracedCall
+
+    func schema(of table: String) throws -> TableSchema {
+        try call.noting {
+            "reader.schema(of: \(table.swiftSource))"
+        } call: {
+            try base.schema(of: table)
+        }
+    }
+
+    func shape(of table: String) throws -> RowShape { try base.shape(of: table) }
+
+    func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
+        try call.noting {
+            "reader.row(in: \(table.swiftSource), id: \(id.swiftSource))"
+        } call: {
+            try base.withRow(in: table, id: id, body)
+        }
+    }
+
+    @discardableResult
+    func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+        try call.noting {
+            "reader.rows(matching: \(query.swiftSource))"
+        } call: {
+            try base.scan(query, body)
+        }
+    }
+
+    func count(_ query: Query) throws -> Int {
+        try call.noting {
+            "reader.count(\(query.swiftSource))"
+        } call: {
+            try base.count(query)
+        }
+    }
+}
+
+/// The writer of a traced store.
+struct TracedWriter: StoreWriter {
+    /// Of a larger batch only the number of rows is noted.
+    private static let maximumBatch = 200
+
+    let base: any StoreWriter
+    let call: TracedCall
+
+    func schema(of table: String) throws -> TableSchema {
+        try call.noting {
+            "writer.schema(of: \(table.swiftSource))"
+        } call: {
+            try base.schema(of: table)
+        }
+    }
+
+    func shape(of table: String) throws -> RowShape { try base.shape(of: table) }
+
+    func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
+        try call.noting {
+            "writer.row(in: \(table.swiftSource), id: \(id.swiftSource))"
+        } call: {
+            try base.withRow(in: table, id: id, body)
+        }
+    }
+
+    @discardableResult
+    func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+        try call.noting {
+            "writer.rows(matching: \(query.swiftSource))"
+        } call: {
+            try base.scan(query, body)
+        }
+    }
+
+    func count(_ query: Query) throws -> Int {
+        try call.noting {
+            "writer.count(\(query.swiftSource))"
+        } call: {
+            try base.count(query)
+        }
+    }
+
+    func upsert(_ rows: borrowing PackedRows, into table: String) throws {
+        let text = TracedWriter.source(of: rows, into: table)
+        try call.noting(isExpression: false, text) { try base.upsert(rows, into: table) }
+    }
+
+    @discardableResult
+    func delete(ids: [RowID], from table: String) throws -> Int {
+        try call.noting {
+            "writer.delete(ids: \(ids.swiftSource), from: \(table.swiftSource))"
+        } call: {
+            try base.delete(ids: ids, from: table)
+        }
+    }
+
+    @discardableResult
+    func delete(matching query: Query) throws -> Int {
+        try call.noting {
+            "writer.delete(matching: \(query.swiftSource))"
+        } call: {
+            try base.delete(matching: query)
+        }
+    }
+
+    private static func source(of rows: borrowing PackedRows, into table: String) -> @Sendable () -> String {
+        let count = rows.count
+        guard count <= maximumBatch else {
+            return { "writer.upsert([Row](), into: \(table.swiftSource))  // \(count) rows, left out" }
+        }
+        var owned: [Row] = []
+        for index in 0..<count { owned.append(rows.withRow(at: index) { $0.owned() }) }
+        return { [owned] in
+            guard owned.count != 1 else {
+                return "writer.upsert(\(owned[0].swiftSource) as Row, into: \(table.swiftSource))"
+            }
+            return "writer.upsert(\(owned.swiftSource) as [Row], into: \(table.swiftSource))"
+        }
+    }
+}
