@@ -174,7 +174,7 @@ let package = Package(
         .target(
             name: "SortedFileStore",
             dependencies: ["TidelineStore", "TidelineKeyValue"],
-            path: "Tests/SortedFileStore",
+            path: "Examples/CustomStore/Sources/SortedFileStore",
             swiftSettings: settings
         ),
         .target(
@@ -199,6 +199,15 @@ let package = Package(
         .testTarget(
             name: "StoreContract",
             dependencies: ["TidelineStore", "TidelineTestStores", "TidelineConformance", "TidelineTestSupport", "StoreProbe"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "TidelineConformanceTests",
+            dependencies: [
+                "TidelineConformance", "TidelineConformanceCommand", "TidelineFaults", "TidelineStore",
+                "TidelineKeyValue", "TidelineMemory", "TidelineTestStores", "TidelineTestSupport", "StoreProbe",
+                argumentParser,
+            ],
             swiftSettings: settings
         ),
         .testTarget(

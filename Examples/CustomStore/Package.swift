@@ -1,0 +1,36 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package as one's own would be: beside this one, only the path of the dependency would be a URL.
+let tideline = "tideline"
+
+let package = Package(
+    name: "custom-store",
+    platforms: [.macOS(.v15)],
+    products: [.library(name: "SortedFileStore", targets: ["SortedFileStore"])],
+    dependencies: [.package(name: tideline, path: "../..")],
+    targets: [
+        .target(
+            name: "SortedFileStore",
+            dependencies: [
+                .product(name: "TidelineStore", package: tideline),
+                .product(name: "TidelineKeyValue", package: tideline),
+            ]),
+        // The suite as a command; also the second process of its checks.
+        .executableTarget(
+            name: "conformance",
+            dependencies: [
+                "SortedFileStore",
+                .product(name: "TidelineConformance", package: tideline),
+                .product(name: "TidelineConformanceCommand", package: tideline),
+                .product(name: "TidelineFaults", package: tideline),
+            ]),
+        .testTarget(
+            name: "SortedFileStoreTests",
+            dependencies: [
+                "SortedFileStore", "conformance",
+                .product(name: "TidelineConformance", package: tideline),
+                .product(name: "TidelineFaults", package: tideline),
+            ]),
+    ]
+)

@@ -1,0 +1,73 @@
+internal import Foundation
+internal import Synchronization
+public import TidelineKeyValue
+public import TidelineStore
+
+/// An engine as an app may write its own: all entries in memory, in order, and in one file, which each commit replaces.
+///
+/// The file is a checksum of eight bytes and a property list. A commit costs as much as the whole file: this is an engine
+/// for thousands of rows, not for millions.
+public final class SortedFileEngine: OrderedKeyValueEngine {
+    public let capabilities = StoreCapabilities(name: "sortedFile", durability: .full, detectsBitFlips: true)
+    /// The least that is allowed, so that longer keys are seen to go the long way round.
+    public let maximumKeyLength = 128
+    public var path: String? { file.path }
+    private let file: URL
+    private let folder: FileHandle
+    private let committed: Mutex<SortedSnapshot>
+
+    /// Opens the store in a folder, which is made if it does not exist, and keeps every other store out of it.
+    public init(path: String) throws {
+        mkdir(path, 0o755)
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw StoreError(.io, "there is no folder and none can be made", path: path) }
+        folder = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            throw StoreError(.locked, "another store has the folder open; close it first", path: path)
+        }
+        file = URL(fileURLWithPath: "\(path)/entries")
+        committed = Mutex(access(file.path, F_OK) == 0 ? try SortedFileEngine.load(file) : SortedSnapshot())
+    }
+
+    public func read<T>(_ body: (SortedSnapshot) throws -> T) throws -> T { try body(committed.withLock { $0 }) }
+
+    public func write<T>(_ body: (OverlayTransaction<SortedSnapshot>) throws -> T) throws -> T {
+        let snapshot = committed.withLock { $0 }
+        let transaction = OverlayTransaction(over: snapshot)
+        let result = try body(transaction)
+        guard !transaction.isEmpty else { return result }
+        let changed = snapshot.applying(transaction)
+        do { try save(changed) } catch {
+            let isFull = (error as? CocoaError)?.code == .fileWriteOutOfSpace
+            throw StoreError(isFull ? .full : .io, "the file cannot be written", path: file.path, cause: error)
+        }
+        committed.withLock { $0 = changed }
+        return result
+    }
+
+    public func close() throws { try folder.close() }
+
+    /// The new file is whole and synced before it takes the place of the old one, in one step.
+    private func save(_ snapshot: SortedSnapshot) throws {
+        let new = file.appendingPathExtension("new")
+        let content = try PropertyListEncoder().encode(snapshot)
+        try (checksum(content) + content).write(to: new)
+        try FileHandle(forUpdating: new).synchronize()
+        guard rename(new.path, file.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        try folder.synchronize()
+    }
+
+    private static func load(_ file: URL) throws -> SortedSnapshot {
+        let data = try Data(contentsOf: file)
+        guard data.prefix(8) == checksum(data.dropFirst(8)) else {
+            throw StoreError(.corrupt, "the file is damaged; restore it from a copy", path: file.path)
+        }
+        return try PropertyListDecoder().decode(SortedSnapshot.self, from: Data(data.dropFirst(8)))
+    }
+}
+
+/// FNV-1a.
+private func checksum(_ data: Data) -> Data {
+    let hash = data.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    return withUnsafeBytes(of: hash.littleEndian) { Data($0) }
+}
