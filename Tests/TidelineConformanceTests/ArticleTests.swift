@@ -1,0 +1,40 @@
+import Foundation
+import Testing
+
+/// The articles show what is built.
+@Suite struct ArticleTests {
+    private static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+    }
+
+    /// The lines of code in a part of a text that begins and ends with these headings.
+    private static func code(in text: String, from start: String, to end: String) -> [String] {
+        let part = text.components(separatedBy: start).last?.components(separatedBy: end).first ?? ""
+        let blocks = part.components(separatedBy: "```swift\n").dropFirst()
+        return blocks.flatMap { $0.components(separatedBy: "```")[0].split(separator: "\n") }
+            .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    }
+
+    @Test func theEngineOfTheArticleIsTheExamples() throws {
+        let sources = ["SortedFileEngine", "SortedSnapshot", "SortedFileStore"]
+        let example = try sources.map { try Self.text("Examples/CustomStore/Sources/SortedFileStore/\($0).swift") }
+        let lines = Set(example.flatMap { $0.split(separator: "\n") }.map { $0.trimmingCharacters(in: .whitespaces) })
+        let article = try Self.text("Conformance/Suite/TidelineConformance.docc/ImplementingAStore.md")
+        let shown = Self.code(in: article, from: "### The engine", to: "### Say only what is true")
+        #expect(shown.count > 50)
+        for line in shown { #expect(lines.contains(line), "not in the example: \(line)") }
+    }
+
+    @Test func theEngineIsShort() throws {
+        let sources = ["SortedFileEngine", "SortedSnapshot"]
+        let code = try sources.flatMap {
+            try Self.text("Examples/CustomStore/Sources/SortedFileStore/\($0).swift").split(separator: "\n")
+        }
+        let lines = code.map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { !$0.hasPrefix("//") && !$0.contains("import ") }
+        #expect(lines.count < 100)
+    }
+}
