@@ -1,0 +1,95 @@
+internal import TidelineStore
+
+extension Check {
+    /// Tokens of pulls and the counter of operations.
+    static let syncSettings: [Check] = [
+        Check(
+            "SYN-030", "A token is found by table, key and type, and none of a like name",
+            why: "A token of another query makes a pull begin too late: rows are missing, and nobody is told."
+        ) { trial in
+            let store = try settings(trial)
+            try trial.expect(SystemRows.token("TodoItem", "q"), in: store, finds: ["1"])
+            try trial.expect(SystemRows.token("TodoItem", "Q"), in: store, finds: ["2"])
+            try trial.expect(SystemRows.token("Note", "q"), in: store, finds: ["3"])
+            try trial.expect(SystemRows.token("TodoItem", "q", type: 2), in: store, finds: ["4"])
+            try trial.expect(SystemRows.token("TodoItem", "q "), in: store, finds: ["5"])
+            for (table, key) in [("todoitem", "q"), ("TodoItem", ""), ("TodoItem", "%"), ("TodoItem", "qq")] {
+                try trial.expect(SystemRows.token(table, key), in: store, finds: [])
+            }
+        },
+        Check("SYN-031", "A token that is saved again replaces the one before, and leaves the others as they are") {
+            trial in
+            let store = try settings(trial)
+            try store.put([["id": "1", "value": "later"]], into: "MS_TableConfig")
+            let values = try store.read { try $0.allRows("MS_TableConfig") }.map { $0["value"] ?? .null }
+            try trial.expect(values, is: ["later", "two", "three", "four", "five"], "the values of all settings")
+            try trial.expect(SystemRows.token("TodoItem", "q").limit(1), in: store, finds: ["1"])
+        },
+        Check("SYN-032", "The tokens of one table are removed by table and type; counters and other tables stay") {
+            trial in
+            let store = try settings(trial)
+            let count = try store.write { try $0.delete(matching: SystemRows.token("TodoItem")) }
+            try trial.expect(count, is: 3, "the number of tokens removed")
+            try trial.expect(Query("MS_TableConfig"), in: store, finds: ["3", "4"], "the settings that are left")
+        },
+        Check("SYN-033", "The token of one query is removed by table, key and type; the table's others stay") { trial in
+            let store = try settings(trial)
+            let count = try store.write { try $0.delete(matching: SystemRows.token("TodoItem", "q")) }
+            try trial.expect(count, is: 1, "the number of tokens removed")
+            try trial.expect(Query("MS_TableConfig"), in: store, finds: ["2", "3", "4", "5"], "the settings left")
+        },
+        Check(
+            "SYN-034", "A counter is read, advanced and read again within one transaction",
+            why: "Two changes in one transaction each take a number; a write that does not see itself gives one twice."
+        ) { trial in
+            let store = try trial.syncStore(.items)
+            try store.write { writer in
+                for expected in 1...3 {
+                    let last = try writer.row(in: "MS_TableConfig", id: "last")?["value"]?.string
+                    let next = (last.flatMap { Int($0) } ?? 0) + 1
+                    try trial.expect(next, is: expected, "the next number")
+                    try writer.upsert(
+                        SystemRows.setting("last", "", "last", type: 2, value: "\(next)"), into: "MS_TableConfig")
+                }
+            }
+            let stored = try store.row(in: "MS_TableConfig", "last")?["value"]
+            try trial.expect(stored, is: "3", "the counter after the commit")
+        },
+        Check("SYN-035", "An operation that was just queued is the newest one within the same transaction") { trial in
+            let store = try trial.syncStore(.items)
+            let newest = Query("MS_TableOperations").order(by: "id", descending: true).limit(1)
+            try store.write { writer in
+                for number: Int64 in 1...12 {
+                    try writer.upsert(SystemRows.operation(number, "a\(number)"), into: "MS_TableOperations")
+                    let found = try writer.rows(matching: newest).rows.first?.key
+                    try trial.expect(found, is: .int(number), "the newest operation inside the write")
+                }
+                let ofRow = try writer.ids(SystemRows.operations(of: "TodoItem", key: "a7"))
+                try trial.expect(ofRow, is: ["7"], "the operations of a row inside the write")
+            }
+        },
+        Check("SYN-036", "Settings, queue and errors are there after reopening", needs: [.persistence]) { trial in
+            let store = try settings(trial)
+            try store.put([SystemRows.operation(7, "a")], into: "MS_TableOperations")
+            try store.put([SystemRows.error(7)], into: "MS_TableOperationErrors")
+            let reopened = try trial.reopened(store)
+            try trial.expect(SystemRows.token("TodoItem", "Q"), in: reopened, finds: ["2"])
+            try trial.expect(SystemRows.operations(of: "TodoItem", key: "a"), in: reopened, finds: [7])
+            let error = try reopened.row(in: "MS_TableOperationErrors", "7")
+            try trial.expect(error, is: SystemRows.error(7).completed(for: SystemRows.tables.errorsSchema), "the error")
+        },
+    ]
+
+    private static func settings(_ trial: Trial) throws -> TracedStore {
+        let store = try trial.syncStore(.items, .notes)
+        let rows = [
+            SystemRows.setting("1", "TodoItem", "q", value: "one"),
+            SystemRows.setting("2", "TodoItem", "Q", value: "two"),
+            SystemRows.setting("3", "Note", "q", value: "three"),
+            SystemRows.setting("4", "TodoItem", "q", type: 2, value: "four"),
+            SystemRows.setting("5", "TodoItem", "q ", value: "five"),
+        ]
+        try store.put(rows, into: "MS_TableConfig")
+        return store
+    }
+}

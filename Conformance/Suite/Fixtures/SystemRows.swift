@@ -1,0 +1,69 @@
+internal import TidelineStore
+
+/// Rows of the sync core's tables, made as the core makes them, and the queries that it makes of them.
+enum SystemRows {
+    /// The tables under their own names.
+    static let tables = SystemTables()
+
+    /// An operation that waits to be sent.
+    static func operation(
+        _ number: Int64, _ item: String, of table: String = "TodoItem", kind: Int64 = 0, properties: String? = nil
+    ) -> Row {
+        var row: Row = [
+            "table": .string(table), "itemId": .string(item), "itemKey": .string(item.asciiLowercased),
+            "tableKind": .int(kind), "attempts": 0, "sent": .json("[]"), "restores": false, "revision": 0,
+        ]
+        row.key = .int(number)
+        row["properties"] = properties.map { .json($0) } ?? .null
+        return row
+    }
+
+    /// What is kept of an operation that failed.
+    static func error(_ number: Int64, _ table: String = "TodoItem") -> Row {
+        [
+            "id": .string(String(number)), "operationId": .int(number), "tableKind": 1, "table": .string(table),
+            "properties": .json(#"{"code":"conflict","status":412}"#),
+        ]
+    }
+
+    /// A setting under its table, key and type: the token of a pull, or the counter of operations.
+    static func setting(_ id: String, _ table: String, _ key: String, type: Int64 = 1, value: String) -> Row {
+        [
+            "id": .string(id), "table": .string(table), "key": .string(key), "keyType": .int(type),
+            "value": .string(value),
+        ]
+    }
+
+    /// The operations of one row, the oldest first.
+    static func operations(of table: String, key: String) -> Query {
+        Query(tables.operations).filter(.column("table") == .value(table) && .column("itemKey") == .value(key))
+            .order(by: "id")
+    }
+
+    /// The token of one query of a table, or all of the table.
+    static func token(_ table: String, _ key: String? = nil, type: Int64 = 1) -> Query {
+        let ofTable = Query(tables.config).filter(
+            .column("table") == .value(table) && .column("keyType") == .value(type))
+        return key.map { ofTable.filter(.column("key") == .value($0)) } ?? ofTable
+    }
+}
+
+extension Trial {
+    /// A store with the tables of the sync core and those of an app.
+    func syncStore(_ tables: TableSchema...) throws -> TracedStore {
+        let store = try open()
+        try store.define(SystemRows.tables.schemas + tables)
+        return store
+    }
+}
+
+extension TracedStore {
+    /// Stores rows in one transaction.
+    func put(_ rows: [Row], into table: String) throws { try write { try $0.upsert(rows, into: table) } }
+
+    /// The row of that id.
+    func row(in table: String, _ id: RowID) throws -> Row? { try read { try $0.row(in: table, id: id) } }
+
+    /// How many rows a query matches.
+    func count(_ query: Query) throws -> Int { try read { try $0.count(query) } }
+}
