@@ -19,9 +19,15 @@ public struct CheckResult: Sendable, Hashable, Codable {
         public var seed: UInt64
         /// Swift that repeats what was done to the store; it compiles with `import TidelineStore`.
         public var script: String?
+
+        package init(message: String, seed: UInt64, script: String?) {
+            self.message = message
+            self.seed = seed
+            self.script = script
+        }
     }
 
-    init(id: String, status: CheckStatus, reason: String? = nil, failure: Failure? = nil, seconds: Double = 0) {
+    package init(id: String, status: CheckStatus, reason: String? = nil, failure: Failure? = nil, seconds: Double = 0) {
         self.id = id
         self.status = status
         self.reason = reason

@@ -47,7 +47,7 @@ public struct KnownFailures: Sendable, Hashable {
     }
 
     /// A result in the light of what is known.
-    func judged(_ result: CheckResult, store: String) -> CheckResult {
+    package func judged(_ result: CheckResult, store: String) -> CheckResult {
         let keys = ["\(store)/\(result.id)".uppercased(), result.id.uppercased()]
         guard let reason = keys.lazy.compactMap({ reasons[$0] }).first else { return result }
         var judged = result
