@@ -1,4 +1,4 @@
 extension Check {
     /// Death of the process, loss of power, failing and damaged files.
-    static let durability: [Check] = durabilityFaults + durabilityKills + durabilityDamage
+    static let durability: [Check] = durabilityCopies + durabilityFaults + durabilityKills + durabilityDamage
 }

@@ -1,0 +1,123 @@
+internal import Foundation
+internal import TidelineStore
+
+extension Check {
+    /// What is in the files while the store is open: what a death at this moment would leave. They need no second process.
+    static let durabilityCopies: [Check] = [
+        Check(
+            "DUR-301", "A commit is in the files when it is acknowledged, not only when the store is closed",
+            why: """
+                The files are copied while the store is open, as the death of the process would leave them. A store that \
+                keeps commits in a buffer of its own, or writes them on another thread, loses them.
+                """,
+            needs: [.survivingDeath]
+        ) { trial in
+            let store = try trial.store(.items, .notes)
+            for number in 1...5 {
+                try store.write { writer in
+                    try writer.upsert(["id": .string("\(number)"), "text": "x"], into: "TodoItem")
+                    try writer.upsert(["id": .string("\(number)"), "number": .int(Int64(number))], into: "Note")
+                }
+                let copy = try trial.openCopy("copy\(number)")
+                let ids = (1...number).map { RowID.string("\($0)") }
+                try trial.expect(Query("TodoItem"), in: copy, finds: ids, "the copy after commit \(number)")
+                try trial.expect(Query("Note"), in: copy, finds: ids, "the copy after commit \(number)")
+                try copy.close()
+            }
+        },
+        Check(
+            "DUR-302", "A deletion is in the files when it is acknowledged",
+            why: "A deletion that is kept for later brings the row back after the process died.",
+            needs: [.survivingDeath]
+        ) { trial in
+            let store = try trial.store(.items)
+            try store.write { try $0.upsert([["id": "1"], ["id": "2"], ["id": "3"]], into: "TodoItem") }
+            try store.write { _ = try $0.delete(ids: ["1"], from: "TodoItem") }
+            try store.write { _ = try $0.delete(matching: Query("TodoItem", predicate: .column("id") == "3")) }
+            try trial.expect(Query("TodoItem"), in: try trial.openCopy("copy"), finds: ["2"], "the copy")
+        },
+        Check(
+            "DUR-303", "A definition is in the files when it is acknowledged",
+            why: "Rows of a table whose definition is written later cannot be read after the process died.",
+            needs: [.survivingDeath]
+        ) { trial in
+            let store = try trial.store(.items)
+            try store.define([.notes])
+            let copy = try trial.openCopy("copy")
+            try trial.expect(try copy.tables().map(\.name), is: ["Note", "TodoItem"], "the tables of the copy")
+        },
+        Check(
+            "DUR-304", "What a transaction has not committed is not in the files as committed",
+            why: """
+                The files are copied from within the body of a write. A store that writes rows before the commit, \
+                without a way to take them back, shows half of a transaction after the process died.
+                """,
+            needs: [.survivingDeath]
+        ) { trial in
+            let store = try trial.store(.items, .notes)
+            try store.write { try $0.upsert(["id": "1"], into: "TodoItem") }
+            try store.write { writer in
+                try writer.upsert((2...400).map { ["id": .string("\($0)"), "text": "open"] }, into: "TodoItem")
+                try writer.upsert(["id": "1"], into: "Note")
+                try trial.copyFiles(to: "copy")
+            }
+            let copy = try trial.open("copy")
+            try trial.expect(Query("TodoItem"), in: copy, finds: ["1"], "the copy")
+            try trial.expect(Query("Note"), in: copy, finds: [], "the copy")
+        },
+        Check(
+            "DUR-305", "What was rolled back is not in the files",
+            why: "A store that undoes changes in memory only brings them back when it is opened anew.",
+            needs: [.survivingDeath]
+        ) { trial in
+            let store = try trial.store(.items, .notes)
+            try store.write { try $0.upsert(["id": "1", "text": "kept"], into: "TodoItem") }
+            try trial.undo(store) { writer in
+                try writer.upsert([["id": "1", "text": "undone"], ["id": "2"]], into: "TodoItem")
+                try writer.upsert(["id": "1"], into: "Note")
+            }
+            let copy = try trial.openCopy("copy")
+            let expected: Row = ["id": "1", "text": "kept"]
+            try trial.expect(
+                try copy.read { try $0.allRows("TodoItem") }, are: [expected.completed(for: .items)], "the copy")
+            try trial.expect(Query("Note"), in: copy, finds: [], "the copy")
+            try store.close()
+            let reopened = try trial.open()
+            try trial.expect(Query("TodoItem"), in: reopened, finds: ["1"], "the store, opened anew")
+            try trial.expect(Query("Note"), in: reopened, finds: [], "the store, opened anew")
+        },
+    ]
+}
+
+extension Trial {
+    private struct RollBack: Error {}
+
+    /// Copies the files of the store in the folder `store` as they are at this moment.
+    fileprivate func copyFiles(to name: String) throws {
+        do {
+            try FileManager.default.copyItem(atPath: try folder("store"), toPath: "\(directory)/\(name)")
+        } catch let error as KitError {
+            throw error
+        } catch {
+            throw KitError("the store's files cannot be copied: \(error.localizedDescription)")
+        }
+    }
+
+    /// Opens a copy of the files of the store in the folder `store`, which stays open.
+    fileprivate func openCopy(_ name: String) throws -> TracedStore {
+        try copyFiles(to: name)
+        return try open(name)
+    }
+
+    /// Runs a body that throws when it is done.
+    fileprivate func undo(_ store: TracedStore, _ body: (TracedWriter) throws -> Void) throws {
+        do {
+            try store.write { writer in
+                try body(writer)
+                throw RollBack()
+            }
+        } catch let error where error is RollBack {
+            return
+        }
+    }
+}
