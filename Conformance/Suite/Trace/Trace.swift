@@ -75,7 +75,8 @@ final class Trace: Sendable {
             lines.append("\(indent)// throws \(error.split(whereSeparator: \.isNewline).joined(separator: " "))")
         }
         let call = error == nil ? "try " : "try? "
-        let start = entry.isExpression ? "_ = \(call)" : text.hasPrefix("let ") ? "" : call
+        let isStatement = text.hasPrefix("let ") || text.hasPrefix("// ")
+        let start = entry.isExpression ? "_ = \(call)" : isStatement ? "" : call
         guard let body else {
             lines.append(indent + start + text)
             return

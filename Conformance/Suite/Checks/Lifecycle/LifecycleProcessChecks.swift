@@ -1,4 +1,4 @@
 extension Check {
     /// A second process on the same files.
-    static let lifecycleProcesses: [Check] = []
+    static let lifecycleProcesses: [Check] = lifecycleLocks + lifecycleSharing
 }

@@ -1,0 +1,89 @@
+internal import TidelineStore
+
+extension Check {
+    /// Files that one process has to itself, and what a process leaves behind.
+    static let lifecycleLocks: [Check] = [
+        Check(
+            "LIF-101", "A second process that opens a store which is open gets locked",
+            why: """
+                Two processes that write to files which are not made for it destroy them. The error says at once \
+                what to do: close the other.
+                """,
+            needs: [.exclusiveFiles, .process]
+        ) { trial in
+            let store = try trial.store(.notes)
+            try trial.expectLockedOut()
+            try store.write { try $0.upsert(["id": "1", "text": "still here"], into: "Note") }
+            try trial.expect(try store.read { try $0.ids(Query("Note")) }, is: ["1"], "the rows of the first store")
+        },
+        Check(
+            "LIF-102", "A store that another process has open is locked until that process closes it",
+            needs: [.exclusiveFiles, .process]
+        ) { trial in
+            let steps = try trial.writing(PairedTransactions(writer: "other", count: 3))
+            try trial.child(steps + [.wait, .close, .say("closed"), .wait]) { child in
+                try trial.expectNumbers(0..<3, from: child)
+                try child.expect(ChildLine.waiting)
+                try trial.expectError(.locked, "opening what another process has open") {
+                    try trial.open().close()
+                }
+                child.proceed()
+                try child.expect("closed")
+                let writing = PairedTransactions(writer: "other", count: 3)
+                try trial.expectPairs([writing: 3...3], in: try trial.open(), "after the other process closed it")
+            }
+        },
+        Check(
+            "LIF-103", "An opening that was refused leaves the store locked",
+            why: """
+                Where a lock belongs to a process and not to a file handle, closing any handle on the file gives it \
+                up: the second attempt in the same process then opens the way to all others.
+                """,
+            needs: [.exclusiveFiles, .process]
+        ) { trial in
+            let store = try trial.store(.notes)
+            try trial.expectError(.locked, "opening a store a second time") { try trial.open().close() }
+            try trial.expectLockedOut()
+            try trial.expectLockedOut()
+            try store.close()
+            try trial.childFinishing([.open(try trial.opening()), .close])
+        },
+        Check(
+            "LIF-104", "A lock that a killed process left does not block",
+            why: """
+                A lock that is a file of its own, with a process' number in it, outlives a process that is killed, \
+                and the number may be another process' by then.
+                """,
+            needs: [.survivingDeath, .process]
+        ) { trial in
+            let writing = PairedTransactions(writer: "killed", count: 1)
+            try trial.child(try trial.writing(writing) + [.wait]) { child in
+                try trial.expectNumbers(0..<1, from: child)
+                try child.expect(ChildLine.waiting)
+                child.kill()
+                _ = try child.finish()
+            }
+            let store = try trial.open()
+            try trial.expectPairs([writing: 1...1], in: store, "after the process that had it open was killed")
+            try store.write { try $0.upsert(["id": "mine"], into: "left") }
+            try store.close()
+            try trial.childFinishing([.open(try trial.opening()), .close])
+        },
+    ]
+}
+
+extension Trial {
+    /// Fails unless a second process that opens the store gets `locked`, with an error that names where it is.
+    fileprivate func expectLockedOut() throws {
+        let opening = try opening()
+        let end = try child([.open(opening), .close]) { try $0.finish() }
+        guard let failure = end.failure else {
+            throw CheckFailure("a second process opens a store that is open: expected StoreError locked, but \(end)")
+        }
+        try expect(
+            failure.code == .locked,
+            "a second process opens a store that is open: expected StoreError locked, thrown was \(failure)")
+        let place = failure.path ?? failure.message
+        try expect(place.contains(opening.directory), "the error does not name the store's place: \(failure)")
+    }
+}

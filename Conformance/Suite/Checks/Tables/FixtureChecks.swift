@@ -1,0 +1,4 @@
+extension Check {
+    /// Stores that earlier releases made.
+    static let tableFixtures: [Check] = []
+}

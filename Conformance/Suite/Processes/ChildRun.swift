@@ -1,0 +1,79 @@
+internal import Foundation
+internal import TidelineStore
+
+/// The work of a second process.
+struct ChildRun {
+    private let harness: StoreHarness
+
+    init(_ harness: StoreHarness) { self.harness = harness }
+
+    func perform(_ job: ChildJob) throws {
+        say(ChildLine.greeting)
+        var store: (any LocalStore)?
+        for step in job.steps {
+            switch step {
+            case .open(let opening): store = try harness.open(opening)
+            case .say(let line): say(line)
+            case .wait: try wait()
+            case .inspect(let damages): try inspect(damages)
+            default:
+                guard let store else { throw KitError("the step \(step) comes before the store is open") }
+                try perform(step, on: store)
+            }
+        }
+    }
+
+    private func perform(_ step: ChildStep, on store: any LocalStore) throws {
+        switch step {
+        case .define(let tables): try store.define(tables)
+        case .write(let transactions): try write(transactions, to: store)
+        case .writeAndWait(let transactions):
+            try store.write { writer in
+                for number in transactions.numbers { try transactions.apply(number, to: writer) }
+                try wait()
+            }
+        case .readAndWait:
+            try store.read { reader in
+                for table in PairedTransactions.tables { _ = try reader.allRows(table.name) }
+                try wait()
+            }
+        case .increment(let counter, let times):
+            for _ in 0..<times { say(String(try counter.increment(in: store))) }
+        case .empty(let tables):
+            try store.write { writer in
+                for table in tables { try writer.delete(matching: Query(table)) }
+            }
+        case .find(let table, let column, let value):
+            let query = Query(table, predicate: .column(column) == .literal(.int(value)))
+            say(try store.read { try $0.ids(query) }.joined(separator: " "))
+        case .close: try store.close()
+        case .open, .say, .wait, .inspect: break
+        }
+    }
+
+    private func write(_ transactions: PairedTransactions, to store: some LocalStore) throws {
+        for number in transactions.numbers {
+            try store.write { try transactions.apply(number, to: $0) }
+            say(String(number))
+        }
+    }
+
+    private func inspect(_ job: DamageJob) throws {
+        let encoder = JSONEncoder()
+        try job.forEachCopy { folder in
+            let finding = DamageInspection.finding(in: folder, harness)
+            say(String(decoding: try encoder.encode(finding), as: UTF8.self))
+        }
+    }
+
+    /// Prints a line at once, without a buffer that would die with the process.
+    private func say(_ line: String) {
+        FileHandle.standardOutput.write(Data("\(ChildLine.prefix)\(line)\n".utf8))
+    }
+
+    /// Waits until the other process says so. When that has ended, so does this one.
+    private func wait() throws {
+        say(ChildLine.waiting)
+        guard readLine() != nil else { throw KitError("the process that gave the job has ended") }
+    }
+}

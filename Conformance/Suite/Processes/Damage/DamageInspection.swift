@@ -1,0 +1,128 @@
+internal import TidelineStore
+
+/// Reads a damaged store in every way, and holds each answer against what the commits of ``KnownContent`` left.
+struct DamageInspection {
+    /// The codes of errors that tell of damage.
+    private static let codes: Set<StoreError.Code> = [.corrupt, .newerFormat, .io]
+
+    private let folder: String
+    private let harness: StoreHarness
+    /// The commits that all answers so far agree with.
+    private var candidates = Array(KnownContent.states.indices)
+    private var refusals: [StoreError] = []
+
+    /// What is found in the store in a folder.
+    static func finding(in folder: String, _ harness: StoreHarness) -> DamageFinding {
+        var inspection = DamageInspection(folder: folder, harness: harness)
+        do {
+            try inspection.inspect()
+            return inspection.finding
+        } catch let wrong as WrongAnswer {
+            return DamageFinding(verdict: .wrong, detail: wrong.description)
+        } catch {
+            return DamageFinding(verdict: .badError, detail: ChildFailure(error).message)
+        }
+    }
+
+    private init(folder: String, harness: StoreHarness) {
+        self.folder = folder
+        self.harness = harness
+    }
+
+    private mutating func inspect() throws {
+        let opening = StoreOpening(directory: folder)
+        guard let store = try attempt({ [harness] in try harness.open(opening) }) else { return }
+        defer { try? store.close() }
+        try readAll(store)
+        guard refusals.isEmpty else { return }
+        // What reads as if it were whole must bear changes, too.
+        try attempt {
+            try store.define(KnownContent.tables)
+            try store.write { try KnownContent.apply(0, to: $0) }
+            try store.write { _ = try $0.delete(matching: Query(KnownContent.items.name)) }
+            try store.close()
+        }
+    }
+
+    /// What a call answers; nil when it tells of damage.
+    @discardableResult
+    private mutating func attempt<T>(_ call: () throws -> T) throws -> T? {
+        do {
+            return try call()
+        } catch let error as StoreError where Self.codes.contains(error.code) {
+            refusals.append(error)
+            return nil
+        }
+    }
+
+    private var finding: DamageFinding {
+        let isLast = candidates.last == KnownContent.states.indices.last
+        guard let error = refusals.first else {
+            let total = KnownContent.states.count - 1
+            return DamageFinding(
+                verdict: isLast ? .right : .earlier, detail: "the rows are those of step \(candidates) of \(total)")
+        }
+        var finding = DamageFinding(verdict: isLast ? .refused : .earlierAndRefused, detail: "\(error)")
+        finding.namesPath = refusals.allSatisfy { $0.path?.contains(folder) ?? $0.message.contains(folder) }
+        return finding
+    }
+
+    /// An answer that no commit explains.
+    private struct WrongAnswer: Error {
+        var description: String
+    }
+
+    /// Keeps the commits that agree with an answer.
+    private mutating func keep(_ answer: String, where difference: (KnownContent.State) -> String?) throws {
+        let agreeing = candidates.filter { difference(KnownContent.states[$0]) == nil }
+        guard agreeing.isEmpty else {
+            candidates = agreeing
+            return
+        }
+        let nearest = candidates.last.flatMap { difference(KnownContent.states[$0]) } ?? ""
+        throw WrongAnswer(description: "\(answer): \(nearest)")
+    }
+}
+
+// MARK: - Reading
+
+extension DamageInspection {
+    private mutating func readAll(_ store: any LocalStore) throws {
+        guard let names = try attempt({ try store.tables().map(\.name) }) else { return }
+        try keep("tables()") { state in
+            state.keys.sorted() == names ? nil : "found \(names), expected \(state.keys.sorted())"
+        }
+        for table in KnownContent.tables where names.contains(table.name) {
+            try scan(table, in: store)
+            try lookUp(table, in: store)
+        }
+    }
+
+    private mutating func scan(_ table: TableSchema, in store: any LocalStore) throws {
+        for order in [[]] + table.indexes.map({ $0.columns.map { OrderTerm($0) } }) {
+            var query = Query(table.name)
+            query.order = order
+            guard let rows = try attempt({ try store.read { try $0.rows(matching: query).rows } }) else { continue }
+            let found = rows.sorted { Self.precedes($0.key, $1.key) }
+            try keep("the rows of \(query.swiftSource)") { state in
+                RowDifference(found: found, expected: state[table.name] ?? [])?.description
+            }
+        }
+    }
+
+    private mutating func lookUp(_ table: TableSchema, in store: any LocalStore) throws {
+        for id in KnownContent.ids[table.name] ?? [] {
+            let answer = try attempt { try store.read { try $0.row(in: table.name, id: id).map { [$0] } ?? [] } }
+            guard let found = answer else { continue }
+            try keep("the row \(id.text.debugDescription) of \(table.name)") { state in
+                let expected = state[table.name]?.first { $0.key == id }
+                return RowDifference(found: found, expected: expected.map { [$0] } ?? [])?.description
+            }
+        }
+    }
+
+    private static func precedes(_ a: RowID?, _ b: RowID?) -> Bool {
+        guard case .int(let left)? = a, case .int(let right)? = b else { return (a?.text ?? "") < (b?.text ?? "") }
+        return left < right
+    }
+}

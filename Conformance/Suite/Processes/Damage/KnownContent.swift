@@ -1,0 +1,98 @@
+internal import TidelineStore
+
+/// What a store holds after each of a row of commits that are always the same: tables with indexes, rows that were
+/// changed and deleted, values longer than an engine's pages.
+struct KnownContent: Sendable {
+    /// What every table holds, in order of id, by the table's name.
+    typealias State = [String: [Row]]
+
+    /// How many commits follow the definitions.
+    static let commits = 16
+
+    static let items = TableSchema(
+        "Item",
+        columns: [
+            .string("text"), .bool("done"), .int("rank"), .double("score"), .timestamp("due"), .bytes("data"),
+            .json("tags"),
+        ], systemColumns: [], indexes: [["rank"], ["done", "due"]])
+    static let counters = TableSchema(
+        "Counter", columns: [.int("value"), .string("name")], systemColumns: [], idType: .int, indexes: [["name"]])
+    static let tables = [counters, items]
+
+    /// What is there before anything, after the definitions, and after each commit.
+    static let states: [State] = {
+        var state: State = ["Item": [], "Counter": []]
+        var states = [[:], state]
+        for number in 0..<commits {
+            for table in tables { state[table.name] = rows(state[table.name] ?? [], after: number, in: table) }
+            states.append(state)
+        }
+        return states
+    }()
+
+    /// The ids of all rows that were ever in a table, by the table's name.
+    static let ids: [String: [RowID]] = Dictionary(
+        uniqueKeysWithValues: tables.map { table in (table.name, (0..<(commits * 12)).map { id($0, in: table) }) })
+
+    /// Makes the commit of that number.
+    static func apply(_ number: Int, to store: some StoreWriter) throws {
+        for table in tables {
+            try store.upsert(upserted(by: number, into: table), into: table.name)
+            try store.delete(ids: deleted(by: number, from: table), from: table.name)
+        }
+    }
+
+    /// Defines the tables and makes all commits.
+    static func fill(_ store: some LocalStore) throws {
+        try store.define(tables)
+        for number in 0..<commits { try store.write { try apply(number, to: $0) } }
+    }
+
+    // MARK: - One commit
+
+    private static func upserted(by number: Int, into table: TableSchema) -> [Row] {
+        let new = (0..<12).map { row(number * 12 + $0, version: number, in: table) }
+        // Of each commit but the first, two older rows are changed.
+        let old = number == 0 ? [] : [0, 5].map { row((number - 1) * 12 + $0, version: number, in: table) }
+        return new + old
+    }
+
+    private static func deleted(by number: Int, from table: TableSchema) -> [RowID] {
+        number == 0 ? [] : [id((number - 1) * 12 + 7, in: table)]
+    }
+
+    private static func id(_ number: Int, in table: TableSchema) -> RowID {
+        table.idType == .int ? .int(Int64(number)) : .string("item-\(number)")
+    }
+
+    private static func row(_ number: Int, version: Int, in table: TableSchema) -> Row {
+        var row = Row(id: id(number, in: table))
+        if table.idType == .int {
+            row["value"] = .int(Int64(number * 1_000 + version))
+            row["name"] = .string("counter \(number % 10)")
+            return row
+        }
+        row["text"] = .string("\(version)/\(number) " + String(repeating: "abc", count: number % 40))
+        row["done"] = .bool(number % 3 == 0)
+        row["rank"] = number % 7 == 0 ? .null : .int(Int64(number % 20))
+        row["score"] = .double(Double(number) / 4)
+        row["due"] = .timestamp(Timestamp(clampingTicks: Int64(number) * 10_000_001))
+        // A few values take several pages.
+        let length = number % 40 == 11 ? 9_000 : number % 50
+        row["data"] = .bytes((0..<length).map { UInt8(truncatingIfNeeded: $0 * 7 + number + version) })
+        row["tags"] = .json("[\(number),\(version)]")
+        return row
+    }
+
+    private static func rows(_ rows: [Row], after number: Int, in table: TableSchema) -> [Row] {
+        let changes = upserted(by: number, into: table)
+        let removed = deleted(by: number, from: table) + changes.compactMap(\.key)
+        let kept = rows.filter { row in !removed.contains { $0 == row.key } }
+        let deleted = deleted(by: number, from: table)
+        let all = kept + changes.filter { row in !deleted.contains { $0 == row.key } }
+        return all.sorted { a, b in
+            guard case .int(let left)? = a.key, case .int(let right)? = b.key else { return a.id < b.id }
+            return left < right
+        }
+    }
+}
