@@ -1,0 +1,132 @@
+internal import TidelineStore
+
+extension Check {
+    /// Many rows at once.
+    static let upsertBatches: [Check] = [
+        Check(
+            "UPS-013", "Rows of one batch may each name other columns",
+            why: "A store that takes the columns of the first row for all writes null, or nothing, into the others."
+        ) { trial in
+            let columns = TableSchema.allTypes.columns.map(\.name)
+            let numbers = 0..<Int64(64)
+            let rows = zip(0..., Row.typed(numbers)).map { number, row in
+                row.filteringColumns { (columns.firstIndex(of: $0) ?? 0) * (number + 3) % 5 < 3 }
+            }
+            let stored = Row.typed(numbers) { $0 + 100 }
+            let expected = rows.indices.map { $0 < 32 ? stored[$0].merging(rows[$0]) : rows[$0] }
+            try trial.expectRows(
+                from: Array(stored.prefix(32)), after: { try $0.upsert(rows, into: $1) }, are: expected)
+        },
+        Check(
+            "UPS-014", "Of two rows with one id in a batch the last counts, laid over the first",
+            why: "A batch that is sorted, or kept in a dictionary by id, loses the order."
+        ) { trial in
+            let batch: [Row] = [
+                ["id": "1", "string": "first", "int": 1], ["id": "2", "string": "other"],
+                ["id": "1", "string": "last", "bool": true],
+            ]
+            let expected: [Row] = [
+                ["id": "1", "string": "last", "int": 1, "bool": true], ["id": "2", "string": "other"],
+            ]
+            try trial.expectRows(after: { try $0.upsert(batch, into: $1) }, are: expected)
+            try trial.expectRows(
+                from: [.typed("1")], after: { try $0.upsert(batch, into: $1) },
+                are: [Row.typed("1").merging(expected[0]), expected[1]])
+        },
+        Check("UPS-015", "Of many rows with one id in a batch one row is left") { trial in
+            let batch = (0..<300).map { Row.typed("1", $0) }
+            try trial.expectRows(after: { try $0.upsert(batch, into: $1) }, are: [.typed("1", 299)])
+        },
+        Check("UPS-016", "An empty batch changes nothing") { trial in
+            let empty = try TableSchema.allTypes.packed([])
+            try trial.expectRows(
+                from: [.typed("1")],
+                after: { writer, table in
+                    try writer.upsert([Row](), into: table)
+                    try writer.upsert(empty, into: table)
+                }, are: [.typed("1")])
+        },
+        Check(
+            "UPS-017", "A batch comes in any order of ids",
+            why: "Engines that append sorted keys lose those that come in another order."
+        ) { trial in
+            for order in [Array(0..<40), (0..<40).reversed(), (0..<40).map { $0 * 17 % 40 }] as [[Int64]] {
+                let rows = order.map { Row.typed(.string("id \($0)"), $0) }
+                try trial.expectRows(
+                    from: rows.filter { $0["bool"] == true }, after: { try $0.upsert(rows, into: $1) }, are: rows)
+            }
+        },
+        Check(
+            "UPS-018", "A batch of 500 rows with 40 columns is stored whole",
+            why: "500 times 40 values are more than an engine may bind to one statement."
+        ) { trial in
+            let schema = TableSchema("Wide", columns: (0..<40).map { .string("c\($0)") })
+            let rows = (0..<500).map { number in
+                schema.columns.reduce(into: Row(id: .string("\(number)"))) {
+                    $0[$1.name] = .string("\($1.name)-\(number)")
+                }
+            }
+            try trial.apply(to: try trial.store(schema)) { writer in
+                try writer.upsert(rows, into: "Wide")
+            } thenLook: { reader, place in
+                try trial.expect(schema, in: reader, holds: rows, place)
+            }
+        },
+        Check("UPS-019", "A batch of 10,000 rows is stored whole, and merged whole") { trial in
+            var store = try trial.store(.notes)
+            let numbers = 0..<Int64(10_000)
+            for text in ["inserted", "merged"] {
+                let rows = numbers.map { ["id": .string("\($0)"), "text": .string("\(text) \($0)")] as Row }
+                try store.write { try $0.upsert(rows, into: "Note") }
+                store = try trial.reopened(store)
+                let found = try store.read { try $0.allRows("Note") }
+                let expected = rows.sorted { $0.id < $1.id }
+                try trial.expect(found, are: TableSchema.notes.completing(expected), "the rows \(text)")
+            }
+        },
+        Check(
+            "UPS-020", "A row of more than 64 columns takes and keeps each of them",
+            why: "A mask of 64 bits for the columns that a row names ends at 64."
+        ) { trial in
+            for count in [61, 62, 65, 129] { try mergeColumns(count, trial) }
+        },
+        Check("UPS-021", "Batches follow each other in one write, into several tables") { trial in
+            let store = try trial.store(.items, .notes)
+            let ids = (0..<30).map { "\($0)" }
+            try trial.apply(to: store) { writer in
+                for id in ids {
+                    try writer.upsert([["id": .string(id), "text": "a"]], into: "TodoItem")
+                    try writer.upsert([["id": .string(id), "text": "b"], ["id": "last"]], into: "Note")
+                }
+            } thenLook: { reader, place in
+                let (items, notes) = (rows(ids, "a"), rows(ids, "b") + [["id": "last"]])
+                try trial.expect(.items, in: reader, holds: items, place)
+                try trial.expect(.notes, in: reader, holds: notes, place)
+            }
+        },
+    ]
+
+    private static func rows(_ ids: [String], _ text: String) -> [Row] {
+        ids.map { ["id": .string($0), "text": .string(text)] }
+    }
+
+    /// Inserts rows that name two thirds of the columns, then merges rows that name another two thirds.
+    private static func mergeColumns(_ count: Int, _ trial: Trial) throws {
+        let schema = TableSchema("Wide", columns: (0..<count).map { .int("c\($0)") })
+        func row(_ number: Int, without rest: Int) -> Row {
+            let columns = (0..<count).filter { ($0 + number) % 3 != rest }
+            return columns.reduce(into: Row(id: .string("\(number)"))) {
+                $0["c\($1)"] = .int(Int64(rest * 1_000_000 + number * 1_000 + $1))
+            }
+        }
+        let (first, second) = ((0..<4).map { row($0, without: 0) }, (0..<4).map { row($0, without: 1) })
+        let name = "of \(count) columns"
+        try trial.apply(to: try trial.store(schema, in: name), in: name) { writer in
+            try writer.upsert(first, into: "Wide")
+            try writer.upsert(second, into: "Wide")
+        } thenLook: { reader, place in
+            let expected = zip(first, second).map { $0.merging($1) }
+            try trial.expect(schema, in: reader, holds: expected, "\(place), of \(count) columns")
+        }
+    }
+}

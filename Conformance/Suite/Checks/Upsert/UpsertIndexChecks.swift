@@ -1,0 +1,90 @@
+internal import TidelineStore
+
+extension Check {
+    /// The indexes of a table through its upserts.
+    static let upsertIndexes: [Check] = [
+        Check("UPS-040", "A new row is found through every index") { trial in
+            let rows = Row.typed(0..<6) { $0 / 2 } + [["id": "none"]]
+            try trial.expectIndexes(after: { try $0.upsert(rows, into: $1) }, follow: rows)
+        },
+        Check(
+            "UPS-041", "A merged row is found through every index by its new values, and no longer by its old ones",
+            why: "An entry that is left behind gives the row twice, or to a query that it does not match."
+        ) { trial in
+            let rows = Row.typed(0..<6) { $0 / 2 }
+            let changed = Row.typed(0..<6) { $0 / 2 + 10 }
+            try trial.expectIndexes(from: rows, after: { try $0.upsert(changed, into: $1) }, follow: changed)
+        },
+        Check("UPS-042", "A merge that names one column of an index over several moves the row in it") { trial in
+            let rows = Row.typed(0..<4)
+            for name in ["string", "int", "timestamp", "bool"] {
+                let change = Row.typed("1", 8).filteringColumns { $0 == name }
+                var expected = rows
+                expected[1] = rows[1].merging(change)
+                try trial.expectIndexes(from: rows, after: { try $0.upsert(change, into: $1) }, follow: expected)
+            }
+        },
+        Check("UPS-043", "A merge that names no column of an index leaves the row in it") { trial in
+            let rows = Row.typed(0..<4)
+            let changed = rows.map { Row(id: $0.key).merging(["version": "2"]) }
+            let expected = zip(rows, changed).map { $0.merging($1) }
+            try trial.expectIndexes(from: rows, after: { try $0.upsert(changed, into: $1) }, follow: expected)
+        },
+        Check("UPS-044", "A merge to null, and one from null, moves the row in every index") { trial in
+            let rows: [Row] = [.typed("1"), ["id": "2"], .typed("3", 3)]
+            let changed: [Row] = [Row(id: "1").completed(for: .allTypes), .typed("2", 2)]
+            try trial.expectIndexes(
+                from: rows, after: { try $0.upsert(changed, into: $1) }, follow: changed + [rows[2]])
+        },
+        Check("UPS-045", "A row written again with the same values is in every index once") { trial in
+            let rows = Row.typed(0..<4) + [["id": "none"]]
+            try trial.expectIndexes(
+                from: rows,
+                after: { writer, table in
+                    try writer.upsert(rows, into: table)
+                    try writer.upsert(rows + rows, into: table)
+                }, follow: rows)
+        },
+        Check("UPS-046", "Of rows with one id in a batch only the last is in the indexes") { trial in
+            let batch = (0..<5).map { Row.typed("1", $0) }
+            let between = (5..<8).map { Row.typed("1", $0) }
+            try trial.expectIndexes(
+                from: [.typed("1", 9)], after: { try $0.upsert(batch + between, into: $1) }, follow: [between[2]])
+        },
+        Check(
+            "UPS-047", "A batch that is refused leaves every index as it was",
+            why: "Entries that were written before the error, or removed, must come back with the rows."
+        ) { trial in
+            let (rows, schema) = ([Row.typed("1"), .typed("2", 2)], TableSchema.allTypesIndexed)
+            let store = try trial.typedStore(rows)
+            let batch = try schema.packed([.typed("1", 5), .typed("3", 6), Row(id: .string(""))])
+            try trial.expectError(.invalidValue, "a batch with an empty id") {
+                try store.write { try $0.upsert(batch, into: schema.name) }
+            }
+            try store.read { reader in
+                let formerly: [Row] = [.typed("1", 5), .typed("3", 6)]
+                try trial.expectIndexes(
+                    of: schema, in: reader, follow: rows, formerly: formerly, "after the batch was refused")
+            }
+        },
+        Check("UPS-048", "Many changes of many rows leave every index as a new one would be") { trial in
+            var random = SplitMix64(seed: trial.seed)
+            var rows: [Row] = []
+            var changes: [Row] = []
+            for _ in 0..<200 {
+                let change = Row.typed(.string("\(random.next() % 20)"), Int64(random.next() % 5))
+                let named = change.filteringColumns { _ in random.next() % 3 > 0 }
+                changes.append(named)
+                if let index = rows.firstIndex(where: { $0.key == named.key }) {
+                    rows[index] = rows[index].merging(named)
+                } else {
+                    rows.append(named)
+                }
+            }
+            let (final, batches) = (rows, stride(from: 0, to: 200, by: 10).map { Array(changes[$0..<$0 + 10]) })
+            try trial.expectIndexes(
+                after: { writer, table in for batch in batches { try writer.upsert(batch, into: table) } },
+                follow: final)
+        },
+    ]
+}

@@ -1,0 +1,110 @@
+internal import TidelineStore
+
+extension Check {
+    /// What one row becomes, new or laid over the one there is.
+    static let upsertMerging: [Check] = [
+        Check("UPS-001", "An insert stores the row, with null in the columns it does not name") { trial in
+            let row: Row = ["id": "1", "string": "Milk", "bool": false]
+            try trial.expectRows(after: { try $0.upsert(row, into: $1) }, are: [row])
+        },
+        Check(
+            "UPS-002", "A column that a merge does not name keeps its value",
+            why: "A page of a pull may name a part of the columns; a store that replaces rows loses the rest."
+        ) { trial in
+            for column in TableSchema.allTypes.columns {
+                let change = Row.typed("1", 2).filteringColumns { $0 == column.name }
+                try trial.expectRows(
+                    from: [.typed("1")], after: { try $0.upsert(change, into: $1) },
+                    are: [Row.typed("1").merging(change)])
+            }
+        },
+        Check(
+            "UPS-003", "An explicit null clears the column, and only that one",
+            why: "Null is a value; a store that cannot tell it from a column left out never clears anything."
+        ) { trial in
+            for column in TableSchema.allTypes.columns {
+                let change = Row(id: "1").merging([column.name: .null])
+                try trial.expectRows(
+                    from: [.typed("1")], after: { try $0.upsert(change, into: $1) },
+                    are: [Row.typed("1").merging(change)])
+            }
+        },
+        Check("UPS-004", "A merge that names every column replaces them all") { trial in
+            let change = Row.typed("1", 2).completed(for: .allTypes)
+            try trial.expectRows(from: [.typed("1")], after: { try $0.upsert(change, into: $1) }, are: [change])
+        },
+        Check("UPS-005", "A row that is an id only is stored, with null in every column") { trial in
+            try trial.expectRows(after: { try $0.upsert(Row(id: "1"), into: $1) }, are: [Row(id: "1")])
+        },
+        Check("UPS-006", "A merge that names no column changes nothing") { trial in
+            try trial.expectRows(
+                from: [.typed("1")], after: { try $0.upsert(Row(id: "1"), into: $1) }, are: [.typed("1")])
+        },
+        Check("UPS-007", "A column that was cleared, or never set, takes a value again") { trial in
+            let cleared: Row = ["id": "1", "string": .null, "int": .null]
+            try trial.expectRows(
+                from: [.typed("1"), ["id": "2"]],
+                after: { writer, table in
+                    try writer.upsert(cleared, into: table)
+                    try writer.upsert([.typed("1", 3), .typed("2", 4)], into: table)
+                }, are: [.typed("1", 3), .typed("2", 4)])
+        },
+        Check(
+            "UPS-008", "A value that grows, shrinks or becomes empty leaves the others as they are",
+            why: "Rows are packed; a merge that moves one value must move those behind it, also past 64 KiB."
+        ) { trial in
+            for length in [0, 1, 200, 70_000, 3] { try changeLength(to: length, trial) }
+        },
+        Check("UPS-009", "Merges within one write build on each other") { trial in
+            try trial.expectRows(
+                after: { writer, table in
+                    try writer.upsert(["id": "1", "string": "a", "int": 1], into: table)
+                    try writer.upsert(["id": "1", "string": "b", "bool": true], into: table)
+                    try writer.upsert(["id": "1", "bool": .null, "double": 2.5], into: table)
+                }, are: [["id": "1", "string": "b", "int": 1, "double": 2.5]])
+        },
+        Check("UPS-010", "An upsert leaves the other rows as they are") { trial in
+            let ids: [RowID] = ["0", "01", "1", "10", "1 ", "2"]
+            let rows = ids.enumerated().map { Row.typed($1, Int64($0)) }
+            let expected = rows.map { $0.id == "1" ? Row.typed("1", 9) : $0 }
+            try trial.expectRows(from: rows, after: { try $0.upsert(.typed("1", 9), into: $1) }, are: expected)
+        },
+        Check(
+            "UPS-011", "The columns that the server makes are stored as given, and never set by the store",
+            why: "`version` is compared with what the server sent, and `updatedAt` is what a pull goes on from."
+        ) { trial in
+            let stamp = Timestamp(clampingTicks: 17_672_256_000_000_001)
+            let row: Row = [
+                "id": "1", "version": "\"AAAAAAAAB9E=\"", "createdAt": .timestamp(stamp),
+                "updatedAt": .timestamp(stamp.advanced(byTicks: 1)),
+            ]
+            try trial.expectRows(
+                after: { try $0.upsert([row, .typed("2")], into: $1) }, are: [row, .typed("2")])
+        },
+        Check("UPS-012", "Rows of one id in two tables are two rows") { trial in
+            let store = try trial.store(.items, .notes)
+            let (item, note): (Row, Row) = (["id": "1", "text": "item"], ["id": "1", "text": "note", "number": 7])
+            try trial.apply(to: store) { writer in
+                try writer.upsert(item, into: "TodoItem")
+                try writer.upsert(note, into: "Note")
+            } thenLook: { reader, place in
+                try trial.expect(.items, in: reader, holds: [item], place)
+                try trial.expect(.notes, in: reader, holds: [note], place)
+            }
+        },
+    ]
+
+    /// Gives each column of variable length, in turn, a value of that many bytes.
+    private static func changeLength(to length: Int, _ trial: Trial) throws {
+        let text = String(repeating: "x", count: length)
+        let values: Row = [
+            "string": .string(text), "bytes": .bytes(Array(text.utf8)), "json": .json("[\"\(text)\"]"),
+        ]
+        for (name, value) in values.values {
+            let change = Row(id: "1").merging([name: value])
+            try trial.expectRows(
+                from: [.typed("1"), .typed("2")], after: { try $0.upsert(change, into: $1) },
+                are: [Row.typed("1").merging(change), .typed("2")])
+        }
+    }
+}

@@ -1,0 +1,156 @@
+internal import TidelineStore
+
+extension Check {
+    /// Rows that do not fit their table.
+    static let upsertRefusals: [Check] = [
+        Check(
+            "UPS-029", "A column that the table does not define is refused, naming table, column and id",
+            why: "A value that goes nowhere is lost without a word."
+        ) { trial in
+            let store = try trial.typedStore([.typed("7")])
+            for name in ["unknown", "String", "string ", "ID", "deleted", "rowid"] {
+                try expectRefusal(of: ["id": "7", name: 1], column: name, in: store, trial)
+            }
+        },
+        Check(
+            "UPS-030", "A value of another type than its column is refused, naming table, column and id",
+            why: "An engine that converts, such as 1 to true or \"1\" to 1, gives back what was never stored."
+        ) { trial in
+            let store = try trial.typedStore([.typed("7")])
+            for column in TableSchema.allTypes.columns {
+                for (name, value) in Row.typed("7").values where name != column.name {
+                    try expectRefusal(of: ["id": "7", column.name: value], column: column.name, in: store, trial)
+                }
+            }
+        },
+        Check("UPS-031", "A new row that lacks a column which is not optional is refused, naming it") { trial in
+            for row in [["id": "1"], ["id": "1", "may": 1]] as [Row] { try expectRequired(row, trial) }
+        },
+        Check("UPS-032", "Null in a column which is not optional is refused in a new row, naming it") { trial in
+            try expectRequired(["id": "1", "must": .null], trial)
+        },
+        Check("UPS-033", "Null in a column which is not optional is refused in a merge, which leaves the row") {
+            trial in
+            try expectRequired(["id": "1", "may": 2, "must": .null], over: ["id": "1", "must": "x", "may": 1], trial)
+        },
+        Check("UPS-034", "A merge may leave out columns that are not optional, and keeps them") { trial in
+            let store = try trial.store(.demanding)
+            try store.write { try $0.upsert(["id": "1", "must": "x", "may": 1], into: "Demanding") }
+            try trial.apply(to: store) { writer in
+                try writer.upsert([["id": "1"], ["id": "1", "may": 2]], into: "Demanding")
+            } thenLook: { reader, place in
+                try trial.expect(.demanding, in: reader, holds: [["id": "1", "must": "x", "may": 2]], place)
+            }
+        },
+        Check("UPS-035", "A row without an id, or with an empty one, is refused, naming the column id") { trial in
+            let store = try trial.store(.notes)
+            try trial.expectError(.invalidValue, "an upsert of a row without an id", column: "id") {
+                try store.write { try $0.upsert(["text": "no id"] as Row, into: "Note") }
+            }
+            let packed = try TableSchema.notes.packed([Row(id: .string(""))])
+            try trial.expectError(.invalidValue, "an upsert of an empty id", table: "Note", column: "id") {
+                try store.write { try $0.upsert(packed, into: "Note") }
+            }
+            try trial.expect(try store.read { try $0.count(Query("Note")) }, is: 0, "the count afterwards")
+        },
+        Check("UPS-036", "An id of another type than the table's is refused, naming the column id") { trial in
+            let numbered = TableSchema("Numbered", columns: [], idType: .int)
+            let store = try trial.store(.notes, numbered)
+            let number = try numbered.packed([Row(id: 1)])
+            let text = try TableSchema.notes.packed([Row(id: "1")])
+            try trial.expectError(.invalidValue, "an integer id among texts", table: "Note", column: "id") {
+                try store.write { try $0.upsert(number, into: "Note") }
+            }
+            try trial.expectError(.invalidValue, "a text among integer ids", table: "Numbered", column: "id") {
+                try store.write { try $0.upsert(text, into: "Numbered") }
+            }
+        },
+        Check(
+            "UPS-037", "An error in any row, the last one too, leaves nothing of the batch",
+            why: "A page of a pull is stored whole or pulled again; half of one is never pulled again."
+        ) { trial in
+            for position in [0, 50, 99] {
+                try expectNothing(ofBatchWithErrorAt: position, trial) { writer, batch in
+                    try writer.upsert(batch, into: "Note")
+                }
+            }
+        },
+        Check(
+            "UPS-038", "An error that the body passes over leaves nothing of the transaction, and the write throws",
+            why: "A write that returns says that all of it is stored; after an error in a batch, not all of it can be."
+        ) { trial in
+            try expectNothing(ofBatchWithErrorAt: 99, trial) { writer, batch in
+                try writer.upsert(["id": "before"] as Row, into: "Note")
+                try? writer.upsert(batch, into: "Note")
+            }
+        },
+        Check("UPS-039", "The store works on after a batch that was refused") { trial in
+            let store = try trial.store(.notes)
+            let (batch, error) = (numbered(100), "an upsert with an empty id at its end")
+            for _ in 0..<20 {
+                try trial.expectError(.invalidValue, error) {
+                    let packed = try TableSchema.notes.packed(batch + [Row(id: .string(""))])
+                    try store.write { try $0.upsert(packed, into: "Note") }
+                }
+            }
+            try trial.apply(to: store) { writer in
+                try writer.upsert(batch, into: "Note")
+            } thenLook: { reader, place in
+                try trial.expect(.notes, in: reader, holds: batch, place)
+            }
+        },
+    ]
+
+    /// Expects a row to be refused that was packed for a definition it fits, so that the store itself has to look.
+    private static func expectRefusal(
+        of row: Row, column: String, in store: TracedStore, _ trial: Trial
+    ) throws {
+        let value = row[column] ?? .null
+        let other = TableSchema("Other", columns: [ColumnSchema(column, value.type ?? .int)], systemColumns: [])
+        let packed = try other.packed([["id": "1"], row])
+        let table = TableSchema.allTypes.name
+        try trial.expectError(
+            .invalidValue, "an upsert of \(Trial.text(row))", table: table, column: column, id: "7"
+        ) {
+            try store.write { try $0.upsert(packed, into: table) }
+        }
+        try store.read { try trial.expect(.allTypes, in: $0, holds: [.typed("7")], "after the refusal") }
+    }
+
+    private static func expectRequired(_ row: Row, over stored: Row? = nil, _ trial: Trial) throws {
+        let store = try trial.store(.demanding, in: "demanding \(row.values.count)")
+        let rows = stored.map { [$0] } ?? []
+        try store.write { try $0.upsert(rows, into: "Demanding") }
+        try trial.expectError(
+            .invalidValue, "an upsert of \(Trial.text(row))", table: "Demanding", column: "must", id: "1"
+        ) {
+            try store.write { try $0.upsert(row, into: "Demanding") }
+        }
+        try store.read { try trial.expect(.demanding, in: $0, holds: rows, "after the refusal") }
+    }
+
+    private static func expectNothing(
+        ofBatchWithErrorAt position: Int, _ trial: Trial,
+        _ write: (TracedWriter, _ batch: borrowing PackedRows) throws -> Void
+    ) throws {
+        let store = try trial.store(.notes, in: "error at \(position)")
+        let stored: [Row] = [["id": "3", "text": "as it was"], ["id": "z"]]
+        try store.write { try $0.upsert(stored, into: "Note") }
+        var rows = numbered(99)
+        rows.insert(Row(id: .string("")), at: position)
+        let packed = try TableSchema.notes.packed(rows)
+        let what = "a batch of 100 rows, of which row \(position) has no id"
+        try trial.expectError(.invalidValue, what) { try store.write { try write($0, packed) } }
+        try store.read { try trial.expect(.notes, in: $0, holds: stored, "after \(what)") }
+    }
+
+    private static func numbered(_ count: Int64) -> [Row] {
+        (0..<count).map { ["id": .string("\($0)"), "text": "new", "number": .int($0)] }
+    }
+}
+
+extension TableSchema {
+    /// A table with one column that is not optional, and one that is.
+    fileprivate static let demanding = TableSchema(
+        "Demanding", columns: [.string("must", optional: false), .int("may")], indexes: [["must"]])
+}

@@ -1,0 +1,100 @@
+internal import TidelineStore
+
+extension Check {
+    /// Batches as they are made: their shape, the order of their columns, who owns what.
+    static let upsertShapes: [Check] = [
+        Check(
+            "UPS-022", "The columns of a batch are found by name, not by place",
+            why: "A batch may be made for another definition; a store that copies its values by place mixes them up."
+        ) { trial in
+            let names = ["string", "int", "bytes", "bool", "timestamp", "json", "double"]
+            let columns = names.compactMap { TableSchema.allTypes.column($0) }
+            let other = TableSchema("Other", columns: columns, systemColumns: [.version])
+            let rows = [Row.typed("1"), .typed("2", 2), ["id": "3", "int": 3, "version": "v"]]
+            let packed = try other.packed(rows)
+            try trial.expectRows(from: [.typed("2", 9)], after: { try $0.upsert(packed, into: $1) }, are: rows)
+        },
+        Check(
+            "UPS-023", "A batch made for fewer columns leaves the others as they are",
+            why: "A row of the same length as the stored one would be taken for all there is."
+        ) { trial in
+            let other = TableSchema("Other", columns: [.string("string"), .int("int")], systemColumns: [])
+            let change: Row = ["id": "1", "string": "new", "int": .null]
+            let packed = try other.packed([change, ["id": "2", "int": 2]])
+            try trial.expectRows(
+                from: [.typed("1")], after: { try $0.upsert(packed, into: $1) },
+                are: [Row.typed("1").merging(change), ["id": "2", "int": 2]])
+        },
+        Check("UPS-024", "A batch may know columns that the table lacks, as long as no row names them") { trial in
+            let other = TableSchema("Other", columns: [.int("unknown"), .bool("string"), .int("int")])
+            let packed = try other.packed([["id": "1", "int": 3]])
+            try trial.expectRows(after: { try $0.upsert(packed, into: $1) }, are: [["id": "1", "int": 3]])
+        },
+        Check("UPS-025", "Values set in another order than the columns', the id among them, are stored right") {
+            trial in
+            try trial.expectRows(
+                after: { writer, table in
+                    let shape = try writer.shape(of: table)
+                    var packed = PackedRows(shape: shape)
+                    for row in Row.typed(1..<4) { try packReversed(row, into: &packed) }
+                    try writer.upsert(packed, into: table)
+                }, are: Row.typed(1..<4))
+        },
+        Check(
+            "UPS-026", "An upsert leaves the batch as it was, to be used again",
+            why: "The sync core writes one page into the store and tells observers of it."
+        ) { trial in
+            let rows = [Row.typed("B"), .typed("a", 2), ["id": "b", "int": 3]]
+            let packed = try TableSchema.allTypes.packed(rows)
+            let change = { (writer: TracedWriter, table: String) in
+                try writer.upsert(packed, into: table)
+                try writer.upsert(packed, into: table)
+            }
+            try trial.expectRows(
+                after: change, are: [Row.typed("B").merging(["int": 3]), .typed("a", 2)])
+            var after: [Row] = []
+            packed.forEachRow { after.append($0.owned()) }
+            try trial.expect(after, are: rows, "the batch after it was written twice")
+        },
+        Check(
+            "UPS-027", "A row that was read is written to a table of other columns",
+            why: "A row read keeps the bytes of its own table; they mean something else in another."
+        ) { trial in
+            let store = try trial.typedStore([.typed("1")])
+            let copy = TableSchema("Copy", columns: TableSchema.allTypes.columns.reversed())
+            try store.define([copy])
+            let row = try store.read { try $0.row(in: TableSchema.allTypes.name, id: "1") }
+            guard let row else { throw CheckFailure("the row that was inserted is not found") }
+            try trial.apply(to: store) { writer in
+                try writer.upsert(row, into: "Copy")
+            } thenLook: { reader, place in
+                try trial.expect(copy, in: reader, holds: [.typed("1")], place)
+            }
+        },
+        Check("UPS-028", "A row lent by a look-up or scan is written within the same write") { trial in
+            let store = try trial.typedStore([.typed("1"), .typed("2", 2)])
+            let (from, to) = (TableSchema.allTypes, TableSchema.allTypesIndexed)
+            let rows = [Row.typed("1"), .typed("2", 2)].map { Row(id: .string($0.id + " copied")).merging($0) }
+            try trial.apply(to: store) { writer in
+                try writer.delete(matching: Query(to.name))
+                try writer.scan(Query(from.name)) { view in
+                    try writer.upsert(Row(id: .string(view.id + " copied")).merging(view.owned()), into: to.name)
+                    return .next
+                }
+            } thenLook: { reader, place in
+                try trial.expect(to, in: reader, holds: rows, place)
+                try trial.expect(from, in: reader, holds: [.typed("1"), .typed("2", 2)], place)
+            }
+        },
+    ]
+
+    private static func packReversed(_ row: Row, into packed: inout PackedRows) throws {
+        packed.beginRow()
+        for (name, value) in row.values.reversed() {
+            guard let index = packed.shape.index(of: name) else { throw CheckFailure("the shape lacks \(name)") }
+            if name == "int" { packed.setID(.string(row.id)) }
+            packed.set(value, at: index)
+        }
+        try packed.endRow()
+    }
+}

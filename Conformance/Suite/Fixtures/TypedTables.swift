@@ -1,0 +1,97 @@
+internal import Foundation
+internal import TidelineStore
+
+extension TableSchema {
+    /// An optional column of every type, named like the type, without an index.
+    static let allTypes = TableSchema("AllTypes", columns: ColumnType.allCases.map { ColumnSchema($0.rawValue, $0) })
+
+    /// The same columns with an index over each, and two over several.
+    static let allTypesIndexed = TableSchema(
+        "AllTypesIndexed", columns: allTypes.columns,
+        indexes: allTypes.columns.map { IndexSchema([$0.name]) } + [["string", "int"], ["int", "timestamp", "bool"]])
+
+    /// Both: what a store promises of rows it promises with and without an index.
+    static let typedTables = [allTypes, allTypesIndexed]
+}
+
+extension Row {
+    /// A row with a value in every column of ``TableSchema/allTypes``, other values for each number.
+    static func typed(_ id: RowID, _ number: Int64 = 1) -> Row {
+        Row(id: id).merging([
+            "bool": .bool(number % 2 == 1), "int": .int(number), "double": .double(Double(number) + 0.5),
+            "string": .string("text \(number)"), "timestamp": .timestamp(Timestamp(clampingTicks: number)),
+            "bytes": .bytes([UInt8(truncatingIfNeeded: number), 0, 255]), "json": .json("{\"n\": \(number)}"),
+        ])
+    }
+
+    /// Such a row for each of these numbers, which is its id, with the values of `value`.
+    static func typed(_ numbers: Range<Int64>, values value: (Int64) -> Int64 = { $0 }) -> [Row] {
+        numbers.map { .typed(.string("\($0)"), value($0)) }
+    }
+}
+
+extension Trial {
+    /// A store with ``TableSchema/typedTables``, each with these rows.
+    func typedStore(_ rows: [Row] = [], in name: String = "store") throws -> TracedStore {
+        let store = try open(name)
+        try store.define(TableSchema.typedTables)
+        try store.write { writer in
+            for table in TableSchema.typedTables { try writer.upsert(rows, into: table.name) }
+        }
+        return store
+    }
+
+    /// A name for a store's folder that no store of this check has taken, for those that need one store after the other.
+    var unusedName: String {
+        let taken = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        return taken.isEmpty ? "store" : "store \(taken.count + 1)"
+    }
+
+    /// Makes the same change in a table without indexes and in one with them, and fails unless both hold the rows
+    /// expected then: inside the write, in a read after it, and after the store was opened anew.
+    func expectRows(
+        from rows: [Row] = [], after change: (TracedWriter, _ table: String) throws -> Void, are expected: [Row]
+    ) throws {
+        let name = unusedName
+        try apply(to: try typedStore(rows, in: name), in: name) { writer in
+            for table in TableSchema.typedTables { try change(writer, table.name) }
+        } thenLook: { reader, place in
+            for table in TableSchema.typedTables { try expect(table, in: reader, holds: expected, place) }
+        }
+    }
+
+    /// As ``expectRows(from:after:are:)``, and fails unless every index gives the rows as they are now.
+    func expectIndexes(
+        from rows: [Row] = [], after change: (TracedWriter, _ table: String) throws -> Void, follow expected: [Row]
+    ) throws {
+        let (schema, name) = (TableSchema.allTypesIndexed, unusedName)
+        try apply(to: try typedStore(rows, in: name), in: name) { writer in
+            try change(writer, schema.name)
+        } thenLook: { reader, place in
+            try expectIndexes(of: schema, in: reader, follow: expected, formerly: rows, place)
+        }
+    }
+
+    /// Fails unless each column of a table, compared with each value that it has or had, and in both orders, gives what
+    /// the evaluator says of these rows.
+    func expectIndexes(
+        of schema: TableSchema, in reader: any StoreReader, follow rows: [Row], formerly: [Row], _ place: String
+    ) throws {
+        let complete = schema.completing(rows)
+        for column in schema.columns {
+            let operand = Predicate.column(column.name)
+            for value in Set((complete + formerly).map { $0[column.name] ?? .null }) {
+                let query = Query(schema.name, predicate: operand == .literal(value))
+                try expect(query, in: reader, over: complete, of: schema, place)
+            }
+            for descending in [false, true] {
+                let query = Query(schema.name).order(by: column.name, descending: descending)
+                try expect(query, in: reader, over: complete, of: schema, place)
+            }
+        }
+        for value in Set((complete + formerly).map { $0["string"] ?? .null }) {
+            let query = Query(schema.name, predicate: .column("string") == .literal(value)).order(by: "int")
+            try expect(query, in: reader, over: complete, of: schema, place)
+        }
+    }
+}
