@@ -190,8 +190,8 @@ let package = Package(
         .executableTarget(
             name: "StoreProbe",
             dependencies: [
-                "SortedFileStore", "TidelineStore", "TidelineKeyValue", "TidelineLMDB", "TidelineLevelDB",
-                "TidelineSQLite",
+                "SortedFileStore", "TidelineStore", "TidelineLMDB", "TidelineLevelDB", "TidelineSQLite",
+                "TidelineConformance",
             ],
             path: "Tests/StoreProbe",
             swiftSettings: settings
