@@ -1,4 +1,6 @@
 extension Check {
     /// Transactions and snapshots.
-    static let transactions: [Check] = []
+    static let transactions: [Check] =
+        transactionRollback + transactionIndexes + transactionBodies + transactionOwnChanges + transactionRewrites
+        + transactionIsolation + transactionSnapshots + transactionScans + transactionRecovery + transactionRaces
 }

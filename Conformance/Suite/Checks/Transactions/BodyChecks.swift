@@ -1,0 +1,119 @@
+internal import Foundation
+internal import Synchronization
+internal import TidelineStore
+
+/// An error that can be told from another one that looks alike.
+private final class Marked: Error {}
+
+extension Check {
+    /// How the bodies of reads and writes are called.
+    static let transactionBodies: [Check] = [
+        Check(
+            "TRN-015", "The error that a body throws is the one that comes out, be it the store's or another",
+            why: "Callers catch their own errors; one that is wrapped or replaced passes them by."
+        ) { trial in
+            let store = try ThreeTables.store(trial)
+            let marked = Marked()
+            try expectThrown(marked, "a write") { try store.write { _ in throw marked } }
+            try expectThrown(marked, "a write with changes") {
+                try store.write { writer in
+                    try writer.delete(matching: Query("Note"))
+                    throw marked
+                }
+            }
+            try expectThrown(marked, "a read") { try store.read { _ in throw marked } }
+            let own = try trial.expectError(.full, "a body that throws a store's error", table: "T", column: "c") {
+                try store.write { _ in throw StoreError(.full, "mine", table: "T", column: "c") }
+            }
+            try trial.expect(own.message, is: "mine", "the message of the error thrown on")
+        },
+        Check("TRN-016", "An error thrown while a row or a scan is looked at comes out, and the reader works on") {
+            trial in
+            let store = try ThreeTables.store(trial)
+            let marked = Marked()
+            try store.read { reader in
+                try expectThrown(marked, "scan") { try reader.scan(Query("TodoItem")) { _ in throw marked } }
+                try expectThrown(marked, "withRow") { try reader.withRow(in: "Note", id: "a") { _ in throw marked } }
+                try trial.expect(try reader.count(Query("TodoItem")), is: 4, "count after the errors")
+                try trial.expect(.notes, in: reader, holds: ThreeTables.rows(.notes), "after the errors")
+            }
+        },
+        Check("TRN-017", "What a body returns is returned, nil too") { trial in
+            let store = try ThreeTables.store(trial)
+            try trial.expect(try store.read { try $0.count(Query("Note")) }, is: 3, "the value of a read")
+            try trial.expect(
+                try store.write { try $0.delete(ids: ["a"], from: "Note") }, is: 1, "the value of a write")
+            let none: Int?? = try store.write { _ in .some(.none) }
+            try trial.expect(none == .some(.none), "a write whose body returns nil gives back \(Trial.text(none))")
+        },
+        Check(
+            "TRN-018", "A body runs exactly once, on the calling thread, before the call returns",
+            why: "A store that tries a body again when its engine is busy does twice what the body does outside."
+        ) { trial in
+            let store = try ThreeTables.store(trial)
+            let caller = pthread_self()
+            var calls: [String] = []
+            try store.read { _ in calls.append(pthread_equal(caller, pthread_self()) != 0 ? "read" : "read elsewhere") }
+            try store.write { writer in
+                calls.append(pthread_equal(caller, pthread_self()) != 0 ? "write" : "write elsewhere")
+                try writer.upsert(["id": "a", "number": 5], into: "Note")
+            }
+            try trial.rollBack(store) { _ in
+                calls.append(pthread_equal(caller, pthread_self()) != 0 ? "throwing" : "throwing elsewhere")
+            }
+            try trial.expect(calls, is: ["read", "write", "throwing"], "the calls of the three bodies")
+        },
+        Check(
+            "TRN-019", "A write within a write on the same thread throws busy, and the outer one is whole",
+            why: "Both would wait for each other for ever; an inner one that takes part commits or rolls back too much."
+        ) { trial in
+            let store = try ThreeTables.store(trial)
+            try store.write { writer in
+                try writer.upsert(["id": "a", "number": 5], into: "Note")
+                try trial.expectError(.busy, "a write within a write") {
+                    try store.write { try $0.upsert(["id": "inner"], into: "Note") }
+                }
+                try writer.upsert(["id": "b", "number": 6], into: "Note")
+            }
+            let numbers = try store.read { try $0.allRows("Note").map { $0["number"] } }
+            try trial.expect(numbers, is: [5, 6, 3], "the numbers of notes a, b, c after the outer write")
+        },
+        Check(
+            "TRN-020", "A write within a read on the same thread throws busy or commits; it does not hang",
+            why: "Where the writer must wait for readers, it waits for itself."
+        ) { trial in
+            let store = try ThreeTables.store(trial)
+            var hasWritten = true
+            try store.read { reader in
+                let before = try reader.allRows("Note")
+                do {
+                    try store.write { try $0.upsert(["id": "d", "number": 4], into: "Note") }
+                } catch let error as StoreError where error.code == .busy {
+                    hasWritten = false
+                }
+                try trial.expect(try reader.allRows("Note"), are: before, "the read after the write within it")
+            }
+            let count = try store.read { try $0.count(Query("Note")) }
+            try trial.expect(count, is: hasWritten ? 4 : 3, "the notes after the write within a read")
+        },
+        Check("TRN-021", "A write that changes nothing is a write") { trial in
+            let store = try ThreeTables.store(trial)
+            try store.write { _ in }
+            try store.write { try $0.upsert([Row](), into: "Note") }
+            try store.write { _ = try $0.count(Query("Note")) }
+            try trial.rollBack(store) { _ in }
+            try trial.expectAsFilled(store, "after writes that change nothing")
+        },
+    ]
+
+    private static func expectThrown<T>(_ marked: Marked, _ what: String, _ call: () throws -> T) throws {
+        do {
+            _ = try call()
+        } catch let error as Marked where error === marked {
+            return
+        } catch {
+            throw CheckFailure("\(what): thrown was not the body's own error but \(type(of: error)): \(error)")
+        }
+        throw CheckFailure("\(what): nothing was thrown though the body threw")
+    }
+}

@@ -1,0 +1,98 @@
+internal import TidelineStore
+
+extension Check {
+    /// What a write changes is seen by others from its commit on.
+    static let transactionIsolation: [Check] = [
+        Check(
+            "TRN-035", "Another thread sees nothing of a write before it commits, and all of it afterwards",
+            why: "A store that writes into what readers read shows them what may be rolled back.",
+            needs: [.readersBesideWriter]
+        ) { trial in
+            let store = try ThreeTables.store(trial)
+            try store.write { writer in
+                try changeAll(writer)
+                try trial.elsewhere("a read beside a write") {
+                    try trial.expectAsFilled(store, "on another thread, before the commit")
+                    try expectLookUps(trial, store, changed: false)
+                }
+            }
+            try trial.elsewhere("a read after a write") { try expectLookUps(trial, store, changed: true) }
+        },
+        Check(
+            "TRN-036", "No index shows another thread an entry of a write before it commits",
+            needs: [.readersBesideWriter]
+        ) { trial in
+            let store = try ThreeTables.store(trial)
+            try store.write { writer in
+                try changeAll(writer)
+                try trial.elsewhere("a read beside a write") {
+                    try store.read { reader in
+                        try trial.expectIndexes(
+                            of: .items, in: reader, find: ThreeTables.rows(.items), formerly: [["priority": 9]],
+                            "on another thread, before the commit")
+                    }
+                }
+            }
+        },
+        Check(
+            "TRN-037", "Another thread sees nothing of a write that is rolled back, neither before nor afterwards",
+            needs: [.readersBesideWriter]
+        ) { trial in
+            let store = try ThreeTables.store(trial)
+            try trial.rollBack(store) { writer in
+                try changeAll(writer)
+                try trial.elsewhere("a read beside a write") {
+                    try trial.expectAsFilled(store, "on another thread, before the throw")
+                }
+            }
+            try trial.elsewhere("a read after a write") {
+                try trial.expectAsFilled(store, "on another thread, after the throw")
+                try expectLookUps(trial, store, changed: false)
+            }
+        },
+        Check(
+            "TRN-038", "A read within a write on the same thread sees what is committed, not what the write does",
+            why: "A body calls code that reads the store by itself; it must see what every reader sees.",
+            needs: [.readersBesideWriter]
+        ) { trial in
+            let store = try ThreeTables.store(trial)
+            try store.write { writer in
+                try changeAll(writer)
+                try trial.expectAsFilled(store, "in a read within the write")
+                try trial.expect(try writer.count(Query("Note")), is: 1, "count by the writer after that read")
+            }
+            try expectLookUps(trial, store, changed: true)
+        },
+        Check("TRN-039", "A read that begins after a write returned sees its changes, on every thread") { trial in
+            let store = try trial.store(.tallies)
+            for number in 1...10 {
+                try store.write { try $0.upsert([.tally(1, Int64(number)), .tally(Int64(number), 0)], into: "Tally") }
+                try trial.onThreads(3, "reads after a write") { _ in
+                    let count = try store.read { try $0.count(Query("Tally")) }
+                    try trial.expect(count, is: number, "count after write \(number)")
+                }
+            }
+        },
+    ]
+
+    private static func changeAll(_ writer: TracedWriter) throws {
+        try writer.upsert([["id": "a", "priority": 9], ["id": "new", "priority": 9]], into: "TodoItem")
+        try writer.delete(ids: ["b"], from: "TodoItem")
+        try writer.delete(matching: Query("Note").filter(.column("number") > 1))
+        try writer.upsert(.tally(1, 99), into: "Tally")
+    }
+
+    private static func expectLookUps(_ trial: Trial, _ store: TracedStore, changed: Bool) throws {
+        let place = changed ? "after the commit" : "without the write's changes"
+        try store.read { reader in
+            let priority = try reader.row(in: "TodoItem", id: "a")?["priority"]
+            try trial.expect(priority, is: changed ? 9 : 1, "item a's priority \(place)")
+            let isNew = try reader.row(in: "TodoItem", id: "new") != nil
+            try trial.expect(isNew, is: changed, "whether the new item is found by its id \(place)")
+            let isThere = try reader.row(in: "TodoItem", id: "b") != nil
+            try trial.expect(isThere, is: !changed, "whether the deleted item is found by its id \(place)")
+            try trial.expect(try reader.count(Query("Note")), is: changed ? 1 : 3, "the notes \(place)")
+            try trial.expect(try reader.row(in: "Tally", id: 1)?["n"], is: changed ? 99 : 10, "tally 1 \(place)")
+        }
+    }
+}

@@ -1,0 +1,69 @@
+internal import TidelineStore
+
+extension Check {
+    /// Transactions that read and then write, on several threads.
+    static let transactionRaces: [Check] = [
+        Check(
+            "TRN-060", "No update is lost: counters passed round a ring by four threads keep their sum",
+            why: "What a write reads must still hold when it commits; a store that checks out a copy loses updates.",
+            tier: .stress
+        ) { trial in
+            let store = try trial.store(.tallies)
+            try store.write { try $0.upsert((0..<4).map { .tally($0, 100) }, into: "Tally") }
+            let steps = Int64(60 * trial.rounds)
+            try trial.onThreads(4, "writers of a ring of counters") { thread in
+                for step in 0..<steps {
+                    let from = (Int64(thread) + step) % 4
+                    try move(1, from: from, to: (from + 1) % 4, in: store)
+                }
+            }
+            try store.read { reader in
+                try trial.expect(
+                    .tallies, in: reader, holds: (0..<4).map { .tally($0, 100) }, "each counter gave and took alike")
+            }
+        },
+        Check(
+            "TRN-061",
+            "No increment is lost: a counter raised by four threads has the sum of all that were acknowledged",
+            tier: .stress
+        ) { trial in
+            let store = try trial.store(.tallies)
+            try store.write { try $0.upsert(.tally(1, 0), into: "Tally") }
+            let steps = Int64(60 * trial.rounds)
+            try trial.onThreads(4, "writers of one counter") { _ in
+                for _ in 0..<steps { try move(1, from: nil, to: 1, in: store) }
+            }
+            let count = try store.read { try $0.row(in: "Tally", id: 1)?["n"] }
+            try trial.expect(count, is: .int(4 * steps), "the counter")
+        },
+        Check(
+            "TRN-062", "A transaction that throws takes nothing from the ones beside it",
+            why: "Threads that share what holds the changes until the commit roll back each other's.", tier: .stress
+        ) { trial in
+            let store = try trial.store(.tallies)
+            let steps = Int64(40 * trial.rounds)
+            try trial.onThreads(4, "writers half of whom throw") { thread in
+                for step in 0..<steps {
+                    let row = Row.tally(step * 4 + Int64(thread), step)
+                    if thread % 2 == 0 {
+                        try store.write { try $0.upsert(row, into: "Tally") }
+                    } else {
+                        try trial.rollBack(store) { try $0.upsert(row, into: "Tally") }
+                    }
+                }
+            }
+            let expected = (0..<steps).flatMap { [Row.tally($0 * 4, $0), .tally($0 * 4 + 2, $0)] }
+            try store.read { try trial.expect(.tallies, in: $0, holds: expected, "after all threads") }
+        },
+    ]
+
+    private static func move(_ amount: Int64, from: Int64?, to: Int64, in store: TracedStore) throws {
+        try store.write { writer in
+            for (id, change) in [(from, -amount), (to, amount)] {
+                guard let id else { continue }
+                let count = try writer.row(in: "Tally", id: .int(id))?["n"]?.int ?? 0
+                try writer.upsert(.tally(id, count + change), into: "Tally")
+            }
+        }
+    }
+}

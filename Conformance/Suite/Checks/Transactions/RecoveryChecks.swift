@@ -1,0 +1,137 @@
+internal import Foundation
+internal import Synchronization
+internal import TidelineStore
+
+extension Check {
+    /// A store works on after what fails.
+    static let transactionRecovery: [Check] = [
+        Check("TRN-054", "After a body threw, the store reads and writes on") { trial in
+            let store = try ThreeTables.store(trial)
+            for _ in 0..<3 { try trial.rollBack(store) { try $0.delete(matching: Query("TodoItem")) } }
+            try expectUsable(trial, store, "after throws")
+        },
+        Check("TRN-055", "After a batch was refused, nothing of its transaction is there and the store works on") {
+            trial in
+            let store = try ThreeTables.store(trial)
+            try trial.expectError(.invalidValue, "a batch with a bad row", id: "7") {
+                try store.write { writer in
+                    try writer.delete(matching: Query("Note"))
+                    try writer.upsert(["id": "e"], into: "TodoItem")
+                    try writer.upsert(badBatch, into: "Tally")
+                }
+            }
+            try trial.expectAsFilled(store, "after the refusal")
+            try expectUsable(trial, store, "after the refusal")
+        },
+        Check(
+            "TRN-056", "A write whose body passes over the refusal of a batch fails and leaves nothing",
+            why: "The batch may be there in part; what the body did beside it would be committed with that part."
+        ) { trial in
+            let store = try ThreeTables.store(trial)
+            try expectFailure(trial) {
+                try store.write { writer in
+                    try writer.upsert(["id": "before"], into: "Note")
+                    try? writer.upsert(badBatch, into: "Tally")
+                }
+            }
+            try trial.expectAsFilled(store, "after a write that passed over a refusal")
+            try expectUsable(trial, store, "after a write that passed over a refusal")
+        },
+        Check("TRN-057", "Nothing that a write does after a refused batch is kept") { trial in
+            let store = try ThreeTables.store(trial)
+            try expectFailure(trial) {
+                try store.write { writer in
+                    try? writer.upsert(badBatch, into: "Tally")
+                    try? writer.upsert(["id": "after"], into: "Note")
+                    _ = try? writer.delete(ids: ["a"], from: "TodoItem")
+                    _ = try? writer.delete(matching: Query("Note").filter(.column("number") == 1))
+                }
+            }
+            try trial.expectAsFilled(store, "after a write that went on after a refusal")
+        },
+        Check(
+            "TRN-058",
+            "A query that is refused inside a write and passed over leaves the write's other changes as they are",
+            why: "A refused question changes nothing; there is no reason to lose what was written."
+        ) { trial in
+            let store = try ThreeTables.store(trial)
+            try store.write { writer in
+                try writer.upsert(["id": "d", "number": 4], into: "Note")
+                try trial.expectError(.invalidValue, "a query of an unknown column", column: "nothing") {
+                    _ = try writer.rows(matching: Query("Note").filter(.column("nothing") == 1))
+                }
+                try trial.expectError(.noSuchTable, "a count of an unknown table") {
+                    _ = try writer.count(Query("Nothing"))
+                }
+                try writer.upsert(["id": "e", "number": 5], into: "Note")
+            }
+            try trial.expect(Query("Note"), in: store, finds: ["a", "b", "c", "d", "e"], "after the write")
+        },
+        Check(
+            "TRN-059", "A write of a cancelled task writes all or throws cancelled and nothing, and the store works on"
+        ) { trial in
+            let store = try ThreeTables.store(trial)
+            let outcome = Mutex<Result<Void, any Error>?>(nil)
+            let ended = Signal()
+            Task.detached {
+                withUnsafeCurrentTask { $0?.cancel() }
+                let result = Result {
+                    try store.write { writer in
+                        try writer.upsert(["id": "e"], into: "TodoItem")
+                        try writer.upsert(["id": "e"], into: "Note")
+                    }
+                }
+                outcome.withLock { $0 = result }
+                ended.send()
+            }
+            try ended.wait(trial, "a write of a cancelled task does not come back")
+            switch outcome.withLock({ $0 }) {
+            case .failure(let error as StoreError) where error.code == .cancelled:
+                try trial.expectAsFilled(store, "after a cancelled write")
+            case .failure(let error): throw CheckFailure("a cancelled write throws \(error), expected cancelled")
+            default:
+                try trial.expect(Query("Note"), in: store, finds: ["a", "b", "c", "e"], "after a write that returned")
+                try trial.expect(
+                    Query("TodoItem"), in: store, finds: ["a", "b", "c", "d", "e"], "after a write that returned")
+                try store.write { writer in
+                    for table in ["TodoItem", "Note"] { try writer.delete(ids: ["e"], from: table) }
+                }
+            }
+            try expectUsable(trial, store, "after a cancelled write")
+        },
+    ]
+
+    /// Good rows, then one that lacks a required column.
+    private static let badBatch: [Row] = [.tally(4, 40), .tally(1, 11), Row(id: 7), .tally(8, 80)]
+
+    private static func expectFailure(_ trial: Trial, _ write: () throws -> Void) throws {
+        do {
+            try write()
+        } catch is StoreError {
+            return
+        }
+        throw CheckFailure("a write returned, though a batch of it was refused: it can only be rolled back")
+    }
+
+    /// Fails unless reads and writes of all tables work, and the next opening finds what they did.
+    private static func expectUsable(_ trial: Trial, _ store: TracedStore, _ place: String) throws {
+        try trial.expectAsFilled(store, place)
+        try store.write { writer in
+            try writer.upsert(["id": "e", "priority": 5], into: "TodoItem")
+            try writer.delete(ids: ["a"], from: "Note")
+            try writer.upsert(.tally(1, 11), into: "Tally")
+        }
+        let reopened = try trial.reopened(store)
+        try reopened.read { reader in
+            let items = TableSchema.items.completing(ThreeTables.rows(.items) + [["id": "e", "priority": 5]])
+            try trial.expect(.items, in: reader, holds: items, "after the next write, \(place)")
+            try trial.expectIndexes(of: .items, in: reader, find: items, "after the next write, \(place)")
+            try trial.expect(
+                .notes, in: reader, holds: Array(ThreeTables.rows(.notes).dropFirst()), "after the next write, \(place)"
+            )
+            try trial.expect(
+                .tallies, in: reader, holds: [.tally(1, 11), .tally(2, 20), .tally(3, 20)],
+                "after the next write, \(place)")
+        }
+    }
+}

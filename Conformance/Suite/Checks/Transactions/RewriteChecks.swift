@@ -1,0 +1,86 @@
+internal import TidelineStore
+
+extension Check {
+    /// One id changed several times in one transaction.
+    static let transactionRewrites: [Check] = [
+        Check("TRN-029", "A row put and deleted in one write is not there") { trial in
+            try expectAfter(trial, nil) { writer in
+                try writer.upsert(["id": "n", "text": "put", "priority": 3], into: "TodoItem")
+                try writer.delete(ids: ["n"], from: "TodoItem")
+            }
+        },
+        Check(
+            "TRN-030", "A row deleted and put in one write has only what was put",
+            why: "A store that turns both into one merge brings the deleted columns back."
+        ) { trial in
+            try expectAfter(trial, ["id": "a", "priority": 3]) { writer in
+                try writer.delete(ids: ["a"], from: "TodoItem")
+                try writer.upsert(["id": "a", "priority": 3], into: "TodoItem")
+            }
+        },
+        Check("TRN-031", "A row put, deleted and put again in one write has only what was put last") { trial in
+            try expectAfter(trial, ["id": "n", "score": 0.25]) { writer in
+                try writer.upsert(["id": "n", "text": "first", "priority": 3], into: "TodoItem")
+                try writer.delete(ids: ["n"], from: "TodoItem")
+                try writer.upsert(["id": "n", "score": 0.25], into: "TodoItem")
+            }
+        },
+        Check("TRN-032", "A row deleted, put and deleted in one write is not there, and each deletion counts it") {
+            trial in
+            try expectAfter(trial, nil, id: "a") { writer in
+                let first = try writer.delete(ids: ["a"], from: "TodoItem")
+                let again = try writer.delete(ids: ["a"], from: "TodoItem")
+                try writer.upsert(["id": "a", "text": "back"], into: "TodoItem")
+                let second = try writer.delete(matching: Query("TodoItem").filter(.column("id") == "a"))
+                try trial.expect([first, again, second], is: [1, 0, 1], "what the three deletions counted")
+            }
+        },
+        Check("TRN-033", "Merges of one row in one write add up") { trial in
+            let due = Value.timestamp(.init(clampingTicks: 10))
+            try expectAfter(
+                trial, ["id": "a", "text": "Tea", "complete": true, "priority": 2, "score": 1.5, "due": due]
+            ) { writer in
+                try writer.upsert(["id": "a", "text": "Tea", "priority": 1], into: "TodoItem")
+                try writer.upsert([["id": "a", "complete": true], ["id": "a", "score": 1.5]], into: "TodoItem")
+                try writer.upsert(["id": "a", "priority": 2], into: "TodoItem")
+            }
+        },
+        Check("TRN-034", "A table emptied and filled in one write holds the new rows only") { trial in
+            let store = try ThreeTables.store(trial)
+            let rows: [Row] = [["id": "b", "priority": 1], ["id": "x", "priority": 2, "complete": true]]
+            try store.write { writer in
+                try writer.delete(matching: Query("TodoItem"))
+                try trial.expect(try writer.count(Query("TodoItem")), is: 0, "count after all was deleted")
+                try writer.upsert(rows, into: "TodoItem")
+            }
+            try store.read { reader in
+                try trial.expect(.items, in: reader, holds: rows, "after the write")
+                try trial.expectIndexes(
+                    of: .items, in: reader, find: rows, formerly: ThreeTables.rows(.items), "after the write")
+            }
+        },
+    ]
+
+    /// Fails unless the row is as expected at the end of the write, after it, by the indexes, and after reopening.
+    private static func expectAfter(
+        _ trial: Trial, _ row: Row?, id: String? = nil, _ changes: (TracedWriter) throws -> Void
+    ) throws {
+        let id = row?.id ?? id ?? "n"
+        let expected = row.map { $0.completed(for: .items) }
+        let others = ThreeTables.rows(.items).filter { $0.id != id }
+        let store = try ThreeTables.store(trial)
+        try store.write { writer in
+            try changes(writer)
+            try trial.expect(try writer.row(in: "TodoItem", id: id), is: expected, "the row inside the write")
+        }
+        for (store, place) in [(store, "after the write"), (try trial.reopened(store), "after a new opening")] {
+            guard place != "after the write" || !trial.capabilities.isPersistent else { continue }
+            try store.read { reader in
+                try trial.expect(try reader.row(in: "TodoItem", id: id), is: expected, "the row \(place)")
+                try trial.expectIndexes(
+                    of: .items, in: reader, find: others + [expected].compactMap { $0 },
+                    formerly: ThreeTables.rows(.items) + [["priority": 3]], place)
+            }
+        }
+    }
+}

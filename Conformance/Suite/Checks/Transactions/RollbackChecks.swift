@@ -1,0 +1,138 @@
+internal import TidelineStore
+
+extension Check {
+    /// All or nothing.
+    static let transactionRollback: [Check] = [
+        Check("TRN-001", "A write that returns keeps its changes to all tables") { trial in
+            let store = try ThreeTables.store(trial)
+            try store.write { writer in
+                try writer.upsert(["id": "e", "text": "Salt"], into: "TodoItem")
+                try writer.delete(ids: ["b"], from: "Note")
+                try writer.delete(matching: Query("Tally").filter(.column("n") == 20))
+            }
+            try store.read { reader in
+                try trial.expect(
+                    .items, in: reader, holds: ThreeTables.rows(.items) + [["id": "e", "text": "Salt"]],
+                    "after the write")
+                try trial.expect(
+                    .notes, in: reader, holds: ThreeTables.rows(.notes).filter { $0.id != "b" }, "after the write")
+                try trial.expect(.tallies, in: reader, holds: [.tally(1, 10)], "after the write")
+            }
+        },
+        Check("TRN-002", "A body that throws leaves nothing of what it inserted") { trial in
+            let store = try ThreeTables.store(trial)
+            try trial.rollBack(store) { writer in
+                try writer.upsert([["id": "0", "text": "new"], ["id": "z", "text": "new"]], into: "TodoItem")
+            }
+            try trial.expectAsFilled(store, only: [.items], "after the throw")
+        },
+        Check(
+            "TRN-003", "A body that throws leaves nothing in its second and third table either",
+            why: "Sync keeps a row, its operation and its base copy together; a store with one transaction per table "
+                + "keeps a part of them."
+        ) { trial in
+            let store = try ThreeTables.store(trial)
+            for last in ThreeTables.schemas {
+                try trial.rollBack(store) { writer in
+                    // Each table is once the one that was changed last, and once the first.
+                    for schema in ThreeTables.schemas.filter({ $0 != last }) + [last] {
+                        try writer.upsert(newRow(of: schema), into: schema.name)
+                    }
+                }
+                try trial.expectAsFilled(store, "after the throw")
+            }
+        },
+        Check("TRN-004", "A body that throws leaves the rows that it merged into as they were, their nulls included") {
+            trial in
+            let store = try ThreeTables.store(trial)
+            try trial.rollBack(store) { writer in
+                try writer.upsert(
+                    [["id": "a", "text": .null, "priority": 9], ["id": "d", "text": "was null"]], into: "TodoItem")
+                try writer.upsert(["id": "a", "number": 9], into: "Note")
+                try writer.upsert(.tally(1, 99), into: "Tally")
+            }
+            try trial.expectAsFilled(store, "after the throw")
+        },
+        Check("TRN-005", "A body that throws leaves the rows that it deleted by their ids") { trial in
+            let store = try ThreeTables.store(trial)
+            try trial.rollBack(store) { writer in
+                try writer.delete(ids: ["a", "d"], from: "TodoItem")
+                try writer.delete(ids: ["a", "b", "c"], from: "Note")
+                try writer.delete(ids: [2], from: "Tally")
+            }
+            try trial.expectAsFilled(store, "after the throw")
+        },
+        Check("TRN-006", "A body that throws leaves the rows that it deleted by queries") { trial in
+            let store = try ThreeTables.store(trial)
+            try trial.rollBack(store) { writer in
+                try writer.delete(matching: Query("TodoItem").filter(.column("complete") == true))
+                try writer.delete(matching: Query("Note"))
+                try writer.delete(matching: Query("Tally").order(by: "n").limit(2))
+            }
+            try trial.expectAsFilled(store, "after the throw")
+        },
+        Check(
+            "TRN-007", "A body that throws leaves nothing of 6,000 rows in three tables",
+            why: "A store that hands a long transaction to its engine in portions has committed the first ones."
+        ) { trial in
+            let store = try ThreeTables.store(trial)
+            try trial.rollBack(store) { writer in
+                for schema in ThreeTables.schemas { try writer.upsert(manyRows(of: schema), into: schema.name) }
+            }
+            try trial.expectAsFilled(store, "after the throw")
+        },
+        Check("TRN-008", "What was rolled back is not there after the store was opened again", needs: [.persistence]) {
+            trial in
+            let store = try ThreeTables.store(trial)
+            try trial.rollBack(store) { writer in
+                for schema in ThreeTables.schemas {
+                    try writer.upsert(newRow(of: schema), into: schema.name)
+                    try writer.delete(ids: [ThreeTables.rows(schema)[0].key].compactMap { $0 }, from: schema.name)
+                }
+            }
+            try trial.expectAsFilled(try trial.reopened(store), "after the throw and a new opening")
+        },
+        Check(
+            "TRN-009", "A row whose insertion was rolled back is a new row the next time",
+            why: "A store that remembers ids or spellings beside its engine forgets to forget them."
+        ) { trial in
+            let store = try ThreeTables.store(trial)
+            try trial.rollBack(store) { writer in
+                try writer.upsert(["id": "NEW", "text": "lost", "priority": 7], into: "TodoItem")
+                try writer.upsert(.tally(9, 90), into: "Tally")
+            }
+            try store.write { try $0.upsert(["id": "new", "text": "kept"], into: "TodoItem") }
+            let row = try store.read { try $0.row(in: "TodoItem", id: "New") }
+            try trial.expect(
+                row, is: TableSchema.items.completing([["id": "new", "text": "kept"]])[0], "the row inserted anew")
+            try trial.expectError(.invalidValue, "an insert without its required column", column: "n") {
+                try store.write { try $0.upsert(Row(id: 9), into: "Tally") }
+            }
+        },
+        Check("TRN-010", "Transactions that commit and that throw, in turn, leave what was committed") { trial in
+            let store = try trial.store(.tallies)
+            for number in Int64(0)..<20 {
+                try store.write { try $0.upsert(.tally(number, number), into: "Tally") }
+                try trial.rollBack(store) { writer in
+                    try writer.upsert([.tally(number, -1), .tally(number + 1, -1)], into: "Tally")
+                    try writer.delete(ids: [.int(number / 2)], from: "Tally")
+                }
+            }
+            try store.read { reader in
+                try trial.expect(
+                    .tallies, in: reader, holds: (0..<20).map { .tally($0, $0) }, "after 20 commits and 20 throws")
+            }
+        },
+    ]
+
+    private static func newRow(of schema: TableSchema) -> Row {
+        schema.idType == .int ? .tally(50, 50) : ["id": "new", "text": "new"]
+    }
+
+    private static func manyRows(of schema: TableSchema) -> [Row] {
+        (0..<2_000).map { number in
+            schema.idType == .int
+                ? .tally(number, number) : ["id": .string("r\(number)"), "text": .string("text \(number)")]
+        }
+    }
+}

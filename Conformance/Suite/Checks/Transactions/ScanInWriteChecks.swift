@@ -1,0 +1,137 @@
+internal import TidelineStore
+
+extension Check {
+    /// Scans whose bodies change what is scanned.
+    static let transactionScans: [Check] = [
+        Check(
+            "TRN-048", "A scan in whose body rows are deleted gives the rows there were when it began",
+            why: "A cursor whose place is deleted skips the next row, or ends."
+        ) { trial in
+            try scanning(trial) { writer, row, _ in
+                try writer.delete(ids: [row.key].compactMap { $0 }, from: "TodoItem")
+                try writer.delete(ids: ["r19", "r05"], from: "TodoItem")
+            } after: { store in
+                try trial.expect(Query("TodoItem"), in: store, finds: [], "after the scan")
+            }
+        },
+        Check(
+            "TRN-049", "A scan in whose body rows are inserted ends, and gives none of them",
+            why: "A cursor that meets what its body puts ahead of it never ends."
+        ) { trial in
+            try scanning(trial) { writer, _, step in
+                try writer.upsert(
+                    [
+                        ["id": .string("s\(step + 100)"), "priority": .int(Int64(step + 100)), "text": "z"],
+                        ["id": .string("a\(step)"), "priority": -1, "text": "a"],
+                    ], into: "TodoItem")
+            } after: { store in
+                try trial.expect(
+                    try store.read { try $0.count(Query("TodoItem")) }, is: 60, "the rows after the scan")
+            }
+        },
+        Check("TRN-050", "A scan in whose body rows are changed gives each once, as it was when the scan began") {
+            trial in
+            try scanning(trial) { writer, row, step in
+                let ahead = Row(id: .string("r\(19 - step % 20 < 10 ? "0" : "")\(19 - step % 20)"))
+                let moved: Row = ["priority": .int(Int64(step + 100)), "text": "zz"]
+                try writer.upsert(
+                    [Row(id: row.key).merging(moved), ahead.merging(["text": "changed"])], into: "TodoItem")
+            } after: { store in
+                let texts = try store.read { try Set($0.allRows("TodoItem").map { $0["text"] ?? .null }) }
+                try trial.expect(texts.contains("old"), is: false, "whether a row is left as it was")
+            }
+        },
+        Check(
+            "TRN-051", "A row lent by a scan or look-up stays what it is while the body changes and deletes it",
+            why: "A view into the engine's page shows what is written there next."
+        ) { trial in
+            let store = try filled(trial)
+            try store.write { writer in
+                var step = 0
+                try writer.scan(Query("TodoItem").order(by: "text")) { row in
+                    try overwrite(writer, row.id)
+                    try trial.expect(row["text"], is: "old", "the text of the lent row after it was deleted")
+                    try trial.expect(row["priority"], is: .int(Int64(step)), "its priority")
+                    step += 1
+                    return step == 6 ? .stop : .next
+                }
+                try writer.withRow(in: "TodoItem", id: "r10") { row in
+                    try overwrite(writer, "r10")
+                    try trial.expect(row["text"], is: "old", "the text of the row looked up after it was deleted")
+                    try trial.expect(row.id, is: "r10", "its id")
+                }
+            }
+        },
+        Check("TRN-052", "Scans and look-ups nest, and each stops by itself") { trial in
+            let store = try filled(trial)
+            try store.read { reader in
+                var pairs: [String] = []
+                let total = try reader.scan(Query("TodoItem", includesTotalCount: true)) { outer in
+                    let id = outer.id
+                    try reader.scan(Query("TodoItem").order(by: "priority", descending: true).limit(2)) { inner in
+                        try reader.withRow(in: "TodoItem", id: inner.key) { pairs.append("\(id) \($0.id)") }
+                        return .next
+                    }
+                    return id == "r02" ? .stop : .next
+                }
+                try trial.expect(total, is: 20, "the total count of the scan that was stopped")
+                try trial.expect(
+                    pairs, is: ["r00", "r01", "r02"].flatMap { ["\($0) r19", "\($0) r18"] }, "the pairs of two scans")
+            }
+        },
+        Check("TRN-053", "A deletion by query in the body of a scan deletes what it finds, and the scan goes on") {
+            trial in
+            try scanning(trial) { writer, _, step in
+                guard step == 3 else { return }
+                let deleted = try writer.delete(
+                    matching: Query("TodoItem").filter(.column("priority") >= 2).order(by: "priority"))
+                try trial.expect(deleted, is: 18, "the rows deleted in the midst of the scan")
+            } after: { store in
+                try trial.expect(Query("TodoItem"), in: store, finds: ["r00", "r01"], "after the scan")
+            }
+        },
+    ]
+
+    /// Twenty rows, `r00` to `r19`, with priorities of 0 to 19.
+    private static func filled(_ trial: Trial, in name: String = "store") throws -> TracedStore {
+        let store = try trial.store(.items, in: name)
+        try store.write { try $0.upsert(rows, into: "TodoItem") }
+        return store
+    }
+
+    private static let rows: [Row] = (0..<20).map { number in
+        ["id": .string("r\(number < 10 ? "0" : "")\(number)"), "priority": .int(Int64(number)), "text": "old"]
+    }
+
+    /// Scans along the table, along an index, by a condition that an index serves, and along a column without one,
+    /// each in a store of its own; fails unless each gives the rows there were when it began.
+    private static func scanning(
+        _ trial: Trial, _ change: (TracedWriter, borrowing RowView, Int) throws -> Void,
+        after: (TracedStore) throws -> Void
+    ) throws {
+        let queries = [
+            Query("TodoItem"), Query("TodoItem").order(by: "priority"),
+            Query("TodoItem").filter(.column("priority") >= 0), Query("TodoItem").order(by: "text"),
+        ]
+        for (number, query) in queries.enumerated() {
+            let store = try filled(trial, in: "store\(number)")
+            var found: [Row] = []
+            try store.write { writer in
+                _ = try writer.scan(query) { row in
+                    found.append(row.owned())
+                    try trial.expect(found.count <= 20, "\(query.swiftSource): the scan gives rows that its body put")
+                    try change(writer, row, found.count)
+                    return .next
+                }
+            }
+            try trial.expect(found, are: TableSchema.items.completing(rows), query.swiftSource)
+            try after(store)
+        }
+    }
+
+    private static func overwrite(_ writer: TracedWriter, _ id: String) throws {
+        try writer.delete(ids: [.string(id)], from: "TodoItem")
+        let text = Value.string(String(repeating: "z", count: 9_000))
+        try writer.upsert([["id": .string("new \(id)"), "text": text], ["id": "zz", "text": text]], into: "TodoItem")
+    }
+}

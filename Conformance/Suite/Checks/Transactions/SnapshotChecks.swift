@@ -1,0 +1,160 @@
+internal import TidelineStore
+
+extension Check {
+    /// A read sees one version throughout, while others commit.
+    static let transactionSnapshots: [Check] = [
+        Check(
+            "TRN-040", "A row looked up again in one read is the same, though another thread changed or deleted it",
+            needs: [.readersBesideWriter]
+        ) { trial in
+            try whileAnotherCommits(trial) { reader in
+                try ["a", "b", "new"].map { try reader.row(in: "TodoItem", id: $0).map { [$0] } ?? [] }.flatMap { $0 }
+            }
+        },
+        Check(
+            "TRN-041", "A scan repeated in one read gives the same rows, though another thread commits",
+            needs: [.readersBesideWriter]
+        ) { trial in
+            try whileAnotherCommits(trial) { try $0.allRows("TodoItem") }
+        },
+        Check(
+            "TRN-042", "A count repeated in one read is the same, though another thread commits",
+            needs: [.readersBesideWriter]
+        ) { trial in
+            try whileAnotherCommits(trial) { reader in
+                let total = try reader.rows(matching: Query("TodoItem").limit(0).includingTotalCount()).totalCount
+                let counts = [
+                    try reader.count(Query("TodoItem")), total ?? -1,
+                    try reader.count(Query("TodoItem").filter(.column("priority") == 9)),
+                ]
+                return counts.map { ["count": .int(Int64($0))] as Row }
+            }
+        },
+        Check(
+            "TRN-043", "A query by an index repeated in one read gives the same rows, though another thread commits",
+            why: "A snapshot must cover the indexes; an index read live leads to rows that the snapshot has otherwise.",
+            needs: [.readersBesideWriter]
+        ) { trial in
+            try whileAnotherCommits(trial) { reader in
+                try reader.rows(matching: Query("TodoItem").filter(.column("priority") == 9)).rows
+                    + reader.rows(matching: Query("TodoItem").filter(.column("priority") == 1)).rows
+                    + reader.rows(matching: Query("TodoItem").order(by: "priority", descending: true)).rows
+            }
+        },
+        Check(
+            "TRN-044", "What a read looks at first after another thread's commit is of the version it began with",
+            why: "A snapshot for each table, or for each call, mixes two versions.", needs: [.readersBesideWriter]
+        ) { trial in
+            let store = try ThreeTables.store(trial)
+            try store.read { reader in
+                // What is looked at here fixes the version; the rest is looked at for the first time afterwards.
+                try trial.expect(try reader.row(in: "Note", id: "c")?["number"], is: 3, "note c at first")
+                try commitElsewhere(trial, store)
+                for schema in ThreeTables.schemas.reversed() {
+                    try trial.expect(
+                        schema, in: reader, holds: ThreeTables.rows(schema), "first looked at after the commit")
+                    try trial.expectIndexes(
+                        of: schema, in: reader, find: ThreeTables.rows(schema),
+                        formerly: [["priority": 9], ["n": 99]], "first looked at after the commit")
+                }
+                let row = try reader.row(in: "TodoItem", id: "new")
+                try trial.expect(row, is: nil, "a row that was committed after the read began")
+            }
+        },
+        Check(
+            "TRN-045", "A scan goes on in its version, though another thread commits in the midst of it",
+            needs: [.readersBesideWriter]
+        ) { trial in
+            let store = try trial.store(.items)
+            let rows = (0..<300).map { ["id": .string("r\(1_000 + $0)"), "priority": .int($0)] as Row }
+            try store.write { try $0.upsert(rows, into: "TodoItem") }
+            for query in [Query("TodoItem"), Query("TodoItem").order(by: "priority")] {
+                var found: [Row] = []
+                try store.read { reader in
+                    _ = try reader.scan(query) { row in
+                        found.append(row.owned())
+                        if found.count == 5 { try replaceElsewhere(trial, store) }
+                        return .next
+                    }
+                }
+                try trial.expect(
+                    found, are: TableSchema.items.completing(rows), "the scan in whose midst all was replaced")
+                try store.write { writer in
+                    try writer.delete(matching: Query("TodoItem"))
+                    try writer.upsert(rows, into: "TodoItem")
+                }
+            }
+        },
+        Check(
+            "TRN-046", "The read after sees the new version, on the thread whose read saw the old one",
+            why: "A reader kept for the thread must be renewed.", needs: [.readersBesideWriter]
+        ) { trial in
+            let store = try ThreeTables.store(trial)
+            for round in 1...5 {
+                let before = try store.read { reader in
+                    let before = try reader.count(Query("Note"))
+                    try trial.elsewhere("a write beside a read") {
+                        try store.write { try $0.upsert(["id": .string("n\(round)")], into: "Note") }
+                    }
+                    return before
+                }
+                try trial.expect(before, is: 2 + round, "the notes in read \(round)")
+                let after = try store.read { try $0.count(Query("Note")) }
+                try trial.expect(after, is: 3 + round, "the notes in the read after read \(round)")
+            }
+        },
+        Check(
+            "TRN-047", "A read within a read that began before a commit sees one version, too",
+            needs: [.readersBesideWriter]
+        ) { trial in
+            let store = try ThreeTables.store(trial)
+            try store.read { outer in
+                let before = try outer.allRows("TodoItem")
+                try commitElsewhere(trial, store)
+                try store.read { inner in
+                    // Of the outer version or of the new one, but wholly.
+                    let isNew = try inner.row(in: "TodoItem", id: "new") != nil
+                    try trial.expect(try inner.count(Query("Note")), is: isNew ? 1 : 3, "the notes in the inner read")
+                    let tally = try inner.row(in: "Tally", id: 1)?["n"]
+                    try trial.expect(tally, is: isNew ? 99 : 10, "tally 1 in the inner read")
+                }
+                try trial.expect(try outer.allRows("TodoItem"), are: before, "the outer read after the inner one")
+            }
+        },
+    ]
+
+    /// Fails unless `look` gives the same before and after another thread has committed.
+    private static func whileAnotherCommits(_ trial: Trial, _ look: (TracedReader) throws -> [Row]) throws {
+        let store = try ThreeTables.store(trial)
+        try store.read { reader in
+            let before = try look(reader)
+            try commitElsewhere(trial, store)
+            try trial.expect(try look(reader), are: before, "the same again after another thread's commit")
+        }
+        let after = try store.read { try look($0) }
+        let before = try ThreeTables.store(trial, in: "untouched").read { try look($0) }
+        try trial.expect(
+            RowDifference(found: after, expected: before) != nil, "the next read still shows the version of before")
+    }
+
+    private static func commitElsewhere(_ trial: Trial, _ store: TracedStore) throws {
+        try trial.elsewhere("a write beside a read") {
+            try store.write { writer in
+                try writer.upsert([["id": "a", "priority": 9], ["id": "new", "priority": 9]], into: "TodoItem")
+                try writer.delete(ids: ["b"], from: "TodoItem")
+                try writer.delete(matching: Query("Note").filter(.column("number") > 1))
+                try writer.upsert([.tally(1, 99), .tally(7, 99)], into: "Tally")
+            }
+        }
+    }
+
+    private static func replaceElsewhere(_ trial: Trial, _ store: TracedStore) throws {
+        try trial.elsewhere("a write beside a scan") {
+            try store.write { writer in
+                try writer.delete(matching: Query("TodoItem").filter(.column("priority") < 200))
+                try writer.upsert(
+                    (0..<300).map { ["id": .string("r\(1_100 + $0)"), "priority": .int(-$0)] }, into: "TodoItem")
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+internal import TidelineStore
+
+/// Three tables of different kinds with rows in them, which transactions change together.
+enum ThreeTables {
+    /// With indexes; without; with numbers as ids, an index, and a column that must not be null.
+    static let schemas: [TableSchema] = [.items, .notes, .tallies]
+
+    /// The rows of a table at the beginning, in order of id.
+    static func rows(_ schema: TableSchema) -> [Row] {
+        switch schema.name {
+        case TableSchema.items.name: schema.completing(items)
+        case TableSchema.notes.name: schema.completing(notes)
+        default: schema.completing(tallies)
+        }
+    }
+
+    /// A store in which they are defined and filled.
+    static func store(_ trial: Trial, in name: String = "store") throws -> TracedStore {
+        let store = try trial.open(name)
+        try store.define(schemas)
+        try store.write { writer in
+            for schema in schemas { try writer.upsert(rows(schema), into: schema.name) }
+        }
+        return store
+    }
+
+    private static let items: [Row] = [
+        ["id": "a", "text": "Milk", "complete": false, "priority": 1, "due": .timestamp(.init(clampingTicks: 10))],
+        ["id": "b", "text": "Bread", "complete": true, "priority": 2, "score": 0.5],
+        ["id": "c", "text": "Eggs", "complete": false, "priority": 2],
+        ["id": "d", "complete": true, "due": .timestamp(.init(clampingTicks: 20))],
+    ]
+    private static let notes: [Row] = [
+        ["id": "a", "text": "first", "number": 1], ["id": "b", "text": "second", "number": 2],
+        ["id": "c", "number": 3],
+    ]
+    private static let tallies: [Row] = [
+        Row(id: 1, "n", 10), Row(id: 2, "n", 20), Row(id: 3, "n", 20),
+    ]
+}
+
+extension Row {
+    fileprivate init(id: RowID, _ column: String, _ value: Value) {
+        self.init(id: id)
+        self[column] = value
+    }
+
+    /// A row of the table of tallies.
+    static func tally(_ id: Int64, _ count: Int64) -> Row { Row(id: .int(id), "n", .int(count)) }
+}
+
+extension TableSchema {
+    /// Counts, by number.
+    static let tallies = TableSchema(
+        "Tally", columns: [.int("n", optional: false), .string("owner")], idType: .int, indexes: [["n"]])
+}
+
+/// What a body throws on purpose.
+struct Abort: Error {}
+
+extension Trial {
+    /// Runs a write whose body throws at its end. Which error comes out is another check's concern.
+    func rollBack(_ store: TracedStore, _ changes: (TracedWriter) throws -> Void) throws {
+        var hasThrown = false
+        do {
+            try store.write { writer in
+                try changes(writer)
+                hasThrown = true
+                throw Abort()
+            }
+        } catch {
+            guard hasThrown else { throw error }
+            return
+        }
+        throw CheckFailure("the write returned though its body threw")
+    }
+
+    /// Fails unless a table, read as a whole, holds these rows, in order of id.
+    func expect(
+        _ schema: TableSchema, in reader: some StoreReader, holds rows: [Row], _ what: @autoclosure () -> String
+    ) throws {
+        try expect(
+            try reader.allRows(schema.name), are: schema.completing(rows), "\(what()), table \(schema.name)")
+    }
+
+    /// Fails unless the tables hold the rows of the beginning.
+    func expectAsFilled(
+        _ store: TracedStore, only schemas: [TableSchema] = ThreeTables.schemas, _ what: @autoclosure () -> String
+    ) throws {
+        try store.read { reader in
+            for schema in schemas {
+                try expect(schema, in: reader, holds: ThreeTables.rows(schema), what())
+            }
+        }
+    }
+
+    /// Fails unless queries that an index may serve find of these rows what the evaluator says: along each index both
+    /// ways, and by each value there is or was in its first column.
+    func expectIndexes(
+        of schema: TableSchema, in reader: some StoreReader, find rows: [Row], formerly: [Row] = [],
+        _ what: @autoclosure () -> String
+    ) throws {
+        let packed = try schema.packed(schema.completing(rows))
+        for index in schema.indexes {
+            let values = Set((rows + formerly).map { $0[index.columns[0]] ?? .null })
+            for query in index.queries(schema.name, values) {
+                let expected = try Answer.expected(query, schema, packed)
+                if let difference = try Answer.of(reader, query).difference(from: expected) {
+                    throw CheckFailure("\(what()): \(query.swiftSource): \(difference)")
+                }
+            }
+        }
+    }
+}
+
+extension IndexSchema {
+    fileprivate func queries(_ table: String, _ values: Set<Value>) -> [Query] {
+        let along = [false, true].map { descending in
+            Query(table, order: columns.map { OrderTerm($0, descending: descending) }, includesTotalCount: true)
+        }
+        let first = Predicate.column(columns[0])
+        return along
+            + values.flatMap { value in
+                [Query(table).filter(first == .literal(value)), Query(table).filter(first >= .literal(value))]
+            }
+    }
+}
