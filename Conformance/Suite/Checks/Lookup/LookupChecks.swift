@@ -1,4 +1,4 @@
 extension Check {
     /// Look-up and deletion.
-    static let lookup: [Check] = []
+    static let lookup: [Check] = lookupRows + deletionsByID + deletionsByQuery + deletionWindows
 }

@@ -1,0 +1,140 @@
+internal import TidelineStore
+
+extension Check {
+    /// Deleting rows by their ids.
+    static let deletionsByID: [Check] = [
+        Check("GET-010", "A deletion by id removes that row and no other, and returns 1") { trial in
+            try trial.expectRows(
+                from: Row.typed(0..<12), after: { try expectDeleted(1, of: ["1"], $0, $1, trial) },
+                are: Row.typed(0..<12).filter { $0.id != "1" })
+        },
+        Check("GET-011", "Ids that no row has are passed over, and not counted") { trial in
+            try trial.expectRows(
+                from: Row.typed(0..<6),
+                after: { writer, table in
+                    try expectDeleted(0, of: ["x", "00", "1 "], writer, table, trial)
+                    try expectDeleted(2, of: ["x", "4", "y", "0", "z"], writer, table, trial)
+                }, are: Row.typed(0..<6).filter { $0.id != "0" && $0.id != "4" })
+        },
+        Check("GET-012", "An id given twice is counted once") { trial in
+            try trial.expectRows(
+                from: Row.typed(0..<4) + [.typed("a", 7)],
+                after: { try expectDeleted(2, of: ["1", "a", "1", "A", "a", "1"], $0, $1, trial) },
+                are: Row.typed(0..<4).filter { $0.id != "1" })
+        },
+        Check(
+            "GET-013", "A deletion of no ids deletes nothing",
+            why: "`DELETE … WHERE id IN ()` that is left out becomes a deletion of everything."
+        ) { trial in
+            try trial.expectRows(
+                from: Row.typed(0..<4), after: { try expectDeleted(0, of: [], $0, $1, trial) }, are: Row.typed(0..<4))
+        },
+        Check("GET-014", "Ids of another type, empty or too long are passed over in a deletion") { trial in
+            let long = String(repeating: "1", count: trial.capabilities.maximumIDLength + 1)
+            let ids: [RowID] = [.int(1), .int(0x31), .string(""), .string(long), "2"]
+            try trial.expectRows(
+                from: Row.typed(0..<4), after: { try expectDeleted(1, of: ids, $0, $1, trial) },
+                are: Row.typed(0..<4).filter { $0.id != "2" })
+        },
+        Check(
+            "GET-015", "5,000 ids are deleted at once",
+            why: "They are more than an engine binds to one statement."
+        ) { trial in
+            let ids = (0..<5_000).map { RowID.string("id \($0)") }
+            try trial.apply(to: try trial.store(.items)) { writer in
+                let rows = ids.map { Row(id: $0).merging(["complete": true]) }
+                try writer.upsert(rows + [["id": "stays"]], into: "TodoItem")
+                try expectDeleted(5_000, of: ids, writer, "TodoItem", trial)
+            } thenLook: { reader, place in
+                try trial.expect(.items, in: reader, holds: [["id": "stays"]], place)
+                let complete = Query("TodoItem", predicate: .column("complete") == true)
+                try trial.expect(complete, in: reader, finds: [], place)
+            }
+        },
+        Check("GET-016", "A deletion leaves the rows of other tables, of the same id too") { trial in
+            let names = ["t", "t2", "t 2", "tt", "s"]
+            let tables = names.map { TableSchema($0, columns: [.int("int")], indexes: [["int"]]) }
+            let store = try trial.open()
+            try store.define(tables)
+            let rows: [Row] = ["1", "2", "21", "a"].map { ["id": .string($0), "int": 1] }
+            try store.write { writer in for name in names { try writer.upsert(rows, into: name) } }
+            try trial.apply(to: store) { writer in
+                try expectDeleted(2, of: ["1", "a"], writer, "t", trial)
+                try trial.expect(try writer.delete(matching: Query("tt")), is: 4, "rows deleted of tt")
+            } thenLook: { reader, place in
+                for table in tables {
+                    let left = table.name == "t" ? Array(rows[1...2]) : table.name == "tt" ? [] : rows
+                    try trial.expect(table, in: reader, holds: left, place)
+                }
+            }
+        },
+        Check("GET-017", "A deletion that is repeated ten times is the same as one") { trial in
+            let store = try trial.typedStore(Row.typed(0..<6))
+            for repetition in 0..<10 {
+                try store.write { writer in
+                    for table in TableSchema.typedTables {
+                        try expectDeleted(repetition == 0 ? 2 : 0, of: ["1", "3"], writer, table.name, trial)
+                    }
+                }
+                try store.read { reader in
+                    let left = Row.typed(0..<6).filter { $0.id != "1" && $0.id != "3" }
+                    for table in TableSchema.typedTables {
+                        try trial.expect(table, in: reader, holds: left, "after \(repetition + 1) deletions")
+                    }
+                }
+            }
+        },
+        Check("GET-018", "A deleted row is gone from every index") { trial in
+            let rows = Row.typed(0..<8) { $0 / 2 } + [["id": "none"]]
+            try trial.expectIndexes(
+                from: rows, after: { try expectDeleted(3, of: ["0", "none", "5"], $0, $1, trial) },
+                follow: rows.filter { !["0", "none", "5"].contains($0.id) })
+        },
+        Check(
+            "GET-019", "A row deleted and inserted again has its new values only",
+            why: "The insert must not be laid over what was deleted, in the same write or in a later one."
+        ) { trial in
+            let change = { (writer: TracedWriter, table: String) in
+                try writer.upsert(.typed("within", 4), into: table)
+                try expectDeleted(2, of: ["within", "BEFORE"], writer, table, trial)
+                try writer.upsert([["id": "within", "int": 2], ["id": "Before"]], into: table)
+            }
+            let expected: [Row] = [["id": "within", "int": 2], ["id": "Before"]]
+            try trial.expectRows(from: [.typed("before", 3)], after: change, are: expected)
+            try trial.expectIndexes(from: [.typed("before", 3)], after: change, follow: expected)
+        },
+        Check("GET-020", "A row inserted and deleted in one write was never there") { trial in
+            let change = { (writer: TracedWriter, table: String) in
+                try writer.upsert([.typed("new", 5), .typed("1", 6)], into: table)
+                try expectDeleted(1, of: ["new"], writer, table, trial)
+            }
+            let expected: [Row] = [.typed("0", 0), .typed("1", 6)]
+            try trial.expectRows(from: Row.typed(0..<2), after: change, are: expected)
+            try trial.expectIndexes(from: Row.typed(0..<2), after: change, follow: expected)
+        },
+        Check("GET-021", "After everything was deleted the table fills again") { trial in
+            let store = try trial.typedStore(Row.typed(0..<50))
+            for table in TableSchema.typedTables {
+                try store.write { writer in
+                    try expectDeleted(50, of: (0..<50).map { .string("\($0)") }, writer, table.name, trial)
+                }
+                try store.read { try trial.expect(table, in: $0, holds: [], "after the deletion") }
+            }
+            try trial.apply(to: store) { writer in
+                for table in TableSchema.typedTables { try writer.upsert(Row.typed(20..<40), into: table.name) }
+            } thenLook: { reader, place in
+                for table in TableSchema.typedTables {
+                    try trial.expect(table, in: reader, holds: Row.typed(20..<40), place)
+                }
+            }
+        },
+    ]
+
+    /// Deletes, and expects that many rows to have been there.
+    private static func expectDeleted(
+        _ count: Int, of ids: [RowID], _ writer: TracedWriter, _ table: String, _ trial: Trial
+    ) throws {
+        let deleted = try writer.delete(ids: ids, from: table)
+        try trial.expect(deleted, is: count, "rows deleted from \(table) of the ids \(Trial.text(ids))")
+    }
+}

@@ -1,0 +1,132 @@
+internal import TidelineStore
+
+extension Check {
+    /// Deleting the rows that a query finds.
+    static let deletionsByQuery: [Check] = [
+        Check("GET-022", "A deletion by a query without a predicate deletes all, and returns how many") { trial in
+            try trial.expectRows(
+                from: Row.typed(0..<10),
+                after: { writer, table in
+                    try expectDeleted(10, by: Query(table), writer, trial)
+                    try expectDeleted(0, by: Query(table), writer, trial)
+                }, are: [])
+        },
+        Check("GET-023", "A deletion by a predicate deletes the rows that match, and no other") { trial in
+            let conditions: [Predicate] = [
+                .column("int") >= 3, .column("string") == "text 2", .column("bool") == false, .column("id") == "5",
+                .column("double").isIn([1.5, 2.5, .null]), .column("string").hasSuffix("4"),
+                .column("timestamp") < Timestamp(clampingTicks: 2), !(.column("json") == .literal(.json("{\"n\": 3}"))),
+                .column("bytes") == .null, .and([]),
+            ]
+            for condition in conditions {
+                try expectDeletion(of: Query("", predicate: condition), trial)
+            }
+        },
+        Check("GET-024", "A deletion by a query that nothing matches deletes nothing, and returns 0") { trial in
+            let conditions: [Predicate] = [
+                .column("int") > 100, .column("string") == "", .column("id").isIn([]), .or([]), .not(.and([])),
+                .column("bool") == .null,
+            ]
+            try trial.expectRows(
+                from: Row.typed(0..<6),
+                after: { writer, table in
+                    for condition in conditions {
+                        try expectDeleted(0, by: Query(table, predicate: condition), writer, trial)
+                    }
+                }, are: Row.typed(0..<6))
+        },
+        Check("GET-025", "A deletion by query deletes what the same write stored before, and nothing it changed away") {
+            trial in
+            try trial.expectRows(
+                from: Row.typed(0..<4),
+                after: { writer, table in
+                    try writer.upsert([.typed("new", 9), .typed("0", 9), ["id": "1", "int": 2]], into: table)
+                    let query = Query(table, predicate: .column("int").isIn([9, 1]))
+                    try expectDeleted(2, by: query, writer, trial)
+                }, are: [Row.typed("1").merging(["int": 2]), .typed("2", 2), .typed("3", 3)])
+        },
+        Check(
+            "GET-026", "Rows deleted by query are gone from every index",
+            why: "The index that finds them, and those that do not, both have an entry for each."
+        ) { trial in
+            let rows = Row.typed(0..<8) { $0 / 2 } + [["id": "none"]]
+            for column in ["int", "string", "id", "json"] {
+                let value = rows[3][column] ?? .null
+                let condition = Predicate.column(column) == .literal(value)
+                try trial.expectIndexes(
+                    from: rows,
+                    after: { try $0.delete(matching: Query($1, predicate: condition || .column("int").isNull)) },
+                    follow: rows.filter { $0[column] != value && $0.id != "none" })
+            }
+        },
+        Check("GET-027", "Selection and total count of a query make no difference to what it deletes") { trial in
+            try trial.expectRows(
+                from: Row.typed(0..<6),
+                after: { writer, table in
+                    let query = Query(table).order(by: "int").limit(2).select("bool").includingTotalCount()
+                    try expectDeleted(2, by: query, writer, trial)
+                }, are: Row.typed(2..<6))
+        },
+        Check("GET-028", "A deletion by query of thousands of rows leaves the thousands that do not match") { trial in
+            let rows = (0..<4_000).map { ["id": .string("\($0)"), "priority": .int($0 % 2)] as Row }
+            try trial.apply(to: try trial.store(.items)) { writer in
+                try writer.upsert(rows, into: "TodoItem")
+                let odd = Query("TodoItem", predicate: .column("priority") == 1)
+                try expectDeleted(2_000, by: odd, writer, trial)
+            } thenLook: { reader, place in
+                let even = rows.filter { $0["priority"] == 0 }
+                try trial.expect(.items, in: reader, holds: even, place)
+            }
+        },
+        Check("GET-029", "A deletion by a query that is not valid is refused, and deletes nothing") { trial in
+            let store = try trial.typedStore(Row.typed(0..<3))
+            let (name, what) = (TableSchema.allTypes.name, "a deletion")
+            let unknown = Query(name, predicate: .column("unknown") == 1)
+            try trial.expectError(.invalidValue, "\(what) by an unknown column", column: "unknown") {
+                try store.write { _ = try $0.delete(matching: unknown) }
+            }
+            try trial.expectError(.invalidValue, "\(what) in order of an unknown column", column: "nowhere") {
+                try store.write { _ = try $0.delete(matching: Query(name).order(by: "nowhere")) }
+            }
+            for query in [Query(name).skip(-1), Query(name).limit(-1), Query(name, predicate: .column("int"))] {
+                try trial.expectError(.unsupportedQuery, "\(what) by \(query.swiftSource)") {
+                    try store.write { _ = try $0.delete(matching: query) }
+                }
+            }
+            try store.read { try trial.expect(.allTypes, in: $0, holds: Row.typed(0..<3), "after the refusals") }
+        },
+        Check("GET-030", "Ten repeats of a deletion by query are the same as one") { trial in
+            let store = try trial.typedStore(Row.typed(0..<8))
+            for repetition in 0..<10 {
+                for table in TableSchema.typedTables {
+                    try store.write { writer in
+                        let query = Query(table.name, predicate: .column("int") < 5).order(by: "int")
+                        try expectDeleted(repetition == 0 ? 5 : 0, by: query, writer, trial)
+                    }
+                    try store.read {
+                        let place = "after \(repetition + 1) deletions"
+                        try trial.expect(table, in: $0, holds: Row.typed(5..<8), place)
+                    }
+                }
+            }
+        },
+    ]
+
+    /// Expects a deletion by query to delete the rows that the evaluator finds.
+    private static func expectDeletion(of query: Query, _ trial: Trial) throws {
+        let rows = Row.typed(0..<8) + [["id": "none"]]
+        var query = query
+        query.table = TableSchema.allTypes.name
+        let matching = try Answer.expected(query, .allTypes, try TableSchema.allTypes.packed(rows)).rows.map(\.key)
+        try trial.expectRows(
+            from: rows,
+            after: { writer, table in
+                query.table = table
+                try expectDeleted(matching.count, by: query, writer, trial)
+            }, are: rows.filter { !matching.contains($0.key) })
+    }
+
+    private static func expectDeleted(_ count: Int, by query: Query, _ writer: TracedWriter, _ trial: Trial) throws {
+        try trial.expect(try writer.delete(matching: query), is: count, "rows deleted by \(query.swiftSource)")
+    }
+}

@@ -1,0 +1,177 @@
+internal import TidelineStore
+
+extension Check {
+    /// One row by its id.
+    static let lookupRows: [Check] = [
+        Check("GET-001", "The look-up of an id that no row has is nil, and calls no body") { trial in
+            try trial.apply(to: try trial.store(.notes, .items)) { writer in
+                try writer.upsert([["id": "1"], ["id": "12"], ["id": "b"]], into: "Note")
+                try writer.upsert(["id": "3"] as Row, into: "TodoItem")
+            } thenLook: { reader, place in
+                let misses: [RowID] = ["2", "3", "1 ", " 1", "1\0", "123", "a", "c", "\u{661}", "１"]
+                try expectMisses(misses, in: reader, place, trial)
+            }
+        },
+        Check("GET-002", "The look-up of an id of another type than the table's is nil") { trial in
+            let numbered = TableSchema("Numbered", columns: [], idType: .int)
+            try trial.apply(to: try trial.store(.notes, numbered)) { writer in
+                try writer.upsert(["id": "1"] as Row, into: "Note")
+                try writer.upsert(Row(id: 1), into: "Numbered")
+                try writer.upsert(Row(id: 0x31), into: "Numbered")
+            } thenLook: { reader, place in
+                try expectMisses([.int(1), .int(0x31)], in: reader, place, trial)
+                for id in ["1", "01", "\u{1}\0\0\0\0\0\0\0"] as [RowID] {
+                    let found = try reader.row(in: "Numbered", id: id)
+                    try trial.expect(found, is: nil, "\(place), the look-up of the text \(Trial.text(id)) in Numbered")
+                }
+            }
+        },
+        Check("GET-003", "The look-up of an empty id, or of one too long to be stored, is nil") { trial in
+            try trial.apply(to: try trial.store(.notes)) { writer in
+                try writer.upsert(["id": "1"] as Row, into: "Note")
+            } thenLook: { reader, place in
+                let lengths = [trial.capabilities.maximumIDLength + 1, 600, 70_000]
+                let misses = lengths.map { RowID.string(String(repeating: "1", count: $0)) }
+                try expectMisses([.string("")] + misses, in: reader, place, trial)
+            }
+        },
+        Check("GET-004", "A row found names every column of its table, in the order of the definition") { trial in
+            try trial.apply(to: try trial.store(.allTypes)) { writer in
+                try writer.upsert(["id": "1", "json": .json("[]"), "string": "x"] as Row, into: "AllTypes")
+            } thenLook: { reader, place in
+                let found = try reader.row(in: "AllTypes", id: "1")?.columnNames
+                try trial.expect(
+                    found, is: TableSchema.allTypes.allColumns.map(\.name), "\(place), the columns of the row")
+            }
+        },
+        Check(
+            "GET-005", "A borrowed row says by name, by place and by type what the owned one says",
+            why: "Who reads without a copy, as the sync core does, must not read something else."
+        ) { trial in
+            try trial.apply(to: try trial.store(.allTypes)) { writer in
+                try writer.upsert([.typed("1"), ["id": "2", "string": "x"]], into: "AllTypes")
+            } thenLook: { reader, place in
+                for id in ["1", "2"] as [RowID] { try expectSameBorrowed(id, in: reader, place, trial) }
+            }
+        },
+        Check("GET-006", "What the body of a look-up returns is returned, and what it throws is thrown") { trial in
+            let store = try trial.store(.notes)
+            try store.write { try $0.upsert(["id": "1", "number": 7] as Row, into: "Note") }
+            try store.read { reader in
+                let number = try reader.withRow(in: "Note", id: "1") { $0["number"] }
+                try trial.expect(number ?? nil, is: 7, "the body's result")
+                try trial.expectError(.io, "a look-up whose body throws that") {
+                    try reader.withRow(in: "Note", id: "1") { _ in throw StoreError(.io, "the body throws") }
+                }
+                let again = try reader.row(in: "Note", id: "1")?["number"]
+                try trial.expect(again, is: 7, "a look-up after one whose body threw")
+            }
+        },
+        Check(
+            "GET-007", "A row that was read stays as it was, whatever is written or closed later",
+            why: "It is a copy; one that lies in the engine's memory changes under its reader, or is gone."
+        ) { trial in
+            let store = try trial.store(.allTypes)
+            let (row, table) = (Row.typed("1"), TableSchema.allTypes.name)
+            try store.write { try $0.upsert([row, .typed("2", 2)], into: table) }
+            let read = try store.read { try $0.row(in: table, id: "1") }
+            let scanned = try store.read { try $0.allRows(table) }
+            let written = try store.write { writer in
+                let before = try writer.row(in: table, id: "1")
+                try writer.upsert(.typed("1", 5), into: table)
+                try writer.delete(matching: Query(table))
+                try writer.upsert((0..<500).map { .typed(.string("new \($0)"), $0) }, into: table)
+                return before
+            }
+            try store.close()
+            let expected = row.completed(for: .allTypes)
+            for found in [read, scanned.first, written] { try trial.expect(found, is: expected, "the row read before") }
+        },
+        Check("GET-008", "Look-ups within the body of a scan or a look-up leave the rows lent as they are") { trial in
+            try trial.apply(to: try trial.store(.notes, .allTypes)) { writer in
+                try writer.upsert((0..<20).map { ["id": .string("\($0)"), "number": .int($0)] }, into: "Note")
+                try writer.upsert(Row.typed(0..<20), into: "AllTypes")
+            } thenLook: { reader, place in
+                var seen = 0
+                try reader.scan(Query("Note")) { note in
+                    seen += 1
+                    try expectPair(note.key, note["number"], in: reader, place, trial)
+                    try trial.expect(
+                        note["number"]?.int.map { "\($0)" }, is: note.id, "\(place), the row lent by a scan")
+                    return .next
+                }
+                try trial.expect(seen, is: 20, "\(place), the rows scanned")
+            }
+        },
+        Check("GET-009", "Each of 5,000 rows is found by its id, in any order of look-ups") { trial in
+            let numbers = 0..<Int64(5_000)
+            let rows = numbers.map { ["id": .string("row \($0)"), "number": .int($0)] as Row }
+            try trial.apply(to: try trial.store(.notes)) { writer in
+                try writer.upsert(rows, into: "Note")
+            } thenLook: { reader, place in
+                for number in numbers.map({ $0 * 1_237 % 5_000 }) {
+                    let found = try reader.row(in: "Note", id: "row \(number)")?["number"]
+                    try trial.expect(found, is: .int(number), "\(place), the look-up of row \(number)")
+                }
+            }
+        },
+    ]
+
+    private static func expectMisses(
+        _ ids: [RowID], in reader: any StoreReader, _ place: String, _ trial: Trial
+    ) throws {
+        for id in ids {
+            var calls = 0
+            let found: Row? = try reader.withRow(in: "Note", id: id) { view in
+                calls += 1
+                return view.owned()
+            }
+            try trial.expect(found, is: nil, "\(place), the look-up of \(Trial.text(id)) in Note")
+            try trial.expect(calls, is: 0, "\(place), calls of the body for \(Trial.text(id))")
+        }
+    }
+
+    private static func expectSameBorrowed(
+        _ id: RowID, in reader: any StoreReader, _ place: String, _ trial: Trial
+    ) throws {
+        let what = "\(place), the borrowed row \(Trial.text(id))"
+        guard let owned = try reader.row(in: "AllTypes", id: id) else { throw CheckFailure("\(what) is not found") }
+        try reader.withRow(in: "AllTypes", id: id) { view in
+            try trial.expect(view.key, is: id, "\(what): its key")
+            try trial.expect(view["id"], is: id.value, "\(what): its column id")
+            for index in 0..<view.shape.count {
+                let name = view.shape.columns[index].name
+                try trial.expect(view.value(at: index), is: owned[name], "\(what): \(name) by place")
+                try trial.expect(view[name], is: owned[name], "\(what): \(name) by name")
+                try trial.expect(typed(view, index), is: owned[name], "\(what): \(name) by type")
+            }
+        }
+    }
+
+    /// The value at a place, read as what it is.
+    private static func typed(_ view: borrowing RowView, _ index: Int) -> Value? {
+        switch view.tag(at: index) {
+        case .absent: nil
+        case .null: .null
+        case .false, .true: view.bool(at: index).map { .bool($0) }
+        case .int: view.int(at: index).map { .int($0) }
+        case .double: view.double(at: index).map { .double($0) }
+        case .string: view.string(at: index).map { .string($0) }
+        case .timestamp: view.timestamp(at: index).map { .timestamp($0) }
+        case .bytes: view.withBytes(at: index) { .bytes(Array($0)) }
+        case .json: view.withBytes(at: index) { .json(String(decoding: $0, as: UTF8.self)) }
+        }
+    }
+
+    /// Expects the row of a table to have the number that another table's row of the same id has, look-up in look-up.
+    private static func expectPair(
+        _ id: RowID, _ number: Value?, in reader: any StoreReader, _ place: String, _ trial: Trial
+    ) throws {
+        try reader.withRow(in: "AllTypes", id: id) { view in
+            let other = try reader.row(in: "Note", id: id)
+            try trial.expect(
+                other?["number"], is: number, "\(place), the look-up within a look-up of \(Trial.text(id))")
+            try trial.expect(view["int"], is: number, "\(place), the row lent by the outer look-up")
+        }
+    }
+}
