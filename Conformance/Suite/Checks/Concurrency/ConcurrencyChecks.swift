@@ -1,4 +1,5 @@
 extension Check {
     /// Threads and processes.
-    static let concurrency: [Check] = concurrencyProcesses
+    static let concurrency: [Check] =
+        concurrencyReaders + concurrencyWriters + concurrencyWaiting + concurrencyDefinitions + concurrencyProcesses
 }

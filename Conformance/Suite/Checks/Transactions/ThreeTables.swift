@@ -95,15 +95,15 @@ extension Trial {
     }
 
     /// Fails unless queries that an index may serve find of these rows what the evaluator says: along each index both
-    /// ways, and by each value there is or was in its first column.
+    /// ways, and by values that there are or were in its first column: all of them, or of many the first and last.
     func expectIndexes(
         of schema: TableSchema, in reader: some StoreReader, find rows: [Row], formerly: [Row] = [],
         _ what: @autoclosure () -> String
     ) throws {
         let packed = try schema.packed(schema.completing(rows))
         for index in schema.indexes {
-            let values = Set((rows + formerly).map { $0[index.columns[0]] ?? .null })
-            for query in index.queries(schema.name, values) {
+            let values = (rows + formerly).map { $0[index.columns[0]] ?? .null }
+            for query in index.queries(schema.name, values.count > 16 ? values.prefix(8) + values.suffix(8) : values) {
                 let expected = try Answer.expected(query, schema, packed)
                 if let difference = try Answer.of(reader, query).difference(from: expected) {
                     throw CheckFailure("\(what()): \(query.swiftSource): \(difference)")
@@ -114,13 +114,13 @@ extension Trial {
 }
 
 extension IndexSchema {
-    fileprivate func queries(_ table: String, _ values: Set<Value>) -> [Query] {
+    fileprivate func queries(_ table: String, _ values: [Value]) -> [Query] {
         let along = [false, true].map { descending in
             Query(table, order: columns.map { OrderTerm($0, descending: descending) }, includesTotalCount: true)
         }
         let first = Predicate.column(columns[0])
         return along
-            + values.flatMap { value in
+            + Set(values).flatMap { value in
                 [Query(table).filter(first == .literal(value)), Query(table).filter(first >= .literal(value))]
             }
     }

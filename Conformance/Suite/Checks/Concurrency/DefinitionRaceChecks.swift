@@ -1,0 +1,98 @@
+internal import TidelineStore
+
+extension Check {
+    /// Definitions that change while others read and write.
+    static let concurrencyDefinitions: [Check] = [
+        Check(
+            "CON-020", "Readers beside changing definitions see rows and definition of one version", tier: .stress
+        ) { trial in
+            let store = try trial.store(version(0))
+            try store.write { try $0.upsert(Row(id: "x"), into: "T") }
+            try trial.beside(readers: 3, first: ()) { _ in
+                try store.read { reader in
+                    let schema = try reader.schema(of: "T")
+                    let row = try reader.row(in: "T", id: "x")
+                    let names = schema.columns.map(\.name)
+                    try trial.expect(row?.columnNames ?? [], is: names, "the columns of a row beside the definition's")
+                    // The index that this definition has and the next one has not.
+                    let query = Query("T").filter(.column(schema.indexes[0].columns[0]) == .null)
+                    try trial.expect(try reader.count(query), is: 1, "what the definition's index counts")
+                }
+            } _: {
+                for number in 1...(40 * trial.rounds) { try store.define([version(number)]) }
+            }
+        },
+        Check("CON-021", "Definitions that several threads make at once are all there, each once") { trial in
+            let store = try trial.open()
+            let count = 8
+            try trial.onThreads(4, "threads that define") { thread in
+                for number in 0..<count {
+                    let own = TableSchema("T\(thread)x\(number)", columns: [.int("n")], indexes: [["n"]])
+                    try store.define([own, .notes, .items])
+                    try store.write { try $0.upsert(["id": "a", "n": .int(Int64(number))], into: own.name) }
+                    let query = Query(own.name).filter(.column("n") == .literal(.int(Int64(number))))
+                    try trial.expect(try store.read { try $0.count(query) }, is: 1, "the row of the own table")
+                }
+            }
+            let names = (0..<4).flatMap { thread in (0..<count).map { "T\(thread)x\($0)" } } + ["Note", "TodoItem"]
+            try trial.expect(try store.tables().map(\.name), is: names.sorted(), "the tables there are")
+        },
+        Check(
+            "CON-022", "An index defined while others write has an entry for every row, and none too many",
+            why: "Rows that come while an index is filled are missed by the filling or filled in twice.", tier: .stress
+        ) { trial in
+            let plain = TableSchema("T", columns: [.int("n"), .string("text")])
+            var indexed = plain
+            indexed.indexes = [["n"], ["text", "n"]]
+            for round in 0..<(4 * trial.rounds) {
+                let store = try trial.store(plain, in: "store\(round)")
+                try store.write { try $0.upsert((0..<200).map { row("old\($0)", $0) }, into: "T") }
+                let team = ThreadTeam(trial)
+                let begun = Signal()
+                team.start {
+                    for step in 0..<40 {
+                        try store.write { writer in
+                            try writer.upsert([row("new\(step)", step), row("old\(step)", step + 1_000)], into: "T")
+                            try writer.delete(ids: [.string("old\(199 - step)")], from: "T")
+                        }
+                        if step == 2 { begun.send() }
+                    }
+                }
+                try begun.wait(trial, "the writer does not get on")
+                try store.define([indexed])
+                try team.wait(for: "a writer beside a definition")
+                try store.read { reader in
+                    let rows = try reader.allRows("T")
+                    try trial.expect(rows.count, is: 200, "the rows after as many insertions as deletions")
+                    try trial.expectIndexes(of: indexed, in: reader, find: rows, formerly: [["n": 199]], "afterwards")
+                }
+            }
+        },
+        Check("CON-023", "The same definition made again and again disturbs no reader and no writer", tier: .stress) {
+            trial in
+            let store = try trial.store(.notes)
+            try trial.beside(readers: 2, first: 0) { last in
+                try store.define([.notes])
+                let count = try store.read { try $0.count(Query("Note")) }
+                try trial.expect(count >= last, "\(count) rows came after \(last)")
+                return count
+            } _: {
+                for number in 0..<(100 * trial.rounds) {
+                    try store.write { try $0.upsert(["id": .string("n\(number)")], into: "Note") }
+                }
+            }
+            try trial.expect(
+                try store.read { try $0.count(Query("Note")) }, is: 100 * trial.rounds, "the rows afterwards")
+        },
+    ]
+
+    /// The table as its n-th definition has it.
+    private static func version(_ number: Int) -> TableSchema {
+        let columns = (0...number % 5).map { ColumnSchema.int("c\($0)") }
+        return TableSchema("T", columns: columns, systemColumns: [], indexes: [IndexSchema(["c\(number % 5)"])])
+    }
+
+    private static func row(_ id: String, _ number: Int) -> Row {
+        ["id": .string(id), "n": .int(Int64(number)), "text": .string("t\(number % 10)")]
+    }
+}

@@ -1,0 +1,150 @@
+internal import TidelineStore
+
+extension Check {
+    /// Readers beside a writer.
+    static let concurrencyReaders: [Check] = [
+        Check(
+            "CON-001", "Three readers beside a writer see no torn row",
+            why: "A row read while it is overwritten is half of each version.", tier: .stress
+        ) { trial in
+            let store = try trial.store(.items)
+            let write = { (number: Int) in try store.write { try $0.upsert(agreeing(number), into: "TodoItem") } }
+            try write(0)
+            try trial.beside(readers: 3, first: Int64(0)) { last in
+                let row = try store.read { try $0.row(in: "TodoItem", id: "a") }
+                let number = row?["priority"]?.int ?? -1
+                try trial.expect(row, is: agreeing(Int(number)).completed(for: .items), "a row whose columns agree")
+                try trial.expect(number >= last, "version \(number) came after version \(last)")
+                return number
+            } _: {
+                for number in 1...(150 * trial.rounds) { try write(number) }
+            }
+        },
+        Check(
+            "CON-002", "Three readers beside a writer see no half of a transaction over two tables",
+            why: "Two tables that are read one after the other must be of one version.", tier: .stress
+        ) { trial in
+            let store = try trial.store(.tallies, .notes)
+            let write = { (number: Int) in
+                try store.write { writer in
+                    try writer.upsert(.tally(1, Int64(number)), into: "Tally")
+                    try writer.upsert(["id": "a", "number": .int(Int64(number))], into: "Note")
+                }
+            }
+            try write(0)
+            try trial.beside(readers: 3, first: Int64(0)) { last in
+                let (tally, note) = try store.read { reader in
+                    (try reader.row(in: "Tally", id: 1)?["n"]?.int, try reader.row(in: "Note", id: "a")?["number"]?.int)
+                }
+                try trial.expect(tally, is: note, "the number in one table beside that in the other")
+                try trial.expect(tally ?? -1 >= last, "version \(tally ?? -1) came after version \(last)")
+                return tally ?? last
+            } _: {
+                for number in 1...(150 * trial.rounds) { try write(number) }
+            }
+        },
+        Check(
+            "CON-003", "Readers beside a writer find in every index what the rows of the same read say", tier: .stress
+        ) { trial in
+            let store = try trial.store(.items)
+            let ids: [Value] = ["a", "b", "c", "d", "e"]
+            let write = { (number: Int) in
+                try store.write { writer in
+                    let rows = ids.map { ["id": $0, "priority": .int(Int64(number)), "complete": true] as Row }
+                    if number % 3 == 2 { try writer.delete(ids: ["b", "d"], from: "TodoItem") }
+                    try writer.upsert(number % 3 == 2 ? [rows[0], rows[2], rows[4]] : rows, into: "TodoItem")
+                }
+            }
+            try write(0)
+            try trial.beside(readers: 3, first: ()) { _ in
+                try store.read { reader in
+                    let rows = try reader.allRows("TodoItem")
+                    let priorities = Set(rows.map { $0["priority"] ?? .null })
+                    try trial.expect(priorities.count, is: 1, "how many versions one read sees: \(priorities)")
+                    let value = Predicate.literal(priorities.first ?? .null)
+                    let query = Query("TodoItem").filter(.column("priority") == value)
+                    try trial.expect(try reader.rows(matching: query).rows, are: rows, "what the index finds")
+                    try trial.expect(try reader.count(query), is: rows.count, "what the index counts")
+                    let old = Query("TodoItem").filter(.column("priority") < value)
+                    try trial.expect(try reader.count(old), is: 0, "entries of former versions in the index")
+                }
+            } _: {
+                for number in 1...(120 * trial.rounds) { try write(number) }
+            }
+        },
+        Check("CON-004", "Readers beside a writer see a batch of 300 rows as a whole or not at all", tier: .stress) {
+            trial in
+            let store = try trial.store(.notes)
+            try trial.beside(readers: 2, first: 0) { last in
+                let (count, scanned) = try store.read { reader in
+                    (try reader.count(Query("Note")), try reader.allRows("Note").count)
+                }
+                try trial.expect(count % 300, is: 0, "what is left of \(count) rows divided into batches of 300")
+                try trial.expect(scanned, is: count, "the rows scanned beside those counted in the same read")
+                try trial.expect(count >= last, "\(count) rows came after \(last)")
+                return count
+            } _: {
+                for batch in 0..<(6 * trial.rounds) {
+                    let rows = (0..<300).map { ["id": .string("\(batch)-\($0)"), "number": .int($0)] as Row }
+                    try store.write { try $0.upsert(rows, into: "Note") }
+                }
+            }
+        },
+        Check(
+            "CON-005", "Readers beside a writer that replaces all rows always see a full table",
+            why: "A store that deletes first and inserts in a second step shows an empty table between.", tier: .stress
+        ) { trial in
+            let store = try trial.store(.notes)
+            let replace = { (number: Int) in
+                try store.write { writer in
+                    try writer.delete(matching: Query("Note"))
+                    try writer.upsert(
+                        (0..<50).map { ["id": .string("\(number)-\($0)"), "number": .int(Int64(number))] }, into: "Note"
+                    )
+                }
+            }
+            try replace(0)
+            try trial.beside(readers: 3, first: ()) { _ in
+                let rows = try store.read { try $0.allRows("Note") }
+                try trial.expect(rows.count, is: 50, "the rows of a table that is replaced")
+                let versions = Set(rows.map { $0["number"] ?? .null })
+                try trial.expect(versions.count, is: 1, "how many versions one read sees")
+            } _: {
+                for number in 1...(60 * trial.rounds) { try replace(number) }
+            }
+        },
+        Check("CON-006", "Pages that one read asks for, one after the other, are of one version", tier: .stress) {
+            trial in
+            let store = try trial.store(.items)
+            let write = { (number: Int64) in
+                try store.write { writer in
+                    // The rows move through the order, so that pages of two versions miss or repeat some.
+                    let rows = (Int64(0)..<40).map { id in
+                        ["id": .string("r\(id)"), "priority": .int((id * 7 + number * 11) % 40)] as Row
+                    }
+                    try writer.upsert(rows, into: "TodoItem")
+                }
+            }
+            try write(0)
+            try trial.beside(readers: 2, first: ()) { _ in
+                let pages = try store.read { reader in
+                    try (0..<4).flatMap { page in
+                        try reader.ids(Query("TodoItem").order(by: "priority").skip(page * 10).limit(10))
+                    }
+                }
+                try trial.expect(Set(pages).count, is: 40, "the different rows on four pages of ten")
+            } _: {
+                for number in 1...(Int64(60) * Int64(trial.rounds)) { try write(number) }
+            }
+        },
+    ]
+
+    /// A row all of whose columns tell one number, some of them at length.
+    private static func agreeing(_ number: Int) -> Row {
+        let text = String(repeating: "\(number) ", count: 200 + number % 7 * 300)
+        return [
+            "id": "a", "text": .string(text), "complete": .bool(number % 2 == 0), "priority": .int(Int64(number)),
+            "score": .double(Double(number)), "due": .timestamp(.init(clampingTicks: Int64(number))),
+        ]
+    }
+}

@@ -1,0 +1,107 @@
+internal import Synchronization
+internal import TidelineStore
+
+extension Check {
+    /// Several writers.
+    static let concurrencyWriters: [Check] = [
+        Check(
+            "CON-007", "Every row that one of six writers was told is stored is there, and none of them is told busy",
+            why: "Writers wait for each other; a lock that is tried once turns their meeting into an error.",
+            tier: .stress
+        ) { trial in
+            let store = try trial.store(.items, .notes)
+            let acknowledged = Mutex<[String]>([])
+            let steps = 30 * trial.rounds
+            try trial.onThreads(6, "six writers") { thread in
+                for step in 0..<steps {
+                    let id = "\(thread)-\(step)"
+                    try store.write { try $0.upsert(["id": .string(id)], into: thread % 2 == 0 ? "TodoItem" : "Note") }
+                    acknowledged.withLock { $0.append(id) }
+                }
+            }
+            let reopened = try trial.reopened(store)
+            let found = try reopened.read { try $0.ids(Query("TodoItem")) + $0.ids(Query("Note")) }
+            try trial.expect(found.sorted(), is: acknowledged.withLock { $0 }.sorted(), "the rows there are")
+        },
+        Check("CON-008", "Writers that race for one id make one row, whatever its spelling", tier: .stress) { trial in
+            let store = try trial.store(.items)
+            let spellings = ["same", "Same", "sAME", "SAME"]
+            let steps = 15 * trial.rounds
+            try trial.onThreads(6, "writers of one id") { thread in
+                for step in 0..<steps {
+                    let id = spellings[(thread + step) % spellings.count]
+                    let row: Row = ["id": .string(id), "priority": .int(Int64(step)), "text": .string("\(thread)")]
+                    try store.write { try $0.upsert(row, into: "TodoItem") }
+                }
+            }
+            try store.read { reader in
+                let rows = try reader.allRows("TodoItem")
+                try trial.expect(rows.count, is: 1, "the rows of one id: \(rows.map(\.id))")
+                try trial.expect(rows[0]["priority"], is: .int(Int64(steps - 1)), "what the last writers put")
+                try trial.expectIndexes(of: .items, in: reader, find: rows, formerly: [["priority": 0]], "afterwards")
+            }
+        },
+        Check(
+            "CON-009", "Merges of different columns of one row by several threads are all kept",
+            why: "A store that reads the row before it has the lock writes old values back over new ones.",
+            tier: .stress
+        ) { trial in
+            let columns = (0..<4).map { ColumnSchema.int("c\($0)") }
+            let wide = TableSchema("Wide", columns: columns, indexes: [["c0"], ["c3"]])
+            let store = try trial.store(wide)
+            let steps = 40 * trial.rounds
+            try trial.onThreads(4, "writers of one row") { thread in
+                for step in 0..<steps {
+                    try store.write { try $0.upsert(["id": "a", "c\(thread)": .int(Int64(step))], into: "Wide") }
+                }
+            }
+            let last = columns.reduce(into: ["id": "a"] as Row) { $0[$1.name] = .int(Int64(steps - 1)) }
+            try store.read { reader in
+                try trial.expect(wide, in: reader, holds: [last], "after each thread put its column")
+                try trial.expectIndexes(of: wide, in: reader, find: [last], formerly: [["c0": 0]], "afterwards")
+            }
+        },
+        Check("CON-010", "Of several threads that delete the same rows, each row is counted by one", tier: .stress) {
+            trial in
+            let store = try trial.store(.items)
+            let count = 200 * trial.rounds
+            let rows = (0..<count).map { ["id": .string("r\($0)"), "priority": .int(Int64($0 % 10))] as Row }
+            try store.write { try $0.upsert(rows, into: "TodoItem") }
+            let deleted = Mutex(0)
+            try trial.onThreads(4, "threads that delete") { thread in
+                for start in stride(from: 0, to: count, by: 20) {
+                    let number = try store.write { writer in
+                        guard thread == 0 else {
+                            return try writer.delete(
+                                ids: (start..<min(start + 25, count)).map { .string("r\($0)") }, from: "TodoItem")
+                        }
+                        let low = Query("TodoItem").filter(
+                            .column("priority") == .literal(.int(Int64(start / 20 % 10))))
+                        return try writer.delete(matching: low.limit(15))
+                    }
+                    deleted.withLock { $0 += number }
+                }
+            }
+            try trial.expect(deleted.withLock { $0 }, is: count, "the sum of what the deletions counted")
+            try trial.expect(Query("TodoItem"), in: store, finds: [], "after all was deleted")
+        },
+        Check(
+            "CON-011", "A look-up and the insertion that depends on it, by several threads, insert once",
+            why: "Who asks whether a row is there and then inserts it relies on the transaction.", tier: .stress
+        ) { trial in
+            let store = try trial.store(.notes)
+            let inserted = Mutex(0)
+            try trial.onThreads(4, "threads that insert what is missing") { _ in
+                for step in 0..<(40 * trial.rounds) {
+                    let isMine = try store.write { writer in
+                        guard try writer.row(in: "Note", id: "n\(step)") == nil else { return false }
+                        try writer.upsert(["id": .string("n\(step)")], into: "Note")
+                        return true
+                    }
+                    if isMine { inserted.withLock { $0 += 1 } }
+                }
+            }
+            try trial.expect(inserted.withLock { $0 }, is: 40 * trial.rounds, "how many threads found a row missing")
+        },
+    ]
+}
