@@ -15,8 +15,8 @@ extension Check {
             }
             try store.put(rows, into: "TodoItem")
             func expectInstants(_ store: TracedStore, _ when: String) throws {
-                let stored = try store.row(in: "TodoItem", "2")?["updatedAt"]?.timestamp
-                try trial.expect(stored, is: base.advanced(byTicks: 2), "updatedAt \(when) reopening")
+                let row = try store.row(in: "TodoItem", "2")
+                try trial.expect(row?["updatedAt"], is: rows[2]["updatedAt"], "updatedAt \(when) reopening")
                 let since = Query("TodoItem").filter(.column("updatedAt") >= .value(base.advanced(byTicks: 2)))
                 try trial.expect(since.order(by: "updatedAt"), in: store, finds: ["2", "3"], "\(when) reopening")
             }

@@ -1,4 +1,6 @@
 extension Check {
-    /// Definitions of tables.
-    static let tables: [Check] = []
+    /// Definitions of tables and their evolution.
+    static let tables: [Check] =
+        tableDefinitions + undefinedTables + tableNames + tableRefusals + tableColumns + droppedColumns + tableIndexes
+        + tableTransitions
 }

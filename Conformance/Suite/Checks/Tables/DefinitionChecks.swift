@@ -1,0 +1,130 @@
+internal import TidelineStore
+
+extension Check {
+    /// Defining tables, and what the store says of them.
+    static let tableDefinitions: [Check] = [
+        Check("TAB-001", "A table of columns of every type is defined, filled and read") { trial in
+            let schema = RandomRows.everyType("t")
+            let store = try trial.store(schema)
+            var random = trial.randomRows()
+            let rows = random.rows(20, of: schema, namesAllColumns: true)
+            try store.put(rows, into: "t")
+            try trial.expectAnswers([Query("t")], in: store, over: rows, of: schema)
+        },
+        Check(
+            "TAB-002", "Definitions are given back as they were given: columns, indexes, references, kinds of ids, all",
+            why: "The sync core and the tools read definitions from the store; what is left out is lost to them."
+        ) { trial in
+            let store = try trial.store()
+            try store.define(everything)
+            try trial.expect(try store.tables(), is: everything, "the definitions")
+        },
+        Check("TAB-003", "Definitions survive reopening, with all that is in them", needs: [.persistence]) { trial in
+            let store = try trial.store()
+            try store.define(everything)
+            try trial.expect(try trial.reopened(store).tables(), is: everything, "the definitions after reopening")
+        },
+        Check("TAB-004", "A definition that was changed survives reopening as it was last", needs: [.persistence]) {
+            trial in
+            let store = try trial.store(.t(.int("a"), .string("b"), indexes: [["a"]]))
+            let last = TableSchema(
+                "t", columns: [.bool("c"), .int("a", optional: false)], systemColumns: [.version],
+                indexes: [["c", "a"]],
+                references: [Reference(column: "a", table: "other")], isSystem: true)
+            try store.define([last])
+            try trial.expect(try store.tables(), is: [last], "the definition")
+            try trial.expect(try trial.reopened(store).tables(), is: [last], "the definition after reopening")
+        },
+        Check("TAB-005", "Tables are listed in order of name, whatever the order in which they were defined") { trial in
+            let store = try trial.store()
+            try store.define(["b", "Zeta", "a2"].map { TableSchema($0, columns: []) })
+            try store.define(["a10", "alpha", "Beta"].map { TableSchema($0, columns: []) })
+            let names = ["Beta", "Zeta", "a10", "a2", "alpha", "b"]
+            try trial.expect(try store.tables().map(\.name), is: names, "the names")
+            try trial.expect(try trial.reopened(store).tables().map(\.name), is: names, "the names after reopening")
+        },
+        Check("TAB-006", "The definition of one table is read in a read and in a write, as it was given") { trial in
+            let store = try trial.store()
+            try store.define(everything)
+            for schema in everything {
+                try trial.expect(try store.read { try $0.schema(of: schema.name) }, is: schema, "in a read")
+                try trial.expect(try store.write { try $0.schema(of: schema.name) }, is: schema, "in a write")
+            }
+        },
+        Check(
+            "TAB-007", "The shape of a table's rows has the columns of its definition, in their order",
+            why: "Rows are packed by positions; a shape that is out of date puts values into other columns."
+        ) { trial in
+            let store = try trial.store(.t(.int("a"), .string("b")))
+            let later = TableSchema.t(.bool("c"), .string("b"), .int("a"), systemColumns: [.updatedAt])
+            func expectShape(of schema: TableSchema, _ store: TracedStore, _ what: String) throws {
+                let shapes = [try store.read { try $0.shape(of: "t") }, try store.write { try $0.shape(of: "t") }]
+                for shape in shapes {
+                    try trial.expect(shape.columns, is: schema.allColumns, "the columns \(what)")
+                    try trial.expect(shape.idType, is: schema.idType, "the type of ids \(what)")
+                }
+            }
+            try expectShape(of: .t(.int("a"), .string("b")), store, "at first")
+            try store.define([later])
+            try expectShape(of: later, store, "after another definition")
+            try expectShape(of: later, try trial.reopened(store), "after reopening")
+        },
+        Check(
+            "TAB-008", "The same definition again changes nothing, also twice in one call",
+            why: "An app defines its tables at each start: a store that makes them anew loses all rows."
+        ) { trial in
+            let store = try trial.store(.items)
+            let rows: [Row] = [["id": "1", "text": "Milk", "priority": 1], ["id": "2"]]
+            try store.put(rows, into: "TodoItem")
+            try store.define([.items, .items])
+            try store.define([])
+            let reopened = try trial.reopened(store)
+            try reopened.define([.items])
+            try trial.expect(try reopened.tables(), is: [.items], "the definitions")
+            try trial.expectAnswers(
+                Query.about("priority", like: 1, in: "TodoItem"), in: reopened, over: rows, of: .items)
+        },
+        Check("TAB-009", "Defining one table leaves the others and their rows as they are") { trial in
+            let store = try trial.store(.items, .notes)
+            try store.put([["id": "1", "text": "Milk"]], into: "TodoItem")
+            try store.define([TableSchema("Note", columns: [.string("text"), .bool("new")], indexes: [["text"]])])
+            try store.define([.t(.int("a"))])
+            try trial.expect(try store.tables().map(\.name), is: ["Note", "TodoItem", "t"], "the tables")
+            let expected: [Row] = [["id": "1", "text": "Milk"]]
+            try trial.expectAnswers([Query("TodoItem")], in: store, over: expected, of: .items)
+        },
+        Check("TAB-010", "A table may have no columns at all but its id") { trial in
+            let store = try trial.store(.t(systemColumns: []))
+            try store.put([["id": "b"], ["id": "a"]], into: "t")
+            try store.put([["id": "a"]], into: "t")
+            try trial.expectAnswers(
+                [Query("t")], in: store, over: [["id": "a"], ["id": "b"]], of: .t(systemColumns: []))
+        },
+        Check("TAB-011", "A table may have 1,000 columns") { trial in
+            let columns = (0..<TableSchema.maximumColumnCount).map { ColumnSchema.int("column\($0)") }
+            let schema = TableSchema("t", columns: columns, systemColumns: [], indexes: [["column999"], ["column0"]])
+            let store = try trial.store(schema)
+            let values = columns.enumerated().map { (name: $1.name, value: Value.int(Int64($0))) }
+            try store.put([Row(id: "1", distinctColumns: values.filter { $0.name != "column1" })], into: "t")
+            let reopened = try trial.reopened(store)
+            let query = Query("t").filter(.column("column999") == 999 && .column("column1").isNull)
+            try trial.expect(query, in: reopened, finds: ["1"])
+            let row = try reopened.row(in: "t", "1")
+            try trial.expect(row?.values.count, is: 1_000, "the number of columns of the row")
+            for number in [0, 2, 254, 255, 256, 257, 500, 998, 999] {
+                try trial.expect(row?["column\(number)"], is: .int(Int64(number)), "column\(number)")
+            }
+        },
+    ]
+
+    /// Tables that differ in everything a definition has, in order of name.
+    private static let everything = [
+        TableSchema(
+            "a", columns: ColumnType.allCases.map { ColumnSchema($0.rawValue, $0, isOptional: $0 != .json) },
+            systemColumns: .all, idMatching: .exact,
+            indexes: [["string", "int"], ["id"], ["updatedAt", "deleted", "timestamp"]],
+            references: [Reference(column: "string", table: "b"), Reference(column: "int", table: "nowhere")]),
+        TableSchema("b", columns: [.int("z"), .int("a"), .int("m")], systemColumns: [], idType: .int, isSystem: true),
+        TableSchema("c", columns: [], systemColumns: [.version, .createdAt], references: []),
+    ]
+}

@@ -1,0 +1,126 @@
+internal import TidelineStore
+
+extension Check {
+    /// Columns that are no longer named, and those that come back.
+    static let droppedColumns: [Check] = [
+        Check("TAB-080", "A column that is no longer named is out of sight in rows, results, shapes and definitions") {
+            trial in
+            let store = try dropped(trial)
+            let narrow = TableSchema.t(.int("a"))
+            try trial.expect(try store.tables(), is: [narrow], "the definition")
+            let row: Row = ["id": "1", "a": 1]
+            try trial.expect(try store.row(in: "t", "1"), is: row.completed(for: narrow), "the row by look-up")
+            let rows: [Row] = [row, ["id": "2", "a": 2]]
+            try trial.expectAnswers([Query("t"), Query("t").order(by: "a")], in: store, over: rows, of: narrow)
+        },
+        Check("TAB-081", "A column that is no longer named is unknown to upserts and queries, which name it") { trial in
+            let store = try dropped(trial)
+            try trial.expectError(.invalidValue, "an upsert that names it", table: "t", column: "b") {
+                var rows = PackedRows(shape: RowShape(table: "t", columns: [.string("b")]))
+                try rows.append(["id": "3", "b": "x"])
+                try store.write { try $0.upsert(rows, into: "t") }
+            }
+            let queries = [
+                Query("t").filter(.column("b") == "x"), Query("t").order(by: "b"), Query("t").select("b"),
+            ]
+            for query in queries {
+                try trial.expectError(.invalidValue, query.swiftSource, column: "b") {
+                    _ = try store.read { try $0.rows(matching: query) }
+                }
+            }
+        },
+        Check(
+            "TAB-082", "A column that comes back has its values again, also when the store was reopened meanwhile",
+            why: "An app that goes back to its version before must find what it had."
+        ) { trial in
+            let store = try trial.reopened(try dropped(trial))
+            try store.define([both])
+            let rows: [Row] = [["id": "1", "a": 1, "b": "one"], ["id": "2", "a": 2, "b": "two"]]
+            try trial.expectAnswers(Query.about("b", like: "one") + [Query("t")], in: store, over: rows, of: both)
+        },
+        Check(
+            "TAB-083", "A merge into a row keeps the values of columns that are out of sight",
+            why: "A store that writes the row anew from the columns it knows loses the others, and nobody sees it."
+        ) { trial in
+            let store = try dropped(trial)
+            try store.put([["id": "1", "a": 10]], into: "t")
+            try store.put([["id": "2", "a": .null]], into: "t")
+            try store.define([both])
+            let rows: [Row] = [["id": "1", "a": 10, "b": "one"], ["id": "2", "b": "two"]]
+            try trial.expectAnswers(Query.about("b", like: "one") + [Query("t")], in: store, over: rows, of: both)
+        },
+        Check("TAB-084", "A row that was deleted and inserted again while a column was out of sight is null in it") {
+            trial in
+            let store = try dropped(trial)
+            _ = try store.write { try $0.delete(ids: ["1"], from: "t") }
+            try store.put([["id": "1", "a": 3], ["id": "3", "a": 4]], into: "t")
+            try store.define([both])
+            let rows: [Row] = [["id": "1", "a": 3], ["id": "2", "a": 2, "b": "two"], ["id": "3", "a": 4]]
+            try trial.expectAnswers(Query.about("b", like: "one") + [Query("t")], in: store, over: rows, of: both)
+        },
+        Check("TAB-085", "A column out of sight cannot come back with another type; it is named, and keeps its values")
+        {
+            trial in
+            let store = try trial.reopened(try dropped(trial))
+            for type in ColumnType.allCases where type != .string {
+                let schema = TableSchema.t(.int("a"), ColumnSchema("b", type))
+                try trial.expectRefused(schema, by: store, "b as \(type)", table: "t", column: "b")
+            }
+            try store.define([both])
+            try trial.expect(try store.row(in: "t", "1")?["b"], is: "one", "the value of the column")
+        },
+        Check("TAB-086", "A column out of sight cannot come back in another ASCII case") { trial in
+            let store = try dropped(trial)
+            try trial.expectRefused(.t(.int("a"), .string("B")), by: store, "B", table: "t", column: "B")
+            try trial.expectRefused(.t(.int("A")), by: store, "A, which is stored as a", table: "t", column: "A")
+        },
+        Check("TAB-087", "A required column that is out of sight asks nothing of new rows") { trial in
+            let strict = TableSchema.t(.int("a"), .string("b", optional: false), indexes: [["b"]])
+            let store = try trial.store(strict)
+            try store.put([["id": "1", "a": 1, "b": "one"]], into: "t")
+            try store.define([.t(.int("a"))])
+            try store.put([["id": "2", "a": 2]], into: "t")
+            try store.define([strict])
+            let rows: [Row] = [["id": "1", "a": 1, "b": "one"], ["id": "2", "a": 2]]
+            try trial.expectAnswers(Query.about("b", like: "one") + [Query("t")], in: store, over: rows, of: strict)
+        },
+        Check(
+            "TAB-088", "An index over a column that comes back knows what became of the rows meanwhile",
+            why: "An index that was kept, but not kept up, finds rows that are gone and misses new ones."
+        ) { trial in
+            let indexed = TableSchema.t(.int("a"), .string("b"), indexes: [["b"], ["b", "a"]])
+            let store = try trial.store(indexed)
+            try store.put(
+                (0..<20).map { ["id": .string("\($0)"), "a": .int($0), "b": .string("\($0 % 4)")] }, into: "t")
+            try store.define([.t(.int("a"))])
+            _ = try store.write { try $0.delete(matching: Query("t").filter(.column("a") < 7)) }
+            try store.put([["id": "8", "a": 80], ["id": "new", "a": 9]], into: "t")
+            try store.define([indexed])
+            var rows: [Row] = (7..<20).map { ["id": .string("\($0)"), "a": .int($0), "b": .string("\($0 % 4)")] }
+            rows[1]["a"] = 80
+            rows.append(["id": "new", "a": 9])
+            let ordered = Query("t").order(by: "b").order(by: "a", descending: true)
+            try trial.expectAnswers(Query.about("b", like: "3") + [ordered], in: store, over: rows, of: indexed)
+        },
+        Check("TAB-089", "All columns may go and come back") { trial in
+            let store = try dropped(trial)
+            try store.define([.t(systemColumns: [])])
+            try trial.expect(try store.row(in: "t", "1"), is: ["id": "1"], "the row without columns")
+            try store.put([["id": "3"]], into: "t")
+            let reopened = try trial.reopened(store)
+            try reopened.define([both])
+            let rows: [Row] = [["id": "1", "a": 1, "b": "one"], ["id": "2", "a": 2, "b": "two"], ["id": "3"]]
+            try trial.expectAnswers([Query("t")], in: reopened, over: rows, of: both)
+        },
+    ]
+
+    private static let both = TableSchema.t(.int("a"), .string("b"))
+
+    /// A table of two rows whose column `b` was given up.
+    private static func dropped(_ trial: Trial) throws -> TracedStore {
+        let store = try trial.store(both)
+        try store.put([["id": "1", "a": 1, "b": "one"], ["id": "2", "a": 2, "b": "two"]], into: "t")
+        try store.define([.t(.int("a"))])
+        return store
+    }
+}

@@ -1,0 +1,131 @@
+internal import TidelineStore
+
+extension Check {
+    /// Indexes that come and go.
+    static let tableIndexes: [Check] = [
+        Check(
+            "TAB-100", "An index that is new finds the rows there were: equal ones, nulls, ranges, in order",
+            why: "An index that is not filled from the stored rows answers with the rows written since, and no others."
+        ) { trial in
+            let store = try trial.store(.t(.int("a"), .string("b")))
+            try store.put(rows(0..<60), into: "t")
+            let indexed = TableSchema.t(.int("a"), .string("b"), indexes: [["a"], ["b", "a"]])
+            try store.define([indexed])
+            try trial.expectAnswers(queries, in: store, over: rows(0..<60), of: indexed)
+        },
+        Check("TAB-101", "An index that is new finds old and new rows alike, after changes and deletes") { trial in
+            let store = try trial.store(.t(.int("a"), .string("b")))
+            try store.put(rows(0..<40), into: "t")
+            let indexed = TableSchema.t(.int("a"), .string("b"), indexes: [["a"], ["b", "a"]])
+            try store.define([indexed])
+            try store.put(rows(40..<60), into: "t")
+            try store.put([["id": "r7", "a": .null, "b": "x"], ["id": "r8", "b": .null]], into: "t")
+            _ = try store.write { try $0.delete(ids: ["r1", "r50"], from: "t") }
+            var expected = rows(0..<60).filter { $0.id != "r1" && $0.id != "r50" }
+            for index in expected.indices {
+                if expected[index].id == "r7" { (expected[index]["a"], expected[index]["b"]) = (.null, "x") }
+                if expected[index].id == "r8" { expected[index]["b"] = .null }
+            }
+            try trial.expectAnswers(queries, in: store, over: expected, of: indexed)
+        },
+        Check("TAB-102", "A new index over a new column finds all rows as null in it, and then what is written") {
+            trial in
+            let store = try trial.store(.t(.int("a")))
+            let old: [Row] = (0..<10).map { ["id": .string("\($0)"), "a": .int($0 % 3)] }
+            try store.put(old, into: "t")
+            let wider = TableSchema.t(.string("b"), .int("a"), indexes: [["b"], ["a", "b"]])
+            try store.define([wider])
+            try trial.expectAnswers(queries, in: store, over: old, of: wider, "before a write")
+        },
+        Check("TAB-103", "Without an index that was there, a query finds the same rows") { trial in
+            let indexed = TableSchema.t(.int("a"), .string("b"), indexes: [["a"], ["b", "a"], ["b"]])
+            let store = try trial.store(indexed)
+            try store.put(rows(0..<40), into: "t")
+            let plain = TableSchema.t(.int("a"), .string("b"))
+            try store.define([plain])
+            try store.put(rows(40..<60), into: "t")
+            try trial.expectAnswers(queries, in: store, over: rows(0..<60), of: plain)
+        },
+        Check(
+            "TAB-104", "An index that was given up and is defined again knows the changes made between",
+            why: "Entries left from the first time point to rows that are gone or have other values."
+        ) { trial in
+            let indexed = TableSchema.t(.int("a"), .string("b"), indexes: [["a"], ["b", "a"]])
+            let store = try trial.store(indexed)
+            try store.put(rows(0..<40), into: "t")
+            try store.define([.t(.int("a"), .string("b"))])
+            _ = try store.write { try $0.delete(matching: Query("t").filter(.column("a") == 2)) }
+            try store.put([["id": "r0", "a": 2], ["id": "r3", "a": .null]] + rows(40..<50), into: "t")
+            try store.define([indexed])
+            var expected = rows(0..<40).filter { $0["a"] != 2 } + rows(40..<50)
+            for index in expected.indices {
+                if expected[index].id == "r0" { expected[index]["a"] = 2 }
+                if expected[index].id == "r3" { expected[index]["a"] = .null }
+            }
+            try trial.expectAnswers(queries, in: store, over: expected, of: indexed)
+        },
+        Check("TAB-105", "An index may be over id and system columns, beside others") { trial in
+            let schema = TableSchema.t(
+                .int("a"), .string("b"), systemColumns: .all,
+                indexes: [["id"], ["a", "id"], ["updatedAt", "a"], ["deleted", "version"]])
+            let store = try trial.store(schema)
+            var stored = rows(0..<20)
+            for index in stored.indices {
+                stored[index]["updatedAt"] = .timestamp(Timestamp(clampingTicks: Int64(index / 3)))
+                stored[index]["deleted"] = .bool(index % 4 == 0)
+            }
+            try store.put(stored, into: "t")
+            let more = Query.about("updatedAt", like: .value(Timestamp(clampingTicks: 3)))
+            let byID = [
+                Query("t").filter(.column("id") == "R7"), Query("t").filter(.column("id") > "r3").order(by: "a"),
+            ]
+            let all = queries + more + byID + Query.about("deleted", like: true)
+            try trial.expectAnswers(all, in: store, over: stored, of: schema)
+        },
+        Check(
+            "TAB-106", "The columns of an index may change their order, and one index may begin with another's columns"
+        ) {
+            trial in
+            let store = try trial.store(.t(.int("a"), .string("b"), indexes: [["a", "b"]]))
+            try store.put(rows(0..<60), into: "t")
+            let other = TableSchema.t(.int("a"), .string("b"), indexes: [["b", "a"], ["b"], ["b", "id"]])
+            try store.define([other])
+            try trial.expectAnswers(queries, in: store, over: rows(0..<60), of: other)
+        },
+        Check("TAB-107", "A table may have 20 indexes, all kept up with the rows") { trial in
+            let columns = (0..<20).map { ColumnSchema.int("c\($0)") }
+            let schema = TableSchema("t", columns: columns, indexes: columns.map { [$0.name] })
+            let store = try trial.store(schema)
+            var stored: [Row] = (0..<30).map { number in
+                columns.enumerated().reduce(into: Row(id: .string("r\(number)"))) {
+                    $0[$1.element.name] = .int(Int64((number * ($1.offset + 1)) % 7))
+                }
+            }
+            try store.put(stored, into: "t")
+            let removed = try store.write { try $0.delete(matching: Query("t").filter(.column("c19") == 6)) }
+            stored.removeAll { $0["c19"] == 6 }
+            try trial.expect(removed, is: 30 - stored.count, "the number of rows deleted")
+            let queries = columns.map { Query("t").filter(.column($0.name) == 6 || .column($0.name) < 2) }
+            try trial.expectAnswers(queries, in: store, over: stored, of: schema)
+        },
+    ]
+
+    /// Numbers 0 to 4 and texts of two letters, with nulls, in orders of their own.
+    private static func rows(_ numbers: Range<Int>) -> [Row] {
+        numbers.map { number in
+            var row = Row(id: .string("r\(number)"))
+            row["a"] = number % 6 == 5 ? .null : .int(Int64(number % 6))
+            row["b"] = number % 7 == 6 ? .null : .string(["ab", "b", "", "a", "aB", "ba"][number % 7])
+            return row
+        }
+    }
+
+    private static let queries: [Query] =
+        Query.about("a", like: 2) + Query.about("b", like: "a")
+        + [
+            Query("t").filter(.column("a") == 2 && .column("b") == "a"),
+            Query("t").filter(.column("b").hasPrefix("a")).order(by: "b").order(by: "a", descending: true),
+            Query("t").filter(.column("a").isBetween(1, 3)).order(by: "a").skip(3).limit(5).includingTotalCount(),
+            Query("t").filter(.column("a").isIn([4, 0, .null])).order(by: "b", descending: true),
+        ]
+}

@@ -1,0 +1,127 @@
+internal import TidelineStore
+
+extension Check {
+    /// Names of tables and columns.
+    static let tableNames: [Check] = [
+        Check(
+            "TAB-030", "A table of any valid name is defined, filled, searched and given back",
+            why: "Names go into statements, keys and files: what is not quoted there breaks, or runs."
+        ) { trial in
+            let store = try trial.store()
+            for name in hostile {
+                let schema = TableSchema(name, columns: [.string("text")], indexes: [["text"]])
+                try store.define([schema])
+                try store.put([["id": .string(name), "text": .string("in \(name)")]], into: name)
+            }
+            let reopened = try trial.reopened(store)
+            try trial.expect(Set(try reopened.tables().map(\.name)), is: Set(hostile), "the names of the tables")
+            for name in hostile {
+                let query = Query(name).filter(.column("text") == .value("in \(name)"))
+                try trial.expect(query.order(by: "text"), in: reopened, finds: [.string(name)])
+            }
+        },
+        Check("TAB-031", "Columns of any valid names are stored, searched, sorted by, selected and indexed") { trial in
+            let schema = TableSchema(
+                "t", columns: hostile.map { .string($0) }, indexes: hostile.map { [$0] } + [IndexSchema(hostile)])
+            let store = try trial.store(schema)
+            let rows = ["a", "b"].map { id in
+                hostile.reduce(into: Row(id: .string(id))) { $0[$1] = .string("\($1) of \(id)") }
+            }
+            try store.put(rows, into: "t")
+            let queries = hostile.flatMap { name in
+                [
+                    Query("t").filter(.column(name) == .value("\(name) of b")).select(name),
+                    Query("t").filter(.column(name).hasPrefix(.value(name))).order(by: name, descending: true),
+                ]
+            }
+            try trial.expectAnswers(queries, in: store, over: rows, of: schema)
+        },
+        Check("TAB-032", "A name that reads like a statement is a name: the other tables are as they were") { trial in
+            let store = try trial.store(.items)
+            try store.put([["id": "1"]], into: "TodoItem")
+            let names = [
+                "x'; DROP TABLE TodoItem; --", "x\"; DELETE FROM \"TodoItem\"; --", "TodoItem\" (id); --",
+                "') OR 1=1 --",
+            ]
+            for name in names {
+                let schema = TableSchema(name, columns: [.string(name)], indexes: [[name]])
+                try store.define([schema])
+                try store.put([["id": "1", name: "x"], ["id": "2", name: "y"]], into: name)
+                _ = try store.write { try $0.delete(matching: Query(name).filter(.column(name) == "x")) }
+                try trial.expect(Query(name), in: store, finds: ["2"])
+            }
+            try trial.expect(try store.count(Query("TodoItem")), is: 1, "rows of the table named in those names")
+        },
+        Check(
+            "TAB-033", "Names of 128 characters that differ in the last one only are different names",
+            why: "An engine that cuts names at 63 or 127 bytes makes one of two."
+        ) { trial in
+            let stem = String(repeating: "n", count: 127)
+            let wide = String(repeating: "😀", count: 127)
+            let names = ["\(stem)1", "\(stem)2", "\(wide)1", "\(wide)2"]
+            let tables = names.map { TableSchema($0, columns: names.map { .string($0) }, indexes: names.map { [$0] }) }
+            let store = try trial.store()
+            try store.define(tables)
+            for name in names {
+                let row = names.reduce(into: Row(id: "1")) { $0[$1] = .string("\(name.last ?? "?")\($1)") }
+                try store.put([row], into: name)
+            }
+            for name in names {
+                for column in names {
+                    let query = Query(name).filter(.column(column) == .value("\(name.last ?? "?")\(column)"))
+                    try trial.expect(query, in: store, finds: ["1"])
+                }
+            }
+        },
+        Check("TAB-034", "Names that differ in the case of a letter beyond ASCII are different names") { trial in
+            let names = ["größe", "grÖße", "ω", "Ω"]
+            let store = try trial.store()
+            try store.define(names.map { TableSchema($0, columns: [.string("ä"), .string("Ä")]) })
+            for name in names { try store.put([["id": .string(name), "ä": "small", "Ä": "large"]], into: name) }
+            let reopened = try trial.reopened(store)
+            for name in names {
+                let query = Query(name).filter(.column("ä") == "small" && .column("Ä") == "large")
+                try trial.expect(query, in: reopened, finds: [.string(name)])
+            }
+        },
+        Check(
+            "TAB-035", "Tables and indexes whose names could run into one another are kept apart",
+            why: "An index named after its table and columns: `a_b` over `c` and `a` over `b_c` become one."
+        ) { trial in
+            let tables = [
+                TableSchema(
+                    "a", columns: [.int("b_c"), .int("b"), .int("c")], indexes: [["b_c"], ["b", "c"], ["c", "b"]]),
+                TableSchema("a_b", columns: [.int("c"), .int("c_")], indexes: [["c"], ["c_"]]),
+                TableSchema("a_b_c", columns: [.int("index")], indexes: [["index"]]),
+                TableSchema("a,b", columns: [.int("c,d"), .int("c"), .int("d")], indexes: [["c,d"], ["c", "d"]]),
+                TableSchema("a.b", columns: [.int("1"), .int("0")], indexes: [["1"], ["0"], ["0", "1"]]),
+            ]
+            let store = try trial.store()
+            try store.define(tables)
+            for schema in tables { try store.put(numbered(schema), into: schema.name) }
+            _ = try tables.reduce(into: store) { store, schema in
+                let queries = schema.columns.flatMap { Query.about($0.name, like: 1, in: schema.name) }
+                store = try trial.expectAnswers(queries, in: store, over: numbered(schema), of: schema)
+            }
+        },
+    ]
+
+    private static let hostile = [
+        "'", "\"", "a\"b", "''", "x'; DROP TABLE y; --", "select", "table", "index", "order", "main", "temp", "rowid",
+        "_rowid_", "größe", "日本 語", "😀", "a.b", "[x]", "`y`", "%_\\", "null", "1", "?1", ":a", "@a", "$a", " ", "a b ",
+        "/",
+        "..", "-", "_", "x_", "{}", "a,b", "(", ")",
+    ]
+
+    /// Rows with small numbers and nulls in all columns, other ones in each.
+    private static func numbered(_ schema: TableSchema) -> [Row] {
+        (0..<12).map { number in
+            var row = Row(id: .string("\(number)"))
+            for (index, column) in schema.columns.enumerated() {
+                let value = Int64((number * (index + 3) + index) % 5)
+                row[column.name] = value == 4 ? .null : .int(value)
+            }
+            return row
+        }
+    }
+}

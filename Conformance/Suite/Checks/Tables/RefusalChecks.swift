@@ -1,0 +1,91 @@
+internal import TidelineStore
+
+extension Check {
+    /// Definitions that are refused, and that nothing of them remains.
+    static let tableRefusals: [Check] = [
+        Check("TAB-040", "A table name that is empty, too long, has control characters or begins with __ is refused") {
+            trial in
+            let store = try trial.store(.items)
+            for name in invalid {
+                try trial.expectRefused(
+                    TableSchema(name, columns: []), by: store, "the table name \(name.debugDescription)", table: name)
+            }
+        },
+        Check("TAB-041", "A column name that is empty, too long, has control characters or begins with __ is refused") {
+            trial in
+            let store = try trial.store(.items)
+            for name in invalid {
+                let what = "the column name \(name.debugDescription)"
+                try trial.expectRefused(.t(.int("a"), .int(name)), by: store, what, table: "t", column: name)
+            }
+        },
+        Check("TAB-042", "Table names that begin with sqlite_ or tideline_, in whatever case, are refused") { trial in
+            let store = try trial.store(.items)
+            for name in ["sqlite_", "sqlite_master", "SQLite_x", "tideline_meta", "Tideline_tables", "TIDELINE_"] {
+                try trial.expectRefused(TableSchema(name, columns: []), by: store, "the table \(name)", table: name)
+            }
+            try store.define(["sqlite", "tideline", "x_sqlite_", "sqlit_e"].map { TableSchema($0, columns: []) })
+        },
+        Check("TAB-043", "A column called id or like a system column, in whatever case, is refused") { trial in
+            let store = try trial.store(.items)
+            let names = ["id", "ID", "Id", "createdAt", "updatedat", "VERSION", "version", "Deleted"]
+            for name in names {
+                let schema = TableSchema.t(.int("a"), .string(name), systemColumns: [])
+                try trial.expectRefused(schema, by: store, "a column \(name)", table: "t", column: name)
+            }
+        },
+        Check("TAB-044", "A column twice, also when the names differ in ASCII case, is refused") { trial in
+            let store = try trial.store(.items)
+            for (first, second) in [("a", "a"), ("a", "A"), ("größe", "GRößE"), ("A b", "a B")] {
+                let schema = TableSchema.t(.int(first), .bool("x"), .int(second))
+                try trial.expectRefused(schema, by: store, "\(first) and \(second)", table: "t", column: second)
+            }
+        },
+        Check("TAB-045", "An index over a column that the table does not define is refused, and named") { trial in
+            let store = try trial.store(.items)
+            for index: IndexSchema in [["b"], ["a", "b"], ["b", "a"]] {
+                let schema = TableSchema.t(.int("a"), indexes: [["a"], index])
+                try trial.expectRefused(schema, by: store, "the index \(index.columns)", table: "t", column: "b")
+            }
+            let retired = TableSchema.t(.int("a"), systemColumns: [], indexes: [["updatedAt"]])
+            try trial.expectRefused(
+                retired, by: store, "an index over a system column that the table does not keep", table: "t",
+                column: "updatedAt")
+        },
+        Check("TAB-046", "An index without columns, or with one twice, is refused") { trial in
+            let store = try trial.store(.items)
+            try trial.expectRefused(.t(.int("a"), indexes: [[]]), by: store, "an index without columns", table: "t")
+            try trial.expectRefused(.t(.int("a"), indexes: [["a", "a"]]), by: store, "a column twice", table: "t")
+        },
+        Check("TAB-047", "A reference over a column that the table does not define is refused, and named") { trial in
+            let store = try trial.store(.items)
+            let schema = TableSchema(
+                "t", columns: [.string("a")], references: [Reference(column: "b", table: "TodoItem")])
+            try trial.expectRefused(schema, by: store, "a reference over b", table: "t", column: "b")
+        },
+        Check("TAB-048", "A table of more than 1,000 columns is refused") { trial in
+            let store = try trial.store(.items)
+            let columns = (0...TableSchema.maximumColumnCount).map { ColumnSchema.int("c\($0)") }
+            try trial.expectRefused(
+                TableSchema("t", columns: columns, systemColumns: []), by: store, "1,001 columns", table: "t")
+        },
+        Check(
+            "TAB-049",
+            "Tables whose names differ in ASCII case only are refused, beside each other and one after another",
+            why: "Not every engine keeps them apart; where names are files, one table is the other."
+        ) { trial in
+            let store = try trial.store(.items)
+            try store.put([["id": "1", "text": "x"]], into: "TodoItem")
+            try trial.expectRefused(
+                TableSchema("todoitem", columns: [.string("text")]), by: store, "todoitem beside TodoItem",
+                table: "todoitem")
+            try trial.expectRefused(.t(), TableSchema("T", columns: []), by: store, "t and T in one call")
+            try trial.expect(try store.row(in: "TodoItem", "1")?["text"], is: "x", "the row there was")
+        },
+    ]
+
+    private static let invalid = [
+        "", "a\0b", "\0", "a\nb", "\u{1F}", "a\u{7F}", "\u{9F}", "__", "__x", String(repeating: "a", count: 129),
+        String(repeating: "😀", count: 129),
+    ]
+}

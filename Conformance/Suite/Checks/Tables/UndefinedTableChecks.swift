@@ -1,0 +1,72 @@
+internal import TidelineStore
+
+extension Check {
+    /// Tables that were never defined.
+    static let undefinedTables: [Check] = [
+        Check("TAB-020", "Reading from a table that was never defined is noSuchTable, and names it") { trial in
+            let store = try trial.store(.items)
+            for name in strangers { try expectNoRows(trial, store, name) }
+        },
+        Check("TAB-021", "Inserting into a table that was never defined is noSuchTable, and names it") { trial in
+            let store = try trial.store(.items)
+            for name in strangers {
+                try trial.expectError(.noSuchTable, "an upsert into \(name.debugDescription)", table: name) {
+                    var rows = PackedRows(shape: TableSchema.items.makeShape())
+                    try rows.append(["id": "1", "text": "x"])
+                    try store.write { try $0.upsert(rows, into: name) }
+                }
+            }
+            try trial.expect(try store.tables(), is: [.items], "the tables afterwards")
+        },
+        Check("TAB-022", "Deleting from a table that was never defined is noSuchTable, and names it") { trial in
+            let store = try trial.store(.items)
+            try store.put([["id": "1"]], into: "TodoItem")
+            for name in strangers {
+                try trial.expectError(.noSuchTable, "a delete by id", table: name) {
+                    _ = try store.write { try $0.delete(ids: ["1"], from: name) }
+                }
+                try trial.expectError(.noSuchTable, "a delete by query", table: name) {
+                    _ = try store.write { try $0.delete(matching: Query(name)) }
+                }
+            }
+            try trial.expect(try store.count(Query("TodoItem")), is: 1, "rows of the table that is defined")
+        },
+        Check(
+            "TAB-023", "The store's and the engine's own tables are neither listed nor readable",
+            why: "Who can read them can also write them, and so break the store."
+        ) { trial in
+            let store = try trial.store(.items)
+            try trial.expect(try store.tables(), is: [.items], "the tables")
+            for name in ["sqlite_master", "sqlite_schema", "tideline_meta", "tideline_tables", "main", "__tables"] {
+                try expectNoRows(trial, store, name)
+            }
+        },
+        Check("TAB-024", "A write that met an undefined table can be made again rightly, and so can a read") { trial in
+            let store = try trial.store(.items)
+            try? store.write { _ = try $0.delete(matching: Query("Nothing")) }
+            try? store.read { _ = try $0.count(Query("Nothing")) }
+            try store.put([["id": "1"]], into: "TodoItem")
+            try trial.expect(try store.count(Query("TodoItem")), is: 1, "rows afterwards")
+        },
+    ]
+
+    /// Names beside `TodoItem`: other case, a part of it, more than it, nothing, what a query language would run.
+    private static let strangers = [
+        "Other", "todoitem", "TODOITEM", "TodoIte", "TodoItem2", "TodoItem ", " TodoItem", "TodoItem\0", "", "%", "*",
+        "\"TodoItem\"", "\"; drop table \"TodoItem\"; --", "TodoItem; --",
+    ]
+
+    private static func expectNoRows(_ trial: Trial, _ store: TracedStore, _ name: String) throws {
+        let calls: [(String, (TracedReader) throws -> Void)] = [
+            ("schema(of:)", { _ = try $0.schema(of: name) }), ("shape(of:)", { _ = try $0.shape(of: name) }),
+            ("a look-up", { _ = try $0.row(in: name, id: "1") }),
+            ("a query", { _ = try $0.rows(matching: Query(name)) }),
+            ("a count", { _ = try $0.count(Query(name)) }),
+        ]
+        for (what, call) in calls {
+            try trial.expectError(.noSuchTable, "\(what) in \(name.debugDescription)", table: name) {
+                try store.read(call)
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+internal import TidelineStore
+
+extension TableSchema {
+    /// A table called `t`; what checks of definitions use.
+    static func t(
+        _ columns: ColumnSchema..., systemColumns: SystemColumns = .standard, indexes: [IndexSchema] = []
+    ) -> TableSchema {
+        TableSchema("t", columns: columns, systemColumns: systemColumns, indexes: indexes)
+    }
+}
+
+extension Query {
+    /// Queries that lean on one column: comparisons, null and its negation, membership, both orders.
+    static func about(_ column: String, like value: Predicate, in table: String = "t") -> [Query] {
+        let operand = Predicate.column(column)
+        let conditions: [Predicate] = [
+            operand == value, operand != value, .not(operand == value), operand < value, operand >= value,
+            operand.isNull, operand.isNotNull, operand.isIn([.null]), operand == value || operand.isNull,
+        ]
+        let orders = [false, true].map { Query(table).order(by: column, descending: $0) }
+        return conditions.map { Query(table, predicate: $0, includesTotalCount: true) } + orders
+    }
+}
+
+extension Trial {
+    /// Rows made from the seed, with values that the store takes.
+    func randomRows(offset: Int = 0, nullShare: Double = 0.15) -> RandomRows {
+        let values = RandomValues(
+            includesNaN: capabilities.storesNaN, includesInfinity: capabilities.storesInfinity, nullShare: nullShare)
+        return RandomRows(seed: seed &+ UInt64(offset), values: values)
+    }
+
+    /// Fails unless definitions are refused, naming what is at fault, and the store keeps those it had.
+    func expectRefused(
+        _ tables: TableSchema..., by store: TracedStore, _ what: String, table: String? = nil, column: String? = nil
+    ) throws {
+        let before = try store.tables()
+        try expectError(.schemaMismatch, what, table: table, column: column) { try store.define(tables) }
+        try expect(try store.tables(), is: before, "the definitions after this was refused: \(what)")
+    }
+
+    /// Fails unless queries find what the evaluator says: in a read, in a write, and after reopening.
+    ///
+    /// - Parameter rows: All rows of the table; columns that they do not name are null.
+    /// - Returns: The store that is open then.
+    @discardableResult
+    func expectAnswers(
+        _ queries: [Query], in store: TracedStore, over rows: [Row], of schema: TableSchema, _ what: String = ""
+    ) throws -> TracedStore {
+        let rows = schema.completing(rows)
+        let packed = try schema.packed(rows)
+        func compare(_ reader: some StoreReader, _ place: String) throws {
+            for query in queries {
+                let expected = try Answer.expected(query, schema, packed)
+                guard let difference = try Answer.of(reader, query).difference(from: expected) else { continue }
+                throw CheckFailure("\(what.isEmpty ? "" : "\(what), ")\(place): \(query.swiftSource): \(difference)")
+            }
+        }
+        try store.read { try compare($0, "in a read") }
+        try store.write { try compare($0, "in a write") }
+        let reopened = try reopened(store)
+        if reopened !== store { try reopened.read { try compare($0, "after reopening") } }
+        return reopened
+    }
+}
