@@ -1,0 +1,142 @@
+internal import TidelineStore
+
+extension SampleTable {
+    fileprivate static let sums = SampleTable(
+        .int("x"), .int("y"), .double("d"),
+        rows: [
+            ["id": "a", "x": 7, "y": 2, "d": 7.5], ["id": "b", "x": -7, "y": 2, "d": -7.5],
+            ["id": "c", "x": 7, "y": -2, "d": 0.5], ["id": "d", "x": .int(.max), "y": 1, "d": 1e308],
+            ["id": "e", "x": .int(.min), "y": -1, "d": 2.5], ["id": "f", "y": 0],
+            ["id": "g", "x": 5, "y": 0, "d": -0.5],
+        ])
+}
+
+private let x = Predicate.column("x")
+private let y = Predicate.column("y")
+private let d = Predicate.column("d")
+
+extension Check {
+    /// Arithmetic and rounding.
+    static let filterArithmetic: [Check] = [
+        Check("FIL-105", "+, - and * of ints are exact, with negatives and beyond 2^53") { trial in
+            try trial.expectAnswers(over: .sums) { table in
+                table.finds(x + y == 9, "a")
+                table.finds(x + 1 == 8, "a", "c")
+                table.finds(x - y == 5, "a", "g")
+                table.finds(x * y == -14, "b", "c")
+                table.finds(x - 1 == .literal(.int(.max - 1)), "d")
+                table.finds(y - x == .literal(.int(.max)), "e")
+                table.finds(1 - x == -6, "a", "c")
+            }
+        },
+        Check(
+            "FIL-106", "Division of ints cuts towards zero",
+            why: "Others round down, or give a fraction: -7 / 2 is -3, not -4 and not -3.5."
+        ) { trial in
+            try trial.expectAnswers(over: .sums) { table in
+                table.finds(x / y == 3, "a")
+                table.finds(x / y == -3, "b", "c")
+                table.finds(x / 2 == 3, "a", "c")
+                table.finds(x / 8 == 0, "a", "b", "c", "g")
+                table.finds(x / 1 == .literal(.int(.max)), "d")
+            }
+        },
+        Check("FIL-107", "% of ints has the dividend's sign") { trial in
+            try trial.expectAnswers(over: .sums) { table in
+                table.finds(x % y == 1, "a", "c")
+                table.finds(x % y == -1, "b")
+                table.finds(x % y == 0, "d", "e")
+                table.finds(x % 5 == 2, "a", "c", "d")
+                table.finds(x % -5 == -2, "b")
+            }
+        },
+        Check(
+            "FIL-108", "Division by zero and % of zero are null, for ints and doubles",
+            why: "It must not end the process, and not be an infinity that is greater than everything."
+        ) { trial in
+            try trial.expectAnswers(over: .sums) { table in
+                table.finds(x / y == .null, "f", "g")
+                table.finds(x % y == .null, "f", "g")
+                table.finds(d / y == .null, "f", "g")
+                table.findsAll(x / 0 == .null)
+                table.findsAll(d / 0.0 == .null)
+                table.findsAll(d % 0.0 == .null)
+                table.findsNothing(x / 0 > 0)
+            }
+        },
+        Check(
+            "FIL-109", "A result of ints beyond 64 bits is a double",
+            why: "It must neither wrap around nor stop the process; the least int divided by -1 is such a result."
+        ) { trial in
+            try trial.expectAnswers(over: .sums) { table in
+                table.finds(x + y == .literal(.double(0x1p63)), "d")
+                table.finds(x + 1 > .literal(.int(.max)), "d")
+                table.finds(x * 2 == .literal(.double(0x1p64)), "d")
+                table.finds(x / y == .literal(.double(0x1p63)), "e")
+                table.finds(x * -1 > .literal(.int(.max)), "e")
+                table.finds(x - 1 < 0, "b", "e")
+            }
+        },
+        Check("FIL-110", "With a double, arithmetic is in doubles, % as C's fmod") { trial in
+            try trial.expectAnswers(over: .sums) { table in
+                table.finds(x + 0.5 == 7.5, "a", "c")
+                table.finds(x / 2.0 == 3.5, "a", "c")
+                table.finds(d * 2 == 15, "a")
+                table.finds(d % 2 == 1.5, "a")
+                table.finds(d % 2 == -1.5, "b")
+                table.finds(d - x == 0.5, "a")
+                table.finds(d - x == -0.5, "b")
+            }
+        },
+        Check("FIL-111", "A double's result beyond its range is an infinity, and one that is NaN null") { trial in
+            try trial.expectAnswers(over: .sums) { table in
+                table.finds(d * 10 == .literal(.double(.infinity)), "d")
+                table.finds(d * -10 < -1e308, "d")
+                table.finds(d * 10 - d * 10 == .null, "d", "f")
+            }
+        },
+        Check("FIL-112", "Arithmetic with null is null") { trial in
+            try trial.expectAnswers(over: .sums) { table in
+                table.finds(x + 1 == .null, "f")
+                table.finds(d * 0 == .null, "f")
+                table.findsAll(x + .null == .null)
+                table.finds(!(x + 1 > 0), "b", "e", "f")
+            }
+        },
+        Check(
+            "FIL-113", "round takes halves away from zero",
+            why: "Banker's rounding makes 2.5 to 2; adding a half and cutting makes -0.5 to 0."
+        ) { trial in
+            try trial.expectAnswers(over: .sums) { table in
+                table.finds(d.rounded == 8, "a")
+                table.finds(d.rounded == -8, "b")
+                table.finds(d.rounded == 1, "c")
+                table.finds(d.rounded == 3, "e")
+                table.finds(d.rounded == -1, "g")
+                table.findsAll(Predicate.literal(0.49999999999999994).rounded == 0)
+                table.findsAll(Predicate.literal(4503599627370497.0).rounded == 4503599627370497.0)
+            }
+        },
+        Check("FIL-114", "floor goes down and ceiling up, for negative numbers too") { trial in
+            try trial.expectAnswers(over: .sums) { table in
+                table.finds(d.floor == 7, "a")
+                table.finds(d.floor == -8, "b")
+                table.finds(d.floor == 0, "c")
+                table.finds(d.floor == -1, "g")
+                table.finds(d.ceiling == 8, "a")
+                table.finds(d.ceiling == -7, "b")
+                table.finds(d.ceiling == 1, "c")
+                table.finds(d.ceiling == 0, "g")
+            }
+        },
+        Check("FIL-115", "round, floor and ceiling leave an int, a large double and null as they are") { trial in
+            try trial.expectAnswers(over: .sums) { table in
+                table.findsAll(x.rounded == x)
+                table.finds(x.floor == .literal(.int(.max)), "d")
+                table.finds(x.ceiling == .literal(.int(.min)), "e")
+                table.finds(d.rounded == 1e308, "d")
+                table.finds(d.floor == .null, "f")
+            }
+        },
+    ]
+}

@@ -1,0 +1,280 @@
+internal import TidelineStore
+
+extension SampleTable {
+    /// Values of every type that are easily taken for each other.
+    fileprivate static let equality = SampleTable(
+        .bool("bool"), .int("int"), .double("double"), .string("string"), .timestamp("timestamp"), .bytes("bytes"),
+        .json("json"),
+        rows: [
+            [
+                "id": "a", "bool": true, "int": 1, "double": 1.5, "string": "Milk", "timestamp": .ticks(0),
+                "bytes": .bytes([1, 2]), "json": .json("[1]"),
+            ],
+            [
+                "id": "b", "bool": false, "int": 2, "double": -2.5, "string": "milk", "timestamp": .ticks(1),
+                "bytes": .bytes([1, 2, 0]), "json": .json("[ 1]"),
+            ],
+            [
+                "id": "c", "bool": true, "int": -1, "double": 0.1, "string": "", "timestamp": .ticks(-1),
+                "bytes": .bytes([]), "json": .json("{}"),
+            ],
+            [
+                "id": "d", "bool": false, "int": 0, "double": 0.0, "string": "Milk ", "timestamp": .timestamp(.max),
+                "bytes": .bytes([0]), "json": .json("{\"a\":1}"),
+            ],
+            ["id": "e"],
+            [
+                "id": "f", "bool": false, "int": .int(.max), "double": 1e300, "string": "a\0b",
+                "timestamp": .timestamp(.min), "bytes": .bytes([255]), "json": .json("[]"),
+            ],
+            [
+                "id": "g", "int": .int(.max - 1), "double": .double(1e300.nextDown), "string": "a",
+                "timestamp": .timestamp(Timestamp.max.advanced(byTicks: -1)), "bytes": .bytes([1]),
+                "json": .json("[1,1]"),
+            ],
+        ])
+}
+
+private let bool = Predicate.column("bool")
+private let int = Predicate.column("int")
+private let double = Predicate.column("double")
+private let string = Predicate.column("string")
+private let timestamp = Predicate.column("timestamp")
+private let bytes = Predicate.column("bytes")
+private let json = Predicate.column("json")
+
+extension Check {
+    /// Equality on every type.
+    static let filterEquality: [Check] = [
+        Check("FIL-001", "A query without a condition finds every row once") { trial in
+            try trial.expectAnswers(over: .equality) { table in
+                table.gives(Query(""), "a", "b", "c", "d", "e", "f", "g")
+                table.findsAll(true)
+                table.findsNothing(false)
+            }
+        },
+        Check(
+            "FIL-002", "== on a bool column finds the rows with that truth value, and none that are null",
+            why: "Engines that keep false as 0, or as nothing, give the rows without a value with it."
+        ) { trial in
+            try trial.expectAnswers(over: .equality) { table in
+                table.finds(bool == true, "a", "c")
+                table.finds(bool == false, "b", "d", "f")
+            }
+        },
+        Check(
+            "FIL-003", "== on an int column compares all 64 bits",
+            why: "An int that passes through a double loses what is beyond 2^53: the greatest int equals its neighbour."
+        ) { trial in
+            try trial.expectAnswers(over: .equality) { table in
+                table.finds(int == 1, "a")
+                table.finds(int == -1, "c")
+                table.finds(int == 0, "d")
+                table.finds(int == .literal(.int(.max)), "f")
+                table.finds(int == .literal(.int(.max - 1)), "g")
+                table.findsNothing(int == .literal(.int(.min)))
+            }
+        },
+        Check("FIL-004", "== on a double column tells neighbouring doubles apart") { trial in
+            try trial.expectAnswers(over: .equality) { table in
+                table.finds(double == 1.5, "a")
+                table.finds(double == 0.1, "c")
+                table.findsNothing(double == .literal(.double(0.1.nextUp)))
+                table.finds(double == 1e300, "f")
+                table.finds(double == .literal(.double(1e300.nextDown)), "g")
+                table.findsNothing(double == 2.5)
+            }
+        },
+        Check(
+            "FIL-005", "== on a string column distinguishes case",
+            why: "Many engines compare text without regard to case unless they are told otherwise."
+        ) { trial in
+            try trial.expectAnswers(over: .equality) { table in
+                table.finds(string == "Milk", "a")
+                table.finds(string == "milk", "b")
+                table.findsNothing(string == "MILK")
+                table.findsNothing(string == "Mil")
+            }
+        },
+        Check(
+            "FIL-006", "Spaces at the end of a text count, and an empty text is not null",
+            why: "Engines with fixed-width text pad it before they compare; some hold '' to be null."
+        ) { trial in
+            try trial.expectAnswers(over: .equality) { table in
+                table.finds(string == "Milk ", "d")
+                table.findsNothing(string == " ")
+                table.finds(string == "", "c")
+                table.finds(string.isNull, "e")
+            }
+        },
+        Check(
+            "FIL-007", "A NUL within a text is a character like others",
+            why: "A text that is handed on as a C string ends there, so that 'a' equals 'a\\0b'."
+        ) { trial in
+            try trial.expectAnswers(over: .equality) { table in
+                table.finds(string == "a", "g")
+                table.finds(string == "a\0b", "f")
+                table.findsNothing(string == "a\0")
+                table.finds(string > "a", "b", "f")
+                table.finds(string.isIn(["a\0b", "a\0c"]), "f")
+            }
+        },
+        Check(
+            "FIL-008", "== on a timestamp column tells instants 100 ns apart",
+            why: "The servers stamp to 100 ns; a store that keeps milliseconds makes a pull lose or repeat rows."
+        ) { trial in
+            try trial.expectAnswers(over: .equality) { table in
+                table.finds(timestamp == .ticks(0), "a")
+                table.finds(timestamp == .ticks(1), "b")
+                table.finds(timestamp == .ticks(-1), "c")
+                table.finds(timestamp == Timestamp.max, "d")
+                table.finds(timestamp == Timestamp.min, "f")
+                table.findsNothing(timestamp == .ticks(2))
+            }
+        },
+        Check("FIL-009", "== on a bytes column compares length and every byte, zeros at the end too") { trial in
+            try trial.expectAnswers(over: .equality) { table in
+                table.finds(bytes == .literal(.bytes([1, 2])), "a")
+                table.finds(bytes == .literal(.bytes([1, 2, 0])), "b")
+                table.finds(bytes == .literal(.bytes([])), "c")
+                table.finds(bytes == .literal(.bytes([0])), "d")
+                table.finds(bytes == .literal(.bytes([255])), "f")
+                table.findsNothing(bytes == .literal(.bytes([0, 0])))
+            }
+        },
+        Check(
+            "FIL-010", "== on a JSON column compares the text of the value",
+            why: "An engine that stores JSON parsed gives back another text, or holds [1] and [ 1] to be one value."
+        ) { trial in
+            try trial.expectAnswers(over: .equality) { table in
+                table.finds(json == .literal(.json("[1]")), "a")
+                table.finds(json == .literal(.json("[ 1]")), "b")
+                table.finds(json == .literal(.json("{}")), "c")
+                table.finds(json == .literal(.json("[]")), "f")
+                table.findsNothing(json == .literal(.json("{ }")))
+            }
+        },
+    ]
+
+    /// Inequality, operands in other places, values that only look alike.
+    static let filterOperands: [Check] = [
+        Check("FIL-011", "!= is the opposite of == on every type, for rows without a value too") { trial in
+            try trial.expectAnswers(over: .equality) { table in
+                table.finds(bool != true, "b", "d", "e", "f", "g")
+                table.finds(int != 1, "b", "c", "d", "e", "f", "g")
+                table.finds(double != 0.0, "a", "b", "c", "e", "f", "g")
+                table.finds(string != "Milk", "b", "c", "d", "e", "f", "g")
+                table.finds(timestamp != .ticks(0), "b", "c", "d", "e", "f", "g")
+                table.finds(bytes != .literal(.bytes([])), "a", "b", "d", "e", "f", "g")
+                table.finds(json != .literal(.json("[]")), "a", "b", "c", "d", "e", "g")
+                table.findsAll(string != "nowhere")
+            }
+        },
+        Check(
+            "FIL-012", "A comparison with the literal on the left means what it says",
+            why: "Who turns `1 < x` about must turn the comparison with it: `x > 1`."
+        ) { trial in
+            try trial.expectAnswers(over: .equality) { table in
+                table.finds(1 == int, "a")
+                table.finds(1 != int, "b", "c", "d", "e", "f", "g")
+                table.finds(1 < int, "b", "f", "g")
+                table.finds(1 <= int, "a", "b", "f", "g")
+                table.finds(1 > int, "c", "d")
+                table.finds(1 >= int, "a", "c", "d")
+                table.finds("Milk" < string, "b", "d", "f", "g")
+                table.finds("Milk" >= string, "a", "c")
+                table.finds(.null != string, "a", "b", "c", "d", "f", "g")
+            }
+        },
+        Check(
+            "FIL-013", "Values of different types are not equal, and neither is less",
+            why: "Engines with loose types hold '1' to be 1, true to be 1, and compare types by a rank of their own."
+        ) { trial in
+            try trial.expectAnswers(over: .equality) { table in
+                table.mayBeRefused = true
+                for (column, value) in [
+                    (int, "1"), (bool, 1), (string, 0), (json, "[1]"), (int, true),
+                    (timestamp, "1970-01-01T00:00:00.0000000Z"), (timestamp, 0), (bytes, "\u{1}\u{2}"),
+                ] as [(Predicate, Predicate)] {
+                    table.findsNothing(column == value)
+                    table.findsAll(column != value)
+                    table.findsNothing(column < value)
+                    table.findsNothing(column >= value)
+                }
+            }
+        },
+        Check("FIL-014", "A column compares with another column, as with a literal of its value") { trial in
+            try trial.expectAnswers(over: .columns) { table in
+                table.finds(.column("x") == .column("y"), "a", "c")
+                table.finds(.column("x") < .column("y"), "b")
+                table.finds(.column("x") >= .column("y"), "a", "c", "d")
+                table.finds(.column("s") == .column("t"), "a")
+                table.finds(.column("s") > .column("t"), "b", "d")
+                table.finds(.column("s") != .column("t"), "b", "c", "d", "e")
+            }
+        },
+        Check("FIL-015", "An int column compares with a double column by exact value") { trial in
+            try trial.expectAnswers(over: .columns) { table in
+                table.finds(.column("x") == .column("d"), "a")
+                table.finds(.column("x") < .column("d"), "b")
+                table.finds(.column("x") > .column("d"), "c", "d")
+                table.finds(.column("d") <= .column("x"), "a", "c", "d")
+            }
+        },
+        Check(
+            "FIL-016", "Texts that Unicode holds to be equivalent are different texts",
+            why: "Swift's == on strings compares by canonical equivalence; a store compares UTF-8 bytes, as servers do."
+        ) { trial in
+            try trial.expectAnswers(over: .spellings) { table in
+                table.finds(.column("s") == "caf\u{E9}", "composed")
+                table.finds(.column("s") == "cafe\u{301}", "decomposed")
+                table.finds(.column("s") != "caf\u{E9}", "angstrom", "decomposed", "upper", "å")
+                table.finds(.column("s") == "\u{E5}", "å")
+                table.finds(.column("s").isIn(["cafe\u{301}", "\u{212B}"]), "angstrom", "decomposed")
+                table.finds(.column("s") == "CAF\u{C9}", "upper")
+            }
+        },
+        Check(
+            "FIL-017", "Text that looks like a number compares as text",
+            why: "A column without a type of its own makes 1 of '1.0' and of '01'."
+        ) { trial in
+            try trial.expectAnswers(over: .digits) { table in
+                table.finds(.column("s") == "1", "one")
+                table.finds(.column("s") == "1.0", "decimal")
+                table.finds(.column("s") == "01", "zero")
+                table.finds(.column("s") == "1e0", "exponent")
+                table.finds(.column("s") > "1", "decimal", "exponent", "two")
+                table.findsNothing(.column("s") == " 1")
+            }
+        },
+    ]
+}
+
+extension SampleTable {
+    fileprivate static let columns = SampleTable(
+        .int("x"), .int("y"), .double("d"), .string("s"), .string("t"),
+        rows: [
+            ["id": "a", "x": 1, "y": 1, "d": 1.0, "s": "one", "t": "one"],
+            ["id": "b", "x": 1, "y": 2, "d": 1.5, "s": "one", "t": "One"],
+            [
+                "id": "c", "x": .int(1 << 53 + 1), "y": .int(1 << 53 + 1), "d": .double(0x1p53), "s": "a",
+                "t": "a\u{301}",
+            ],
+            ["id": "d", "x": .int(.max), "y": .int(.min), "d": -1.0, "s": "10", "t": "1"],
+            ["id": "e", "x": 5, "s": "five"],
+        ])
+
+    fileprivate static let spellings = SampleTable(
+        .string("s"),
+        rows: [
+            ["id": "composed", "s": "caf\u{E9}"], ["id": "decomposed", "s": "cafe\u{301}"],
+            ["id": "upper", "s": "CAF\u{C9}"], ["id": "å", "s": "\u{E5}"], ["id": "angstrom", "s": "\u{212B}"],
+        ])
+
+    fileprivate static let digits = SampleTable(
+        .string("s"),
+        rows: [
+            ["id": "one", "s": "1"], ["id": "decimal", "s": "1.0"], ["id": "zero", "s": "01"],
+            ["id": "exponent", "s": "1e0"], ["id": "two", "s": "2"],
+        ])
+}

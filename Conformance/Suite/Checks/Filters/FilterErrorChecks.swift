@@ -1,0 +1,103 @@
+internal import TidelineStore
+
+extension TableSchema {
+    /// Without rows unless a check stores some: what a query may not say does not depend on them.
+    fileprivate static let asked = TableSchema(
+        "Asked", columns: [.string("s"), .int("n"), .bool("b"), .timestamp("at"), .json("j")], indexes: [["n"], ["s"]])
+}
+
+private let s = Predicate.column("s")
+private let n = Predicate.column("n")
+
+extension Trial {
+    /// Fails unless every way to put a condition to a store throws that error, over an empty table and one with rows, and
+    /// the store works on.
+    fileprivate func expectRefusal(
+        of predicates: [Predicate], _ code: StoreError.Code, column: String? = nil, table: String = "Asked"
+    ) throws {
+        let store = try store(.asked)
+        for isFilled in [false, true] {
+            if isFilled { try store.write { try $0.upsert(["id": "1", "s": "a", "n": 1, "b": true], into: "Asked") } }
+            for predicate in predicates {
+                let query = Query(table, predicate: predicate)
+                let what = Trial.text(query)
+                try expectError(code, what, table: table, column: column) {
+                    _ = try store.read { try $0.rows(matching: query) }
+                }
+                try expectError(code, "count of \(what)", table: table, column: column) {
+                    _ = try store.read { try $0.count(query) }
+                }
+                try expectError(code, "deletion by \(what)", table: table, column: column) {
+                    _ = try store.write { try $0.delete(matching: query) }
+                }
+            }
+        }
+        try expect(Query("Asked", predicate: n == 1), in: store, finds: ["1"], "after the errors")
+    }
+}
+
+extension Check {
+    /// Conditions without a meaning.
+    static let filterErrors: [Check] = [
+        Check(
+            "FIL-130", "A column that the table does not define is an error that names it",
+            why: "Engines take an unknown name for a text, or for null: a misspelt condition finds nothing, or all."
+        ) { trial in
+            try trial.expectRefusal(
+                of: [.column("nope") == 1, .column("nope").isNull, 1 == .column("nope"), .column("nope")],
+                .invalidValue, column: "nope")
+        },
+        Check("FIL-131", "An unknown column is found wherever it stands in the condition") { trial in
+            let unknown = Predicate.column("nope")
+            try trial.expectRefusal(
+                of: [
+                    .or([true, unknown == 1]), .and([false, .not(unknown == 1)]), s.appending(unknown) == "a",
+                    n + unknown > 1, unknown.isIn([]), .or([n == 1, .and([s == "a", unknown.length == 1])]),
+                ], .invalidValue, column: "nope")
+        },
+        Check(
+            "FIL-132", "The name of a column is taken byte for byte",
+            why: "SQL's names do not distinguish case: 'N' is 'n' on one store and an error on the next."
+        ) { trial in
+            try trial.expectRefusal(of: [.column("N") == 1], .invalidValue, column: "N")
+        },
+        Check("FIL-133", "A system column that the table does not keep is unknown") { trial in
+            try trial.expectRefusal(of: [.column("deleted") == true], .invalidValue, column: "deleted")
+        },
+        Check("FIL-134", "A predicate that is not a condition is refused with `unsupportedQuery`") { trial in
+            try trial.expectRefusal(of: [1, "true", n, s, n + 1, s.length, .column("at")], .unsupportedQuery)
+        },
+        Check("FIL-135", "and, or and not take conditions only") { trial in
+            try trial.expectRefusal(
+                of: [.not(n), .and([n]), .or([true, s]), .and([.column("b"), .not(.or([1]))]), .not(s.length)],
+                .unsupportedQuery)
+        },
+        Check(
+            "FIL-136", "A function of operands that it does not take is refused, not answered",
+            why: "Engines convert: the upper case of 12 is '12', the year of a text whatever it begins with."
+        ) { trial in
+            try trial.expectRefusal(
+                of: [
+                    n.lowercased == "a", s.year == 1, n.length == 1, s.floor == 1, .column("at").trimmed == "a",
+                    .column("j").length == 1, s.contains(1), n.equalsIgnoringCase("a"), .column("b").rounded == 1,
+                    s.substring(from: "1") == "a", s.substring(from: 1.5) == "a", .column("at").hasPrefix("2"),
+                ], .unsupportedQuery)
+        },
+        Check("FIL-137", "A function of too few or too many operands is refused") { trial in
+            try trial.expectRefusal(
+                of: [
+                    .function(.length, []) == 1, .function(.length, [s, s]) == 1, .function(.contains, [s]),
+                    .function(.replace, [s, s]) == "a", .function(.substring, [s]) == "a",
+                    .function(.substring, [s, 1, 1, 1]) == "a",
+                ], .unsupportedQuery)
+        },
+        Check("FIL-138", "Arithmetic takes numbers only") { trial in
+            try trial.expectRefusal(
+                of: [s + 1 == 1, 1 - s == 1, .column("b") * 2 == 2, .column("at") + 1 > 0, s + "a" == "aa"],
+                .unsupportedQuery)
+        },
+        Check("FIL-139", "A query of a table that was never defined fails with `noSuchTable` and names it") { trial in
+            try trial.expectRefusal(of: [n == 1, .column("nope") == 1, .and([])], .noSuchTable, table: "Nowhere")
+        },
+    ]
+}

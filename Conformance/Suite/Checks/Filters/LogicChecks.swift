@@ -1,0 +1,169 @@
+internal import TidelineStore
+
+extension SampleTable {
+    /// All combinations of three truth values, the id being the number that they make as bits.
+    fileprivate static let truth = SampleTable(
+        .bool("p"), .bool("q"), .bool("r"), .int("n"),
+        rows: (0..<8).map(combination))
+
+    private static func combination(_ number: Int) -> Row {
+        var row = Row(id: .string("\(number)"))
+        row["p"] = .bool(number & 4 != 0)
+        row["q"] = .bool(number & 2 != 0)
+        row["r"] = .bool(number & 1 != 0)
+        row["n"] = .int(Int64(number))
+        return row
+    }
+}
+
+private let p = Predicate.column("p")
+private let q = Predicate.column("q")
+private let r = Predicate.column("r")
+private let n = Predicate.column("n")
+
+extension Check {
+    /// And, or, not and how they nest.
+    static let filterLogic: [Check] = [
+        Check("FIL-039", "`and` holds where all of its conditions do, `or` where one does") { trial in
+            try trial.expectAnswers(over: .truth) { table in
+                table.finds(p && q, "6", "7")
+                table.finds(.and([p, q, r]), "7")
+                table.finds(p || q, "2", "3", "4", "5", "6", "7")
+                table.finds(.or([p, q, r]), "1", "2", "3", "4", "5", "6", "7")
+                table.findsNothing(p && !p)
+                table.findsAll(p || !p)
+            }
+        },
+        Check(
+            "FIL-040", "Conditions keep their grouping",
+            why: "A tree that is written out without parentheses is read by the engine's precedence."
+        ) { trial in
+            try trial.expectAnswers(over: .truth) { table in
+                table.finds(.or([p, .and([q, r])]), "3", "4", "5", "6", "7")
+                table.finds(.and([.or([p, q]), r]), "3", "5", "7")
+                table.finds(.and([r, .or([p, q])]), "3", "5", "7")
+                table.finds(.or([.and([p, q]), .and([!p, !q])]), "0", "1", "6", "7")
+            }
+        },
+        Check("FIL-041", "`not` takes the whole condition that it is put before") { trial in
+            try trial.expectAnswers(over: .truth) { table in
+                table.finds(.not(.or([p, q])), "0", "1")
+                table.finds(.not(.and([p, q])), "0", "1", "2", "3", "4", "5")
+                table.finds(.and([.not(p), q]), "2", "3")
+                table.finds(.not(.and([.not(p), .not(q)])), "2", "3", "4", "5", "6", "7")
+                table.finds(.not(n == 3), "0", "1", "2", "4", "5", "6", "7")
+            }
+        },
+        Check(
+            "FIL-042", "`and` of no conditions is true, `or` of none is false",
+            why: "A group that is left out because it is empty turns a deletion of nothing into one of everything."
+        ) { trial in
+            try trial.expectAnswers(over: .truth) { table in
+                table.findsAll(.and([]))
+                table.findsNothing(.or([]))
+                table.findsNothing(.not(.and([])))
+                table.findsAll(.not(.or([])))
+            }
+        },
+        Check("FIL-043", "An empty group within another counts as the truth value that it is") { trial in
+            try trial.expectAnswers(over: .truth) { table in
+                table.finds(.and([p, .and([])]), "4", "5", "6", "7")
+                table.finds(.or([p, .or([])]), "4", "5", "6", "7")
+                table.findsNothing(.and([p, .or([])]))
+                table.findsAll(.or([p, .and([])]))
+            }
+        },
+        Check("FIL-044", "A group of one condition is that condition") { trial in
+            try trial.expectAnswers(over: .truth) { table in
+                table.finds(.and([q]), "2", "3", "6", "7")
+                table.finds(.or([q]), "2", "3", "6", "7")
+                table.finds(.not(.and([.or([q])])), "0", "1", "4", "5")
+                table.finds(.not(.not(q)), "2", "3", "6", "7")
+            }
+        },
+        Check("FIL-045", "A condition is an operand too: its truth value compares with others") { trial in
+            try trial.expectAnswers(over: .truth) { table in
+                table.finds(p == q, "0", "1", "6", "7")
+                table.finds((p && q) == r, "0", "2", "4", "7")
+                table.finds((p || q) != true, "0", "1")
+                table.finds((n > 3) == (n < 6), "4", "5")
+                table.finds((n == 3) == false, "0", "1", "2", "4", "5", "6", "7")
+                table.finds((n > 3).isIn([true]), "4", "5", "6", "7")
+            }
+        },
+        Check(
+            "FIL-046", "Several conditions on one column hold together",
+            why: "A store that plans by column keeps the last condition, or the first, and drops the others."
+        ) { trial in
+            try trial.expectAnswers(over: .truth) { table in
+                table.finds(n > 1 && n < 5, "2", "3", "4")
+                table.finds(n > 1 && n > 4, "5", "6", "7")
+                table.finds(n < 6 && n < 2, "0", "1")
+                table.finds(.and([n != 2, n != 3, n >= 1, n <= 4]), "1", "4")
+                table.finds(n == 3 && n > 1, "3")
+                table.findsNothing(n == 3 && n == 4)
+                table.findsNothing(n == 3 && n != 3)
+                table.finds(n.isIn([1, 2, 3]) && n.isIn([3, 4]), "3")
+            }
+        },
+        Check("FIL-047", "Ranges that overlap under `or` give each row once") { trial in
+            try trial.expectAnswers(over: .truth) { table in
+                table.finds(n < 5 || n > 2, "0", "1", "2", "3", "4", "5", "6", "7")
+                table.finds(n == 3 || n == 3, "3")
+                table.finds(.or([n.isBetween(1, 3), n.isBetween(2, 4), n == 2]), "1", "2", "3", "4")
+                table.finds(n < 1 || n > 6, "0", "7")
+            }
+        },
+        Check("FIL-048", "Conditions on two columns hold together, whichever column has the index") { trial in
+            try trial.expectAnswers(over: .truth) { table in
+                table.finds(n > 2 && r, "3", "5", "7")
+                table.finds(p == true && n <= 5, "4", "5")
+                table.findsNothing(r == false && n == 3)
+                table.finds(q == true && r == true && n > 3, "7")
+                table.finds(n > 5 || r == true && p == false, "1", "3", "6", "7")
+            }
+        },
+    ]
+
+    /// Large conditions.
+    static let filterSize: [Check] = [
+        Check(
+            "FIL-049", "A condition may nest 500 deep",
+            why: "A store that writes conditions out runs into its engine's limit, one that recurses into its stack's."
+        ) { trial in
+            try trial.expectAnswers(over: .truth, readOnly: true) { table in
+                let nots = (0..<500).reduce(n == 3) { condition, _ in .not(condition) }
+                table.finds(nots, "3")
+                table.finds(.not(nots), "0", "1", "2", "4", "5", "6", "7")
+                let groups = (0..<250).reduce(n == 3) { condition, _ in .or([n == 5, .and([condition, n != 6])]) }
+                table.finds(groups, "3", "5")
+                let compared = (0..<400).reduce(n == 3) { condition, _ in condition == true }
+                table.finds(compared, "3")
+            }
+        },
+        Check(
+            "FIL-050", "A condition may have 2,000 terms",
+            why: "The sync core asks for the rows of a whole page by one condition; engines limit a statement's terms."
+        ) { trial in
+            try trial.expectAnswers(over: .truth, readOnly: true) { table in
+                let terms = (5..<2_005).map { n == .literal(.int($0)) }
+                table.finds(.or(terms), "5", "6", "7")
+                table.finds(.and(terms.map { .not($0) }), "0", "1", "2", "3", "4")
+                table.finds(.not(.or(terms)), "0", "1", "2", "3", "4")
+            }
+        },
+        Check(
+            "FIL-051", "A condition too large for the store is refused with `unsupportedQuery` and leaves it at work",
+            why: "20,000 levels may be beyond what an engine takes; they must not end the process."
+        ) { trial in
+            try trial.expectAnswers(over: .truth, readOnly: true) { table in
+                table.mayBeRefused = true
+                table.finds((0..<20_000).reduce(n == 3) { condition, _ in .not(condition) }, "3")
+                table.finds((0..<3_000).reduce(n) { sum, _ in sum + 0 } == 3, "3")
+                table.finds((0..<3_000).reduce(n) { sum, _ in 0 + sum } == 3, "3")
+                table.mayBeRefused = false
+                table.finds(n == 3, "3")
+            }
+        },
+    ]
+}

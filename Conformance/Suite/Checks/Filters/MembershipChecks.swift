@@ -1,0 +1,129 @@
+internal import TidelineStore
+
+extension SampleTable {
+    fileprivate static let members = SampleTable(
+        .int("int"), .double("double"), .string("string"), .bool("bool"), .timestamp("timestamp"), .bytes("bytes"),
+        .json("json"),
+        rows: [
+            [
+                "id": "a", "int": 1, "double": 1.0, "string": "it's", "bool": true, "timestamp": .ticks(10),
+                "bytes": .bytes([1]), "json": .json("[1]"),
+            ],
+            [
+                "id": "b", "int": 2, "double": 2.5, "string": "Its", "bool": false, "timestamp": .ticks(20),
+                "bytes": .bytes([1, 0]), "json": .json("{}"),
+            ],
+            ["id": "c", "int": .int(1 << 53 + 1), "double": -0.0, "string": "100%"],
+            ["id": "d"],
+            ["id": "e", "int": .int(.min), "double": 0x1p53, "string": ""],
+        ])
+}
+
+private let int = Predicate.column("int")
+private let double = Predicate.column("double")
+private let string = Predicate.column("string")
+
+extension Check {
+    /// Membership in a list of values.
+    static let filterMembership: [Check] = [
+        Check("FIL-028", "A membership finds the rows that equal one of the values") { trial in
+            try trial.expectAnswers(over: .members) { table in
+                table.finds(int.isIn([1, 2, 99]), "a", "b")
+                table.finds(int.isIn([99, .int(.min)]), "e")
+                table.finds(!int.isIn([1, 2, 99]), "c", "d", "e")
+                table.findsNothing(int.isIn([99]))
+            }
+        },
+        Check(
+            "FIL-029", "A membership in no values holds for no row, and `not` of it for every row",
+            why: "A condition that is left out because its list is empty finds everything, and deletes everything."
+        ) { trial in
+            try trial.expectAnswers(over: .members) { table in
+                table.findsNothing(int.isIn([]))
+                table.findsAll(!int.isIn([]))
+                table.findsNothing(.column("id").isIn([]))
+                table.findsNothing(string == "" && int.isIn([]))
+                table.finds(string == "" || int.isIn([]), "e")
+            }
+        },
+        Check("FIL-030", "A membership with null among the values finds the rows without a value") { trial in
+            try trial.expectAnswers(over: .members) { table in
+                table.finds(int.isIn([.null, 1]), "a", "d")
+                table.finds(int.isIn([.null]), "d")
+                table.finds(string.isIn(["", .null]), "d", "e")
+            }
+        },
+        Check(
+            "FIL-031", "`not` of a membership finds the rows without a value, unless null is among the values",
+            why: "In SQL, NOT IN with a null in the list holds for no row at all."
+        ) { trial in
+            try trial.expectAnswers(over: .members) { table in
+                table.finds(!int.isIn([1]), "b", "c", "d", "e")
+                table.finds(!int.isIn([1, .null]), "b", "c", "e")
+                table.finds(!string.isIn([.null]), "a", "b", "c", "e")
+            }
+        },
+        Check(
+            "FIL-032", "A value that is listed twice finds its row once",
+            why: "A store that looks each value up in an index must not give, count or delete a row twice."
+        ) { trial in
+            try trial.expectAnswers(over: .members) { table in
+                table.finds(int.isIn([2, 1, 2, 1, 1.0]), "a", "b")
+                table.finds(int.isIn([1, 1]) || int.isIn([1, 2]), "a", "b")
+                table.finds(.column("id").isIn(["a", "A", "a"]), "a")
+            }
+        },
+        Check("FIL-033", "A membership compares ints and doubles by exact value") { trial in
+            try trial.expectAnswers(over: .members) { table in
+                table.finds(int.isIn([1.0, 1.5, .double(0x1p53), .double(-0x1p63)]), "a", "e")
+                table.finds(double.isIn([0, 1]), "a", "c")
+                table.finds(double.isIn([.int(1 << 53 + 1), .int(1 << 53)]), "e")
+                table.findsNothing(double.isIn([.double(.nan)]))
+            }
+        },
+        Check("FIL-034", "A membership of texts distinguishes case, and takes quotes and wildcards as they are") {
+            trial in
+            try trial.expectAnswers(over: .members) { table in
+                table.finds(string.isIn(["its", "it's", "IT'S"]), "a")
+                table.findsNothing(string.isIn(["1%", "100_", "%"]))
+                table.finds(string.isIn(["100%", "Its"]), "b", "c")
+                table.findsNothing(string.isIn(["') OR ('1'='1"]))
+            }
+        },
+        Check("FIL-035", "A membership takes values of every type") { trial in
+            try trial.expectAnswers(over: .members) { table in
+                table.finds(.column("bool").isIn([false]), "b")
+                table.finds(.column("timestamp").isIn([.ticks(10), .ticks(11)]), "a")
+                table.finds(.column("bytes").isIn([.bytes([1, 0]), .bytes([])]), "b")
+                table.finds(.column("json").isIn([.json("{}"), .json("[ 1]")]), "b")
+                table.finds(double.isIn([2.5]), "b")
+            }
+        },
+        Check("FIL-036", "Values of other types in the list match nothing") { trial in
+            try trial.expectAnswers(over: .members) { table in
+                table.mayBeRefused = true
+                table.finds(int.isIn(["1", true, 2, .bytes([1])]), "b")
+                table.finds(string.isIn([1, true, .json("[1]"), "Its"]), "b")
+                table.findsNothing(.column("json").isIn(["[1]"]))
+            }
+        },
+        Check("FIL-037", "A membership takes an expression, not a column alone") { trial in
+            try trial.expectAnswers(over: .members) { table in
+                table.finds(string.length.isIn([3, 0]), "b", "e")
+                table.finds((int % 2).isIn([1, .null]), "a", "c", "d")
+                table.finds(string.lowercased.isIn(["its"]), "b")
+            }
+        },
+        Check(
+            "FIL-038", "A membership takes 5,000 values",
+            why: "A push asks for the rows of its whole queue; engines limit the values of a statement."
+        ) { trial in
+            try trial.expectAnswers(over: .members, readOnly: true) { table in
+                let values = (2...5_001).map { Value.int($0) }
+                table.finds(int.isIn(values), "b")
+                table.finds(!int.isIn(values), "a", "c", "d", "e")
+                table.finds(string.isIn((0..<5_000).map { .string("v\($0)") } + ["100%"]), "c")
+            }
+        },
+    ]
+}

@@ -1,0 +1,223 @@
+internal import TidelineStore
+
+extension SampleTable {
+    fileprivate static let ranges = SampleTable(
+        .int("int"), .double("double"), .bool("bool"), .timestamp("timestamp"), .bytes("bytes"), .json("json"),
+        rows: [
+            [
+                "id": "a", "int": .int(.min), "double": -2.5, "bool": false, "timestamp": .timestamp(.min),
+                "bytes": .bytes([]), "json": .json("[1,2]"),
+            ],
+            [
+                "id": "b", "int": -3, "double": -0.5, "bool": true, "timestamp": .ticks(-1), "bytes": .bytes([0]),
+                "json": .json("[1]"),
+            ],
+            ["id": "c", "int": 0, "double": 0.0, "timestamp": .ticks(0), "bytes": .bytes([1]), "json": .json("[2]")],
+            ["id": "d", "int": 4, "double": 4.0, "timestamp": .ticks(1), "bytes": .bytes([1, 0])],
+            ["id": "e"],
+            ["id": "f", "int": 10, "double": 1e9, "timestamp": .ticks(10_000_000), "bytes": .bytes([127, 255])],
+            [
+                "id": "g", "int": .int(.max), "double": 1e300, "bool": true, "timestamp": .timestamp(.max),
+                "bytes": .bytes([128]), "json": .json("{}"),
+            ],
+        ])
+
+    /// Texts whose order by bytes is none of: by locale, by UTF-16, by number, without regard to case. The ids are in
+    /// that order.
+    fileprivate static let texts = SampleTable(
+        .string("s"),
+        rows: [
+            ["id": "01", "s": ""], ["id": "02", "s": " "], ["id": "03", "s": "12"], ["id": "04", "s": "2"],
+            ["id": "05", "s": "Z"], ["id": "06", "s": "_"], ["id": "07", "s": "a"], ["id": "08", "s": "a\0"],
+            ["id": "09", "s": "a "], ["id": "10", "s": "ab"], ["id": "11", "s": "a\u{10FFFF}"],
+            ["id": "12", "s": "a\u{10FFFF}b"], ["id": "13", "s": "b"], ["id": "14", "s": "z"],
+            ["id": "15", "s": "\u{E4}"], ["id": "16", "s": "\u{D7FF}x"], ["id": "17", "s": "\u{E000}"],
+            ["id": "18", "s": "\u{FFFF}"], ["id": "19", "s": "\u{10000}"], ["id": "20", "s": "😀"],
+            ["id": "21", "s": "\u{10FFFF}"], ["id": "22", "s": "\u{10FFFF}\u{10FFFF}"], ["id": "23"],
+        ])
+
+    /// Texts longer than the keys of engines, which differ at their ends only.
+    fileprivate static let long = SampleTable(
+        .string("s"), .bytes("b"),
+        rows: [
+            ["id": "a", "s": .string(long("1")), "b": .bytes(longBytes(1))],
+            ["id": "b", "s": .string(long("2")), "b": .bytes(longBytes(2))],
+            ["id": "c", "s": .string(long("2\0")), "b": .bytes(longBytes(2) + [0])],
+            ["id": "d", "s": .string(long("é")), "b": .bytes(longBytes(255))],
+            ["id": "e", "s": .string(long("")), "b": .bytes(Array(repeating: 7, count: 1_999))],
+            ["id": "f", "s": "k"],
+        ])
+
+    fileprivate static func long(_ end: String) -> String { String(repeating: "k", count: 2_000) + end }
+    fileprivate static func longBytes(_ end: UInt8) -> [UInt8] { Array(repeating: 7, count: 2_000) + [end] }
+}
+
+private let int = Predicate.column("int")
+private let double = Predicate.column("double")
+private let timestamp = Predicate.column("timestamp")
+private let bytes = Predicate.column("bytes")
+private let s = Predicate.column("s")
+
+extension Check {
+    /// Ranges.
+    static let filterRanges: [Check] = [
+        Check(
+            "FIL-052", "< and > leave the end out, <= and >= include it",
+            why: "An index is walked from a key on; whether that key belongs to the range is easily wrong."
+        ) { trial in
+            try trial.expectAnswers(over: .ranges) { table in
+                table.finds(int < 4, "a", "b", "c")
+                table.finds(int <= 4, "a", "b", "c", "d")
+                table.finds(int > 4, "f", "g")
+                table.finds(int >= 4, "d", "f", "g")
+                table.finds(int > 3, "d", "f", "g")
+                table.finds(int < 5, "a", "b", "c", "d")
+            }
+        },
+        Check("FIL-053", "A range includes both of its ends, from negative to positive numbers") { trial in
+            try trial.expectAnswers(over: .ranges) { table in
+                table.finds(int.isBetween(-3, 4), "b", "c", "d")
+                table.finds(int.isBetween(0, 0), "c")
+                table.finds(int.isBetween(-2, 3), "c")
+                table.finds(double.isBetween(-0.5, 4), "b", "c", "d")
+                table.finds(timestamp.isBetween(.ticks(-1), .ticks(1)), "b", "c", "d")
+                table.finds(!int.isBetween(-3, 4), "a", "e", "f", "g")
+            }
+        },
+        Check("FIL-054", "A range whose ends are exchanged holds for no row") { trial in
+            try trial.expectAnswers(over: .ranges) { table in
+                table.findsNothing(int.isBetween(4, -3))
+                table.findsNothing(int > 4 && int < 4)
+                table.findsNothing(int > 4 && int < 5)
+                table.findsNothing(timestamp.isBetween(.ticks(1), .ticks(-1)))
+                table.finds(int.isBetween(4, -3) || int == 0, "c")
+            }
+        },
+        Check("FIL-055", "Ranges reach to the least and the greatest int") { trial in
+            try trial.expectAnswers(over: .ranges) { table in
+                table.findsNothing(int < .literal(.int(.min)))
+                table.finds(int <= .literal(.int(.min)), "a")
+                table.finds(int > .literal(.int(.min)), "b", "c", "d", "f", "g")
+                table.findsNothing(int > .literal(.int(.max)))
+                table.finds(int >= .literal(.int(.max)), "g")
+                table.finds(int < .literal(.int(.max)), "a", "b", "c", "d", "f")
+            }
+        },
+        Check("FIL-056", "Negative numbers are less than positive ones, in ints and doubles") { trial in
+            try trial.expectAnswers(over: .ranges) { table in
+                table.finds(int < 0, "a", "b")
+                table.finds(int > -4, "b", "c", "d", "f", "g")
+                table.finds(double < 0, "a", "b")
+                table.finds(double > -1, "b", "c", "d", "f", "g")
+                table.finds(double < -0.5, "a")
+            }
+        },
+        Check("FIL-057", "Instants compare to 100 ns, before 1970 and at the ends of their range") { trial in
+            try trial.expectAnswers(over: .ranges) { table in
+                table.finds(timestamp > .ticks(0), "d", "f", "g")
+                table.finds(timestamp >= .ticks(0), "c", "d", "f", "g")
+                table.finds(timestamp < .ticks(0), "a", "b")
+                table.finds(timestamp <= Timestamp.min, "a")
+                table.findsNothing(timestamp > Timestamp.max)
+                table.finds(timestamp >= .ticks(1) && timestamp < .ticks(10_000_000), "d")
+            }
+        },
+        Check("FIL-058", "Bytes compare as unsigned numbers, one after the other, a beginning first") { trial in
+            try trial.expectAnswers(over: .ranges) { table in
+                table.finds(bytes < .literal(.bytes([1])), "a", "b")
+                table.finds(bytes > .literal(.bytes([1])), "d", "f", "g")
+                table.finds(bytes >= .literal(.bytes([127, 255])), "f", "g")
+                table.finds(bytes > .literal(.bytes([])), "b", "c", "d", "f", "g")
+                table.finds(bytes < .literal(.bytes([128])), "a", "b", "c", "d", "f")
+            }
+        },
+        Check("FIL-059", "false is less than true, and JSON compares by its text") { trial in
+            try trial.expectAnswers(over: .ranges) { table in
+                table.finds(.column("bool") < true, "a")
+                table.finds(.column("bool") >= false, "a", "b", "g")
+                table.finds(.column("bool") > false, "b", "g")
+                table.finds(.column("json") < .literal(.json("[1]")), "a")
+                table.finds(.column("json") >= .literal(.json("[1]")), "b", "c", "g")
+            }
+        },
+    ]
+
+    /// Ranges of text.
+    static let filterTextRanges: [Check] = [
+        Check(
+            "FIL-060", "Text compares by its UTF-8 bytes: '' first, '12' before '2', 'Z' before 'a'",
+            why: "A collation of the system sorts by language, and by another one on the next device."
+        ) { trial in
+            try trial.expectAnswers(over: .texts) { table in
+                table.finds(s < "2", "01", "02", "03")
+                table.finds(s <= "", "01")
+                table.finds(s > "2" && s < "a", "05", "06")
+                table.finds(s >= "z" && s < "\u{FF}", "14", "15")
+                table.finds(s >= "B" && s < "b", "05", "06", "07", "08", "09", "10", "11", "12")
+            }
+        },
+        Check(
+            "FIL-061", "Characters beyond U+FFFF compare after those before it",
+            why: "In UTF-16, as engines in other languages compare, an emoji is less than U+E000."
+        ) { trial in
+            try trial.expectAnswers(over: .texts) { table in
+                table.finds(s > "\u{FFFF}", "19", "20", "21", "22")
+                table.finds(s < "\u{10000}" && s > "z", "15", "16", "17", "18")
+                table.finds(s >= "\u{E000}" && s < "😀", "17", "18", "19")
+            }
+        },
+        Check("FIL-062", "A text that begins with another one is greater than it, by a NUL too") { trial in
+            try trial.expectAnswers(over: .texts) { table in
+                table.finds(s > "a" && s < "b", "08", "09", "10", "11", "12")
+                table.finds(s > "a" && s < "a ", "08")
+                table.finds(s >= "a" && s <= "a\0", "07", "08")
+            }
+        },
+        Check(
+            "FIL-063", "A search for a beginning finds its texts and no neighbour, whatever its last character",
+            why:
+                "A range from the beginning to its successor needs one: after U+10FFFF there is none, after U+D7FF a gap."
+        ) { trial in
+            try trial.expectAnswers(over: .texts) { table in
+                table.finds(s.hasPrefix("a"), "07", "08", "09", "10", "11", "12")
+                table.finds(s.hasPrefix("a\u{10FFFF}"), "11", "12")
+                table.finds(s.hasPrefix("\u{10FFFF}"), "21", "22")
+                table.finds(s.hasPrefix("\u{10FFFF}\u{10FFFF}"), "22")
+                table.finds(s.hasPrefix("\u{D7FF}"), "16")
+                table.finds(s.hasPrefix("Z"), "05")
+                table.finds(s.hasPrefix("a\0"), "08")
+            }
+        },
+        Check("FIL-064", "A search for a beginning holds together with other conditions on its column") { trial in
+            try trial.expectAnswers(over: .texts) { table in
+                table.finds(s.hasPrefix("a") && s > "a ", "10", "11", "12")
+                table.finds(s.hasPrefix("a") && s < "ab", "07", "08", "09")
+                table.finds(s.hasPrefix("a") && s.hasPrefix("ab"), "10")
+                table.findsNothing(s.hasPrefix("a") && s.hasPrefix("b"))
+                table.finds(s.hasPrefix("a") && s == "ab", "10")
+                table.findsNothing(s.hasPrefix("a") && s == "b")
+            }
+        },
+        Check(
+            "FIL-065", "Texts that are longer than an engine's keys are told apart by their ends",
+            why: "An index that cuts its keys finds more than it should, or takes two texts for one."
+        ) { trial in
+            try trial.expectAnswers(over: .long) { table in
+                table.finds(s == .literal(.string(SampleTable.long("2"))), "b")
+                table.finds(s > .literal(.string(SampleTable.long("1"))), "b", "c", "d")
+                table.finds(s <= .literal(.string(SampleTable.long("2"))), "a", "b", "e", "f")
+                table.finds(s.hasPrefix(.literal(.string(SampleTable.long("2")))), "b", "c")
+                table.finds(s.isIn([.string(SampleTable.long("é")), .string(SampleTable.long("è"))]), "d")
+                table.finds(s != .literal(.string(SampleTable.long(""))), "a", "b", "c", "d", "f")
+            }
+        },
+        Check("FIL-066", "Bytes that are longer than an engine's keys are told apart by their ends") { trial in
+            try trial.expectAnswers(over: .long) { table in
+                let column = Predicate.column("b")
+                table.finds(column == .literal(.bytes(SampleTable.longBytes(2))), "b")
+                table.finds(column > .literal(.bytes(SampleTable.longBytes(2))), "c", "d")
+                table.finds(column < .literal(.bytes(SampleTable.longBytes(2))), "a", "e")
+            }
+        },
+    ]
+}

@@ -1,0 +1,222 @@
+internal import TidelineStore
+
+extension SampleTable {
+    /// Texts in which patterns of query languages have a meaning, and others that such a pattern would find.
+    fileprivate static let patterns = SampleTable(
+        .string("s"),
+        rows: [
+            ["id": "a", "s": "100%"], ["id": "b", "s": "1000"], ["id": "c", "s": "a_b"], ["id": "d", "s": "axb"],
+            ["id": "e", "s": "a*b"], ["id": "f", "s": "a?b"], ["id": "g", "s": "[ab]"], ["id": "h", "s": "ab"],
+            ["id": "i", "s": "a\\b"], ["id": "j", "s": "it's"], ["id": "k", "s": "its"],
+            ["id": "l", "s": "say \"hi\""], ["id": "m", "s": ""], ["id": "n"], ["id": "o", "s": "A_B"],
+            ["id": "p", "s": "caf\u{E9}"], ["id": "q", "s": "cafe\u{301}"], ["id": "r", "s": "a\0b"],
+            ["id": "s", "s": "😀!"], ["id": "t", "s": "%"], ["id": "u", "s": "a.b"], ["id": "v", "s": "^a$"],
+        ])
+
+    fileprivate static let letters = SampleTable(
+        .string("s"), .string("t"),
+        rows: [
+            ["id": "a", "s": "Milk", "t": "MILK"], ["id": "b", "s": "MILK", "t": "Milk "],
+            ["id": "c", "s": "\u{C9}", "t": "\u{E9}"], ["id": "d"], ["id": "e", "s": "", "t": ""],
+            ["id": "f", "s": "M\u{130}lk", "t": "milk"], ["id": "g", "s": "\u{212A}", "t": "k"],
+            ["id": "h", "s": "stra\u{DF}e", "t": "STRASSE"], ["id": "i", "s": "a\0B", "t": "A\0b"],
+        ])
+}
+
+private let s = Predicate.column("s")
+private let t = Predicate.column("t")
+
+extension Check {
+    /// Searches within texts.
+    static let filterTextSearch: [Check] = [
+        Check("FIL-077", "contains, startsWith and endsWith find texts where they say") { trial in
+            try trial.expectAnswers(over: .patterns) { table in
+                table.finds(s.contains("00"), "a", "b")
+                table.finds(s.hasPrefix("100"), "a", "b")
+                table.finds(s.hasSuffix("00"), "b")
+                table.finds(s.contains("ts"), "k")
+                table.findsNothing(s.hasSuffix("10"))
+                table.finds(s.hasPrefix("its"), "k")
+            }
+        },
+        Check(
+            "FIL-078", "% in a search is a per cent sign",
+            why: "It stands for any text in SQL's LIKE: a search for '100%' finds '1000', a deletion by it deletes it."
+        ) { trial in
+            try trial.expectAnswers(over: .patterns) { table in
+                table.finds(s.contains("%"), "a", "t")
+                table.finds(s.contains("0%"), "a")
+                table.finds(s.hasPrefix("100%"), "a")
+                table.finds(s.hasPrefix("%"), "t")
+                table.finds(s.hasSuffix("%"), "a", "t")
+                table.findsNothing(s.contains("1%0"))
+                table.finds(s == "%", "t")
+            }
+        },
+        Check(
+            "FIL-079", "_ in a search is an underscore",
+            why: "It stands for any one character in SQL's LIKE."
+        ) { trial in
+            try trial.expectAnswers(over: .patterns) { table in
+                table.finds(s.contains("_"), "c", "o")
+                table.finds(s.contains("a_b"), "c")
+                table.finds(s.hasPrefix("a_"), "c")
+                table.finds(s.hasSuffix("_b"), "c")
+                table.findsNothing(s.hasPrefix("____"))
+            }
+        },
+        Check(
+            "FIL-080", "* and ? in a search are an asterisk and a question mark",
+            why: "They are GLOB's wildcards, and those of NSPredicate's LIKE."
+        ) { trial in
+            try trial.expectAnswers(over: .patterns) { table in
+                table.finds(s.contains("*"), "e")
+                table.finds(s.hasPrefix("a*"), "e")
+                table.finds(s.hasSuffix("*b"), "e")
+                table.finds(s.contains("?"), "f")
+                table.finds(s.hasPrefix("a?"), "f")
+                table.finds(s.hasSuffix("?b"), "f")
+            }
+        },
+        Check(
+            "FIL-081", "[ and ] in a search are brackets",
+            why: "GLOB and some dialects of LIKE take [ab] for a or b."
+        ) { trial in
+            try trial.expectAnswers(over: .patterns) { table in
+                table.finds(s.contains("[ab]"), "g")
+                table.finds(s.hasPrefix("[a"), "g")
+                table.finds(s.hasPrefix("["), "g")
+                table.finds(s.hasSuffix("b]"), "g")
+                table.findsNothing(s.hasPrefix("[^x]"))
+            }
+        },
+        Check(
+            "FIL-082", "A backslash in a search is a backslash",
+            why: "It is the usual escape: one that is not doubled takes the meaning of what follows it."
+        ) { trial in
+            try trial.expectAnswers(over: .patterns) { table in
+                table.finds(s.contains("\\"), "i")
+                table.finds(s.hasPrefix("a\\"), "i")
+                table.finds(s.hasSuffix("\\b"), "i")
+                table.findsNothing(s.contains("\\%"))
+                table.findsNothing(s.contains("\\_"))
+                table.findsNothing(s.contains("\\\\"))
+            }
+        },
+        Check(
+            "FIL-083", "Quotes in a search are quotes",
+            why: "A literal pasted into a statement ends at the first quote; what follows is run."
+        ) { trial in
+            try trial.expectAnswers(over: .patterns) { table in
+                table.finds(s.contains("'"), "j")
+                table.finds(s == "it's", "j")
+                table.finds(s.hasPrefix("it'"), "j")
+                table.finds(s.hasSuffix("\""), "l")
+                table.finds(s.contains("\"hi"), "l")
+                table.findsNothing(s.contains("' OR '1'='1"))
+                table.findsNothing(s == "''")
+            }
+        },
+        Check("FIL-084", "Characters of regular expressions in a search are characters") { trial in
+            try trial.expectAnswers(over: .patterns) { table in
+                table.finds(s.contains("a.b"), "u")
+                table.finds(s.hasPrefix("^a"), "v")
+                table.finds(s.hasSuffix("$"), "v")
+                table.findsNothing(s.contains(".*"))
+                table.findsNothing(s.contains("a|b"))
+            }
+        },
+        Check(
+            "FIL-085", "Searches distinguish case",
+            why: "SQL's LIKE does not, for ASCII letters, unless it is told to."
+        ) { trial in
+            try trial.expectAnswers(over: .patterns) { table in
+                table.finds(s.contains("B"), "o")
+                table.finds(s.hasPrefix("A"), "o")
+                table.finds(s.hasSuffix("B"), "o")
+                table.finds(s.contains("_b"), "c")
+                table.findsNothing(s.hasPrefix("IT"))
+            }
+        },
+        Check("FIL-086", "Every text contains, starts and ends with the empty text; null does not") { trial in
+            try trial.expectAnswers(over: .letters) { table in
+                table.finds(s.contains(""), "a", "b", "c", "e", "f", "g", "h", "i")
+                table.finds(s.hasPrefix(""), "a", "b", "c", "e", "f", "g", "h", "i")
+                table.finds(s.hasSuffix(""), "a", "b", "c", "e", "f", "g", "h", "i")
+                table.finds(!s.contains(""), "d")
+            }
+        },
+        Check("FIL-087", "A search that is longer than the text finds nothing") { trial in
+            try trial.expectAnswers(over: .patterns) { table in
+                table.findsNothing(s.hasPrefix("100%100%"))
+                table.findsNothing(s.hasSuffix("100100%"))
+                table.findsNothing(s.contains("its it's"))
+                table.findsNothing(s.hasSuffix("xits"))
+            }
+        },
+    ]
+
+    /// Searches in texts that are not plain ASCII, and what they are made of.
+    static let filterTextMatching: [Check] = [
+        Check(
+            "FIL-088", "Searches compare bytes: an accent is found on its own, and 'é' is not 'e' with an accent",
+            why: "Swift's own string functions compare characters, and hold the two to be one."
+        ) { trial in
+            try trial.expectAnswers(over: .patterns) { table in
+                table.finds(s.contains("\u{E9}"), "p")
+                table.finds(s.contains("e\u{301}"), "q")
+                table.finds(s.hasSuffix("\u{301}"), "q")
+                table.finds(s.hasPrefix("cafe"), "q")
+                table.finds(s.hasSuffix("\u{E9}"), "p")
+                table.finds(s.hasPrefix("😀"), "s")
+            }
+        },
+        Check("FIL-089", "Searches go on past a NUL, in the text and in what is searched for") { trial in
+            try trial.expectAnswers(over: .patterns) { table in
+                table.finds(s.contains("\0"), "r")
+                table.finds(s.hasPrefix("a\0"), "r")
+                table.finds(s.hasSuffix("\0b"), "r")
+                table.findsNothing(s.contains("\0c"))
+                table.findsNothing(s.hasPrefix("a\0c"))
+            }
+        },
+        Check("FIL-090", "A search in null, or for null, is false, and `not` of it true") { trial in
+            try trial.expectAnswers(over: .letters) { table in
+                table.finds(!s.contains("i"), "b", "c", "d", "e", "f", "g", "h", "i")
+                table.finds(s.contains("M") == .null, "d")
+                table.findsNothing(s.hasPrefix(.null))
+                table.findsAll(!s.hasSuffix(.null))
+            }
+        },
+        Check("FIL-091", "What is searched for may be a column, and what is searched in a literal") { trial in
+            try trial.expectAnswers(over: .letters) { table in
+                table.finds(t.hasPrefix(s), "e")
+                table.finds(Predicate.literal("a MILK b").contains(s), "b", "e")
+                table.finds(Predicate.literal("Milk and more").hasPrefix(s), "a", "e")
+                table.finds(t.contains(s.substring(from: 0, length: 1)), "a", "b", "e")
+            }
+        },
+        Check(
+            "FIL-092", "equalsIgnoringCase takes ASCII letters as equal, and no others",
+            why: "Rules beyond ASCII depend on the language: the Turkish I, the German ß, the Kelvin sign."
+        ) { trial in
+            try trial.expectAnswers(over: .letters) { table in
+                table.finds(s.equalsIgnoringCase("mILK"), "a", "b")
+                table.finds(s.equalsIgnoringCase("\u{E9}"))
+                table.findsNothing(s.equalsIgnoringCase("k"))
+                table.finds(s.equalsIgnoringCase("STRA\u{DF}E"), "h")
+                table.findsNothing(s.equalsIgnoringCase("strasse"))
+                table.findsNothing(s.equalsIgnoringCase("milk "))
+                table.findsNothing(s.equalsIgnoringCase("M_lk"))
+            }
+        },
+        Check("FIL-093", "equalsIgnoringCase holds of two nulls, and not of one; columns compare, past a NUL too") {
+            trial in
+            try trial.expectAnswers(over: .letters) { table in
+                table.finds(s.equalsIgnoringCase(t), "a", "d", "e", "i")
+                table.finds(s.equalsIgnoringCase(.null), "d")
+                table.finds(!s.equalsIgnoringCase("milk"), "c", "d", "e", "f", "g", "h", "i")
+            }
+        },
+    ]
+}

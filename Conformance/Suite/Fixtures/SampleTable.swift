@@ -1,0 +1,53 @@
+internal import TidelineStore
+
+/// A few rows that tell right answers from wrong ones, and the definitions over which the answers must be the same:
+/// without an index, with one on each column, and with some over several columns.
+struct SampleTable: Sendable {
+    /// The columns, in which every value may be null.
+    var columns: [ColumnSchema]
+    /// The type of the ids.
+    var idType = IDType.string
+    /// How textual ids compare.
+    var idMatching = IDMatching.asciiCaseInsensitive
+    /// The rows; a column that one does not name is null.
+    var rows: [Row]
+
+    init(
+        _ columns: ColumnSchema..., idType: IDType = .string, idMatching: IDMatching = .asciiCaseInsensitive,
+        rows: [Row]
+    ) {
+        self.columns = columns
+        self.idType = idType
+        self.idMatching = idMatching
+        self.rows = rows
+    }
+
+    /// The tables, whose names tell their indexes.
+    var definitions: [TableSchema] {
+        let names = columns.map(\.name)
+        let neighbours = zip(names, names.dropFirst() + names.prefix(1)).filter { $0 != $1 }.map { [$0, $1] }
+        let ends = names.prefix(1).map { [$0, "id"] } + names.suffix(1).map { ["id", $0] }
+        return [
+            definition("NoIndex", []), definition("IndexEach", names.map { [$0] }),
+            definition("IndexSeveral", neighbours + ends),
+        ]
+    }
+
+    private func definition(_ name: String, _ indexes: [[String]]) -> TableSchema {
+        TableSchema(
+            name, columns: columns, idType: idType, idMatching: idMatching, indexes: indexes.map(IndexSchema.init))
+    }
+}
+
+extension Value {
+    /// The instant so many units of 100 ns after 1970.
+    static func ticks(_ ticks: Int64) -> Value { .timestamp(Timestamp(clampingTicks: ticks)) }
+}
+
+extension Predicate {
+    /// The instant so many units of 100 ns after 1970.
+    static func ticks(_ ticks: Int64) -> Predicate { .literal(.ticks(ticks)) }
+
+    /// The column `id`.
+    static let id = Predicate.column("id")
+}

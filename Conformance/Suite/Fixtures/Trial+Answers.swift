@@ -1,0 +1,147 @@
+internal import TidelineStore
+
+extension Trial {
+    /// Fails unless a store gives the answers that are expected over a sample: whatever indexes the table has, in a read,
+    /// in a write after changes of the same transaction, as what to delete, and after the store was opened again.
+    ///
+    /// - Parameter readOnly: Whether reads are enough, for what takes long.
+    func expectAnswers(
+        over sample: SampleTable, readOnly: Bool = false, _ list: (inout ExpectedAnswers) -> Void
+    ) throws {
+        var answers = ExpectedAnswers(sample)
+        list(&answers)
+        let run = try AnswerRun(sample, answers)
+        var store = try open()
+        try store.define(sample.definitions)
+        try store.write { writer in
+            // The last first, so that the order of insertion is not the order of ids.
+            for schema in sample.definitions { try writer.upsert(sample.rows.reversed(), into: schema.name) }
+        }
+        try store.read { try run.ask($0, AnswerRun.inRead) }
+        if readOnly { return }
+        try rollingBack(store) { try run.ask(inWrite: $0) }
+        guard capabilities.isPersistent else { return }
+        store = try reopened(store)
+        try store.read { try run.ask($0, "after the store was opened again") }
+    }
+
+    /// Runs a write that ends by a throw.
+    func rollingBack(_ store: TracedStore, _ body: (TracedWriter) throws -> Void) throws {
+        do {
+            try store.write { writer in
+                try body(writer)
+                throw RollBack()
+            }
+        } catch is RollBack {
+            // That is how it is to end.
+        }
+    }
+}
+
+/// What a write is rolled back by.
+private struct RollBack: Error {}
+
+/// The queries of a sample as they are asked of a store.
+private struct AnswerRun {
+    private struct Case {
+        var query: Query
+        var expected: Answer
+        var mayBeRefused: Bool
+    }
+
+    static let inRead = "in a read"
+
+    private let sample: SampleTable
+    /// The rows with all columns, in the order of their ids.
+    private let rows: [Row]
+    private let cases: [Case]
+
+    init(_ sample: SampleTable, _ answers: ExpectedAnswers) throws {
+        let schema = sample.definitions[0]
+        let packed = try schema.packed(schema.completing(sample.rows))
+        self.sample = sample
+        rows = try Evaluator(schema: schema).result(of: Query(schema.name), over: packed).rows
+        cases = try answers.items.map { item in
+            let expected = try Answer.expected(item.query, schema, packed)
+            let ids = expected.rows.compactMap(\.key)
+            guard ids == item.ids else {
+                throw KitError("\(item.query.swiftSource) is \(Trial.text(ids)), not \(Trial.text(item.ids))")
+            }
+            return Case(query: item.query, expected: expected, mayBeRefused: item.mayBeRefused)
+        }
+    }
+
+    /// Puts all queries to all tables.
+    func ask(_ reader: some StoreReader, _ place: String) throws {
+        for schema in sample.definitions {
+            for item in cases {
+                var query = item.query
+                query.table = schema.name
+                try telling(item, schema, place) { try Answer.of(reader, query).difference(from: item.expected) }
+            }
+        }
+    }
+
+    /// Puts all queries within one write, after its rows were changed and put right again, and deletes by them. What the
+    /// tables hold in the end is what they held before, whether or not the write is rolled back.
+    func ask(inWrite writer: some StoreWriter) throws {
+        for schema in sample.definitions { try stir(schema.name, writer) }
+        try ask(writer, "in a write, after changes of its own")
+        for schema in sample.definitions {
+            for item in cases { try delete(item, from: schema, writer) }
+        }
+    }
+
+    /// Moves the values of the rows about, with other rows beside them, and puts all as it was: an index that keeps
+    /// what was changed, or misses what was put back, gives wrong answers from then on.
+    private func stir(_ table: String, _ writer: some StoreWriter) throws {
+        let others = rows.enumerated().map { index, row in
+            copy(of: row, id: sample.idType == .int ? .int(Int64(7_000 + index)) : .string("other-\(index)"))
+        }
+        let moved = zip(rows, rows.dropFirst() + rows.prefix(1)).map { copy(of: $1, id: $0.key) }
+        try writer.upsert(moved + others, into: table)
+        let gone = rows.enumerated().filter { $0.offset % 2 == 0 }.compactMap(\.element.key)
+        try writer.delete(ids: gone + others.compactMap(\.key), from: table)
+        try writer.upsert(rows, into: table)
+    }
+
+    private func copy(of row: Row, id: RowID?) -> Row {
+        var copy = row
+        copy.key = id
+        return copy
+    }
+
+    /// Deletes what a query finds, looks at what is left, and puts back what was deleted.
+    private func delete(_ item: Case, from schema: TableSchema, _ writer: some StoreWriter) throws {
+        var query = item.query
+        query.table = schema.name
+        let gone = Set(item.expected.rows.compactMap(\.key))
+        try telling(item, schema, "by delete(matching:)") {
+            let count = try writer.delete(matching: query)
+            let left = try writer.rows(matching: Query(schema.name, selection: [])).rows.compactMap(\.key)
+            let kept = rows.compactMap(\.key).filter { !gone.contains($0) }
+            if left != kept { return "left are \(Trial.text(left)), expected \(Trial.text(kept))" }
+            return count == gone.count ? nil : "it returned \(count), expected \(gone.count)"
+        }
+        try writer.upsert(rows.filter { $0.key.map(gone.contains) ?? false }, into: schema.name)
+    }
+
+    /// Makes of a difference, or of an error, a failure that says which query it is and where it was asked.
+    private func telling(
+        _ item: Case, _ schema: TableSchema, _ place: String, _ difference: () throws -> String?
+    ) throws {
+        var query = item.query
+        query.table = schema.name
+        do {
+            guard let difference = try difference() else { return }
+            let about = "\(Trial.text(query)) \(place)"
+            let failing = QueryCase(schema: schema, rows: rows, query: query, step: .read)
+            throw CheckFailure(
+                "\(about): \(difference)",
+                script: place == AnswerRun.inRead ? failing.script(named: "wrongAnswer", comment: "by hand") : nil)
+        } catch let error as StoreError {
+            if item.mayBeRefused, error.code == .unsupportedQuery { return }
+            throw CheckFailure("\(Trial.text(query)) \(place): a call failed that should not: \(error)")
+        }
+    }
+}

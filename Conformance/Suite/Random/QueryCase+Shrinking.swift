@@ -1,0 +1,116 @@
+internal import TidelineStore
+
+extension QueryCase {
+    /// The smallest case found that still fails.
+    func shrunk(fails: (QueryCase) -> Bool) -> QueryCase { shrink(self, smaller: \.smaller, fails: fails) }
+
+    private var smaller: [() -> QueryCase] {
+        let fewer = rows.withoutRuns.map { rows in { with { $0.rows = rows() } } }
+        // With very many rows, fewer of them first: the rest is quicker then.
+        return (rows.count > 64 ? Array(fewer.prefix(14)) : []) + simplerQueries + simplerSchemas + fewer + plainerRows
+    }
+
+    private func with(_ change: (inout QueryCase) -> Void) -> QueryCase {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+
+    private var simplerQueries: [() -> QueryCase] {
+        query.simpler.map { query in { with { $0.query = query } } }
+    }
+
+    private var simplerSchemas: [() -> QueryCase] {
+        let fewerIndexes = schema.indexes.withoutRuns.map { indexes in { with { $0.schema.indexes = indexes() } } }
+        let used = query.columns.union(schema.indexes.flatMap(\.columns))
+        let unused = schema.columns.filter { !used.contains($0.name) }
+        let fewerColumns = unused.map { column in
+            {
+                with { smaller in
+                    smaller.schema.columns.removeAll { $0.name == column.name }
+                    smaller.rows = rows.map { $0.filteringColumns { $0 != column.name } }
+                }
+            }
+        }
+        return fewerIndexes + fewerColumns
+    }
+
+    /// The same rows with one value null, where that may be.
+    private var plainerRows: [() -> QueryCase] {
+        guard rows.count <= 4 else { return [] }
+        return rows.indices.flatMap { index in
+            schema.allColumns.filter { $0.isOptional && rows[index][$0.name] != .null }.map { column in
+                { with { $0.rows[index][column.name] = .null } }
+            }
+        }
+    }
+}
+
+extension Query {
+    /// This query with something left out.
+    fileprivate var simpler: [Query] {
+        var made: [Query] = []
+        func add(_ change: (inout Query) -> Void) {
+            var copy = self
+            change(&copy)
+            if copy != self { made.append(copy) }
+        }
+        add { $0.predicate = nil }
+        add { $0.order = [] }
+        add { $0.skip = 0 }
+        add { $0.limit = nil }
+        add { $0.selection = nil }
+        add { $0.includesTotalCount = false }
+        for index in order.indices { add { $0.order.remove(at: index) } }
+        for simpler in predicate?.simpler ?? [] { add { $0.predicate = simpler } }
+        return made
+    }
+
+    /// The columns that it names.
+    fileprivate var columns: Set<String> {
+        Set(order.map(\.column) + (selection ?? [])).union(predicate?.columns ?? [])
+    }
+}
+
+extension Predicate {
+    /// Conditions with something of this one left out. Not all are valid.
+    fileprivate var simpler: [Predicate] {
+        switch self {
+        case .and(let terms):
+            terms + terms.withoutRuns.map { .and($0()) } + within(terms) { .and($0) }
+        case .or(let terms):
+            terms + terms.withoutRuns.map { .or($0()) } + within(terms) { .or($0) }
+        case .not(let term): [term] + term.simpler.map { .not($0) }
+        case .comparison(let comparison, let a, let b):
+            within([a, b]) { .comparison(comparison, $0[0], $0[1]) }
+        case .membership(let operand, let values):
+            values.withoutRuns.map { .membership(operand, $0()) } + operand.simpler.map { .membership($0, values) }
+        case .function(let function, let operands):
+            operands + within(operands) { .function(function, $0) }
+        case .arithmetic(let operation, let a, let b):
+            [a, b] + within([a, b]) { .arithmetic(operation, $0[0], $0[1]) }
+        case .column, .literal: []
+        }
+    }
+
+    private func within(_ terms: [Predicate], _ make: ([Predicate]) -> Predicate) -> [Predicate] {
+        terms.indices.flatMap { index in
+            terms[index].simpler.map { simpler in
+                var copy = terms
+                copy[index] = simpler
+                return make(copy)
+            }
+        }
+    }
+
+    /// The columns that it names.
+    fileprivate var columns: Set<String> {
+        switch self {
+        case .column(let name): [name]
+        case .literal: []
+        case .and(let terms), .or(let terms), .function(_, let terms): Set(terms.flatMap(\.columns))
+        case .not(let term), .membership(let term, _): term.columns
+        case .comparison(_, let a, let b), .arithmetic(_, let a, let b): a.columns.union(b.columns)
+        }
+    }
+}
