@@ -1,0 +1,191 @@
+import Foundation
+import TidelineStore
+
+extension Flaw {
+    /// Whether conditions are evaluated by the flaw's own rules, without an index.
+    var meansOtherwise: Bool {
+        switch self {
+        case .wildcardsNotEscaped, .containsIgnoresCase, .emptyListMatchesAll, .notEqualLeavesOutNull,
+            .notOfNullIsFalse,
+            .nullInListNeverFound, .nullIsLessThanAll, .nanEqualsItself, .negativeZeroDiffers,
+            .integersComparedAsDoubles, .instantsComparedByMillisecond, .caseFoldedByUnicode, .lengthInUTF16,
+            .lengthInCharacters, .substringFromOne, .negativeStartCountsFromEnd, .indexOfInBytes, .replacesFirstOnly,
+            .trimsSpacesOnly, .textNormalisedInComparison, .hoursInLocalTime, .secondsRounded, .beforeEpochTruncated,
+            .integersDivideToDouble, .remainderNeverNegative, .divisionByZeroIsInfinite, .overflowWraps,
+            .halvesRoundToEven, .emptyOrIsTrue, .emptyAndIsFalse, .boolsEqualNumbers, .bytesComparedByLength:
+            true
+        default: false
+        }
+    }
+
+    /// The value of a condition or operand: the flaw's where it has one, else the evaluator's.
+    func value(of node: TidelineStore.Predicate, in row: borrowing RowView, _ evaluator: Evaluator) -> Value {
+        var operands: [Value] = []
+        for child in node.children { operands.append(value(of: child, in: row, evaluator)) }
+        if let own = value(of: node, operands) { return own }
+        let plain = node.replacingChildren(with: operands)
+        return (try? evaluator.value(of: plain, in: row)) ?? .null
+    }
+
+    private func value(of node: TidelineStore.Predicate, _ operands: [Value]) -> Value? {
+        switch node {
+        case .comparison(let comparison, _, _): compare(comparison, operands[0], operands[1]).map { .bool($0) }
+        case .function(let function, _): result(of: function, operands)
+        case .arithmetic(let arithmetic, _, _): result(of: arithmetic, operands[0], operands[1])
+        case .membership(_, let values): membership(operands[0], values)
+        case .not: self == .notOfNullIsFalse && operands[0].isNull ? .null : nil
+        case .or([]): self == .emptyOrIsTrue ? .bool(true) : nil
+        case .and([]): self == .emptyAndIsFalse ? .bool(false) : nil
+        default: nil
+        }
+    }
+
+    private func membership(_ operand: Value, _ values: [Value]) -> Value? {
+        switch self {
+        case .emptyListMatchesAll where values.isEmpty: .bool(true)
+        case .nullInListNeverFound where operand.isNull: .bool(false)
+        default: nil
+        }
+    }
+
+    // MARK: Comparisons
+
+    private func compare(_ comparison: TidelineStore.Predicate.Comparison, _ a: Value, _ b: Value) -> Bool? {
+        switch (self, a, b) {
+        case (.notEqualLeavesOutNull, _, _) where comparison == .notEqual && a.isNull != b.isNull: false
+        case (.nullIsLessThanAll, .null, _) where [.less, .lessOrEqual].contains(comparison): !b.isNull
+        case (.nanEqualsItself, .double(let x), .double(let y)) where x.isNaN && y.isNaN:
+            [.equal, .lessOrEqual, .greaterOrEqual].contains(comparison)
+        case (.negativeZeroDiffers, .double(let x), .double(let y)) where x == 0 && y == 0:
+            holds(comparison, x.sign == .minus ? 0 : 1, y.sign == .minus ? 0 : 1)
+        case (.integersComparedAsDoubles, .int(let x), .int(let y)): holds(comparison, Double(x), Double(y))
+        case (.integersComparedAsDoubles, .int(let x), .double(let y)): holds(comparison, Double(x), y)
+        case (.integersComparedAsDoubles, .double(let x), .int(let y)): holds(comparison, x, Double(y))
+        case (.instantsComparedByMillisecond, .timestamp(let x), .timestamp(let y)):
+            holds(comparison, x.flooredToMillisecond, y.flooredToMillisecond)
+        case (.textNormalisedInComparison, .string(let x), .string(let y)): holds(comparison, x, y)
+        case (.boolsEqualNumbers, .bool(let x), .int(let y)): holds(comparison, x ? 1 : 0, y)
+        case (.bytesComparedByLength, .bytes(let x), .bytes(let y)) where x.count != y.count:
+            holds(comparison, x.count, y.count)
+        default: nil
+        }
+    }
+
+    private func holds<T: Comparable>(_ comparison: TidelineStore.Predicate.Comparison, _ a: T, _ b: T) -> Bool {
+        switch comparison {
+        case .equal: a == b
+        case .notEqual: a != b
+        case .less: a < b
+        case .lessOrEqual: a <= b
+        case .greater: a > b
+        case .greaterOrEqual: a >= b
+        }
+    }
+
+    // MARK: Functions
+
+    private func result(of function: TidelineStore.Predicate.Function, _ operands: [Value]) -> Value? {
+        switch (self, function, operands[0]) {
+        case (.wildcardsNotEscaped, .contains, .string(let text)): matches(text, operands[1], before: true, after: true)
+        case (.wildcardsNotEscaped, .startsWith, .string(let text)):
+            matches(text, operands[1], before: false, after: true)
+        case (.wildcardsNotEscaped, .endsWith, .string(let text)):
+            matches(text, operands[1], before: true, after: false)
+        case (.containsIgnoresCase, .contains, .string(let text)):
+            operands[1].string.map { .bool($0.isEmpty || text.lowercased().contains($0.lowercased())) }
+        case (.caseFoldedByUnicode, .lower, .string(let text)): .string(text.lowercased())
+        case (.caseFoldedByUnicode, .upper, .string(let text)): .string(text.uppercased())
+        case (.caseFoldedByUnicode, .equalsIgnoringCase, .string(let text)):
+            operands[1].string.map { .bool(text.lowercased() == $0.lowercased()) }
+        case (.lengthInUTF16, .length, .string(let text)): .int(Int64(text.utf16.count))
+        case (.lengthInCharacters, .length, .string(let text)): .int(Int64(text.count))
+        case (.replacesFirstOnly, .replace, .string(let text)): replacingFirst(text, operands)
+        case (.trimsSpacesOnly, .trim, .string(let text)): .string(text.trimmingCharacters(in: [" "]))
+        case (.indexOfInBytes, .indexOf, .string(let text)): byteOffset(text, operands[1])
+        case (_, .substring, .string(let text)): substring(text, operands)
+        case (.halvesRoundToEven, .round, .double(let double)): .double(double.rounded(.toNearestOrEven))
+        case (_, _, .timestamp(let instant)): part(function, of: instant)
+        default: nil
+        }
+    }
+
+    /// As with LIKE, when `%` and `_` in the text that is looked for are not escaped.
+    private func matches(_ text: String, _ other: Value, before: Bool, after: Bool) -> Value? {
+        guard let pattern = other.string else { return nil }
+        let inner = pattern.map {
+            $0 == "%" ? "[\\s\\S]*" : $0 == "_" ? "[\\s\\S]" : NSRegularExpression.escapedPattern(for: String($0))
+        }
+        let expression = (before ? "" : "^") + inner.joined() + (after ? "" : "$")
+        return .bool(text.range(of: expression, options: .regularExpression) != nil || expression.isEmpty)
+    }
+
+    private func replacingFirst(_ text: String, _ operands: [Value]) -> Value? {
+        guard let other = operands[1].string, let replacement = operands[2].string else { return nil }
+        guard let range = text.range(of: other, options: .literal) else { return nil }
+        return .string(text.replacingCharacters(in: range, with: replacement))
+    }
+
+    private func byteOffset(_ text: String, _ other: Value) -> Value? {
+        guard let other = other.string, let range = text.range(of: other, options: .literal) else { return nil }
+        return .int(Int64(text.utf8.distance(from: text.startIndex, to: range.lowerBound)))
+    }
+
+    private func substring(_ text: String, _ operands: [Value]) -> Value? {
+        guard let start = operands[1].int else { return nil }
+        let scalars = text.unicodeScalars
+        let first: Int
+        switch self {
+        case .substringFromOne: first = max(Int(start) - 1, 0)
+        case .negativeStartCountsFromEnd where start < 0: first = max(scalars.count + Int(start), 0)
+        default: return nil
+        }
+        let length = operands.count == 3 ? Int(operands[2].int ?? 0) : .max
+        return .string(String(scalars.dropFirst(first).prefix(max(length, 0))))
+    }
+
+    private func part(_ function: TidelineStore.Predicate.Function, of instant: Timestamp) -> Value? {
+        switch (self, function) {
+        case (.hoursInLocalTime, .hour):
+            .int(Int64(instant.advanced(byTicks: 3_600 * Timestamp.ticksPerSecond).parts.hour))
+        case (.secondsRounded, .second):
+            .int(Int64(instant.advanced(byTicks: Timestamp.ticksPerSecond / 2).parts.second))
+        case (.beforeEpochTruncated, .second) where instant.ticks < 0:
+            .int((instant.ticks / Timestamp.ticksPerSecond) % 60)
+        default: nil
+        }
+    }
+
+    // MARK: Arithmetic
+
+    private func result(of arithmetic: TidelineStore.Predicate.Arithmetic, _ a: Value, _ b: Value) -> Value? {
+        switch (self, arithmetic, a, b) {
+        case (.integersDivideToDouble, .divide, .int(let x), .int(let y)): y == 0 ? nil : .double(Double(x) / Double(y))
+        case (.remainderNeverNegative, .modulo, .int(let x), .int(let y)) where y != 0 && y != -1:
+            .int((x % y + abs(y)) % abs(y))
+        case (.divisionByZeroIsInfinite, .divide, .double(let x), .double(0)): .double(x / 0)
+        case (.overflowWraps, .add, .int(let x), .int(let y)): .int(x &+ y)
+        case (.overflowWraps, .multiply, .int(let x), .int(let y)): .int(x &* y)
+        case (.overflowWraps, .subtract, .int(let x), .int(let y)): .int(x &- y)
+        default: nil
+        }
+    }
+}
+
+extension TidelineStore.Predicate {
+    /// This node over values; columns stay, as comparisons take the id for more than its value.
+    fileprivate func replacingChildren(with values: [Value]) -> TidelineStore.Predicate {
+        let operands = zip(children, values).map { child, value in
+            if case .column = child { child } else { TidelineStore.Predicate.literal(value) }
+        }
+        return switch self {
+        case .column, .literal: self
+        case .comparison(let comparison, _, _): .comparison(comparison, operands[0], operands[1])
+        case .arithmetic(let arithmetic, _, _): .arithmetic(arithmetic, operands[0], operands[1])
+        case .and: .and(operands)
+        case .or: .or(operands)
+        case .function(let function, _): .function(function, operands)
+        case .not: .not(operands[0])
+        case .membership(_, let values): .membership(operands[0], values)
+        }
+    }
+}

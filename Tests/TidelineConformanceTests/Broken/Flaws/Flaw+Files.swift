@@ -1,0 +1,49 @@
+import TidelineStore
+
+extension Flaw {
+    /// Where the file is, where that is not in the folder under its name.
+    func path(in directory: String) -> String? {
+        guard self == .pathDecoded else { return nil }
+        return "\(directory.removingPercentEncoding ?? directory)/plain.log"
+    }
+
+    /// What of a commit is written.
+    func logged(_ changes: [PlainChange]) -> [PlainChange] {
+        switch self {
+        case .deletesNotLogged:
+            return changes.filter { if case .remove = $0 { false } else { true } }
+        case .secondTableNotLogged:
+            let tables = changes.compactMap { if case .put(let name, _) = $0 { name } else { nil } }
+            return changes.filter { if case .put(let name, _) = $0 { name == tables.first } else { true } }
+        case .systemMarkLost:
+            return changes.map { change in
+                guard case .define(var schema, let stored) = change else { return change }
+                schema.isSystem = false
+                return .define(schema, stored: stored)
+            }
+        case .definitionsNotLogged:
+            return changes.filter { if case .define(let schema, _) = $0 { schema.isSystem } else { true } }
+        default: return changes
+        }
+    }
+
+    /// What becomes of the tables when the file is opened.
+    func reopen(_ state: inout PlainState) {
+        guard self == .indexLostOnReopen else { return }
+        for name in state.tables.keys {
+            for index in state.tables[name]?.indexes.indices ?? 0..<0 { state.tables[name]?.indexes[index].removeAll() }
+        }
+    }
+
+    /// What the store says of itself.
+    func declare(_ capabilities: inout StoreCapabilities) {
+        switch self {
+        case .idLimitOverstated: capabilities.maximumIDLength = 1_000
+        case .infinityDeclaredOff: capabilities.storesInfinity = false
+        case .nanDeclaredOff: capabilities.storesNaN = false
+        case .persistenceDeclaredOff: capabilities.isPersistent = false
+        case .readOnlyNotDeclared: capabilities.isReadOnly = false
+        default: break
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import TidelineStore
+
+extension Flaw {
+    /// A query as it is taken.
+    func misunderstood(_ asked: Query) -> Query {
+        var query = asked
+        switch self {
+        case .secondTermIgnored: query.order = Array(query.order.prefix(1))
+        case .unselectedOrderIgnored:
+            if let selection = query.selection { query.order.removeAll { !selection.contains($0.column) } }
+        case .limitZeroIsNone where query.limit == 0: query.limit = nil
+        case .skipOffByOne where query.skip > 0: query.skip -= 1
+        case .limitOffByOne: query.limit = query.limit.map { $0 + ($0 > 0 ? 1 : 0) }
+        case .negativeLimitAccepted where query.limit ?? 0 < 0: query.limit = nil
+        case .unknownSelectionIgnored: query.selection = query.selection?.filter { $0 != "nothing" }
+        case .selectionIgnored: query.selection = nil
+        case .termsCutAtHundred: query.predicate = query.predicate.map(Self.cut)
+        default: break
+        }
+        return query
+    }
+
+    /// A query by which rows are deleted, as it is taken.
+    func deletion(_ asked: Query) -> Query {
+        var query = asked
+        switch self {
+        case .deleteIgnoresSkip: query.skip = 0
+        case .deleteIgnoresLimit: query.limit = nil
+        case .deleteIgnoresOrder: query.order = []
+        case .deleteIgnoresCondition where query.limit != nil: query.predicate = nil
+        default: break
+        }
+        return query
+    }
+
+    private static func cut(_ predicate: Predicate) -> Predicate {
+        switch predicate {
+        case .and(let terms): .and(Array(terms.prefix(100)))
+        case .or(let terms): .or(Array(terms.prefix(100)))
+        case .membership(let operand, let values): .membership(operand, Array(values.prefix(100)))
+        default: predicate
+        }
+    }
+
+    /// The columns of a result.
+    func resultColumns(_ query: Query, _ schema: TableSchema) -> [ColumnSchema]? {
+        guard self == .versionNotSelected, let selection = query.selection else { return nil }
+        return schema.allColumns.filter { selection.contains($0.name) }
+    }
+
+    /// The rows that skip and limit leave.
+    func window(of found: [PlainSession.Match], _ query: Query) -> ArraySlice<PlainSession.Match>? {
+        guard self == .skipPastEndWraps, query.skip > found.count else { return nil }
+        return found.prefix(query.limit ?? .max)
+    }
+
+    /// The rows that match, in another order or fewer than they are.
+    func ordered(
+        _ found: [PlainSession.Match], _ query: Query, _ order: RowOrder, _ layout: TableLayout
+    ) -> [PlainSession.Match]? {
+        switch self {
+        case .skipBeforeOrder:
+            return found.prefix(query.skip) + found.dropFirst(query.skip).sorted { order.precedes($0.key, $1.key) }
+        case .limitBeforeOrder:
+            let end = query.limit.map { query.skip + $0 } ?? .max
+            let sorted = found.prefix(end).sorted { order.precedes($0.key, $1.key) }
+            return sorted + found.dropFirst(sorted.count)
+        default:
+            guard let comparison = FlawedOrder(self, query, layout) else { return nil }
+            return found.sorted { comparison.precedes($0.row, $1.row) }
+        }
+    }
+}
+
+/// An order of rows with one mistake.
+private struct FlawedOrder {
+    let flaw: Flaw
+    let terms: [OrderTerm]
+    let layout: TableLayout
+
+    init?(_ flaw: Flaw, _ query: Query, _ layout: TableLayout) {
+        switch flaw {
+        case .nullsLast, .nullsFirstInBothOrders, .tiesUnordered, .tiesFollowDescending, .textOrderIgnoresCase,
+            .textOrderByNumber, .idsOrderedByLength, .intIDsOrderedAsText, .idOrderHeedsCase, .nanLast:
+            break
+        default: return nil
+        }
+        self.flaw = flaw
+        self.layout = layout
+        terms = query.order
+    }
+
+    func precedes(_ a: PlainRow, _ b: PlainRow) -> Bool {
+        for term in terms {
+            let (x, y) = (value(term.column, a), value(term.column, b))
+            if x.isNull != y.isNull {
+                switch flaw {
+                case .nullsLast: return x.isNull == term.isDescending
+                case .nullsFirstInBothOrders: return x.isNull
+                default: break
+                }
+            }
+            let (left, right) = (bytes(x), bytes(y))
+            if left != right { return comesFirst(left, right) != term.isDescending }
+        }
+        return tie(a, b)
+    }
+
+    private func tie(_ a: PlainRow, _ b: PlainRow) -> Bool {
+        let (left, right) = (bytes(value("id", a)), bytes(value("id", b)))
+        switch flaw {
+        case .tiesUnordered where !terms.isEmpty: return comesFirst(Array(left.reversed()), Array(right.reversed()))
+        case .tiesFollowDescending where terms.last?.isDescending == true: return comesFirst(right, left)
+        default: return comesFirst(left, right)
+        }
+    }
+
+    private func value(_ column: String, _ row: PlainRow) -> Value {
+        if let position = layout.position(of: column) { return row.value(at: position) }
+        switch (flaw, row.id) {
+        case (.intIDsOrderedAsText, .int(let number)): return .string(String(number))
+        case (.idsOrderedByLength, .string(let text)):
+            return .string("\(String(repeating: "a", count: text.count)) \(text)")
+        case (.idOrderHeedsCase, _): return row.id.value
+        default: return layout.comparable(row.id, flaw: nil)
+        }
+    }
+
+    private func bytes(_ value: Value) -> [UInt8] {
+        var key = KeyBytes()
+        switch (flaw, value) {
+        case (.textOrderIgnoresCase, .string(let text)): key.append(.string(text.lowercased()))
+        case (.textOrderByNumber, .string(let text)):
+            key.append(.int(Int64(text) ?? .max))
+            key.append(value)
+        case (.nanLast, .double(let double)) where double.isNaN: key.bytes = [0xFF]
+        default: key.append(value)
+        }
+        return key.bytes
+    }
+}

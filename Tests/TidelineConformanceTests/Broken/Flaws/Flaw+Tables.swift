@@ -1,0 +1,51 @@
+import TidelineStore
+
+extension Flaw {
+    /// The definitions as they are listed.
+    func listed(_ schemas: [TableSchema]) -> [TableSchema] {
+        switch self {
+        case .tablesUnsorted: schemas.sorted { $0.name.count > $1.name.count }
+        case .systemTablesNotListed: schemas.filter { !$0.isSystem }
+        default: schemas
+        }
+    }
+
+    /// The definitions of one call, where they are taken as they come.
+    func unchecked(_ schemas: [TableSchema]) -> [TableSchema]? { self == .namesNotChecked ? schemas : nil }
+
+    /// The columns that are stored under a new definition, where the rules are not kept.
+    func storedColumns(_ layout: TableLayout, _ schema: TableSchema) -> [ColumnSchema]? {
+        switch self {
+        case .changedTypeAccepted:
+            let names = Set(layout.stored.map(\.name))
+            let known = layout.stored.map { schema.column($0.name) ?? $0 }
+            return known + schema.allColumns.filter { !names.contains($0.name) }
+        case .idTypeChangeAccepted:
+            guard layout.schema.idMatching != schema.idMatching else { return nil }
+            return layout.stored
+        case .columnsMoveWithDefinition: return schema.allColumns
+        default: return nil
+        }
+    }
+
+    /// What a new definition does to the rows there are.
+    func evolve(_ rows: inout SortedMap<PlainRow>, from old: TableLayout, to new: TableLayout) {
+        for (key, row) in rows.entries {
+            switch self {
+            case .newColumnIsZero:
+                let added = new.stored.dropFirst(row.values.count)
+                rows[key]?.values += added.map { $0.type == .int ? .int(0) : .null }
+            case .droppedColumnErased:
+                for (position, column) in new.stored.enumerated()
+                where new.schema.column(column.name) == nil && position < row.values.count {
+                    rows[key]?.values[position] = .null
+                }
+            case .changedTypeAccepted:
+                for (position, column) in new.stored.enumerated() where position < row.values.count {
+                    if row.values[position].type != column.type { rows[key]?.values[position] = .null }
+                }
+            default: return
+            }
+        }
+    }
+}

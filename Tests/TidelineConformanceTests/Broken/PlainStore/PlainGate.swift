@@ -1,0 +1,70 @@
+import Foundation
+import TidelineStore
+
+/// Lets reads in beside each other and beside one write, and nothing after the store was closed.
+///
+/// `@unchecked Sendable`: every property that changes is used under `condition`'s lock only.
+final class PlainGate: @unchecked Sendable {
+    private let condition = NSCondition()
+    private var reads: [ObjectIdentifier: Int] = [:]
+    private var writer: ObjectIdentifier?
+    private var isClosed = false
+    private let flaw: Flaw?
+
+    init(flaw: Flaw?) { self.flaw = flaw }
+
+    func beginRead() throws {
+        condition.lock()
+        defer { condition.unlock() }
+        if flaw == .readerBlocksWriter { while writer != nil, writer != thread { condition.wait() } }
+        guard !isClosed || flaw == .readAfterClose else { throw Self.closed }
+        if flaw == .nestedReadRefused, reads[thread] != nil { throw Self.busy }
+        reads[thread, default: 0] += 1
+    }
+
+    func endRead() {
+        condition.lock()
+        defer { condition.unlock() }
+        reads[thread] = reads[thread].flatMap { $0 > 1 ? $0 - 1 : nil }
+        condition.broadcast()
+    }
+
+    func beginWrite() throws {
+        condition.lock()
+        defer { condition.unlock() }
+        if flaw == .nestedWriteJoins, writer == thread { return }
+        guard flaw == .nestedWriteWaits || (writer != thread && reads[thread] == nil) else { throw Self.busy }
+        if flaw == .busyInsteadOfWaiting, writer != nil { throw Self.busy }
+        while writer != nil && flaw != .writersAtOnce || mustWaitForReads { condition.wait() }
+        guard !isClosed else { throw Self.closed }
+        writer = thread
+    }
+
+    private var mustWaitForReads: Bool {
+        !reads.isEmpty && (flaw == .readerBlocksWriter || flaw == .nestedWriteWaits)
+    }
+
+    func endWrite() {
+        condition.lock()
+        defer { condition.unlock() }
+        writer = nil
+        condition.broadcast()
+    }
+
+    /// Refuses further work, waits for that in flight, and calls `release` if this was the first time.
+    func close(_ release: () throws -> Void) throws {
+        condition.lock()
+        defer { condition.unlock() }
+        guard writer != thread, reads[thread] == nil else { throw Self.busy }
+        if isClosed, flaw == .secondCloseFails { throw Self.closed }
+        guard !isClosed else { return }
+        isClosed = true
+        while flaw != .closeDoesNotWait, writer != nil || !reads.isEmpty { condition.wait() }
+        try release()
+    }
+
+    static let closed = StoreError(.closed, "the store is closed")
+    private static let busy = StoreError(.busy, "the call was made inside a body of the same store on the same thread")
+
+    private var thread: ObjectIdentifier { ObjectIdentifier(Thread.current) }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import TidelineConformance
+import TidelineStore
+
+/// The file of a ``PlainStore``: two slots that say how far it is valid, then a record for each commit.
+///
+/// A record is written and synced before a slot says so, in turns, so that one slot is whole whenever the power goes. A
+/// record that a slot speaks of must be whole, or the file is damaged; what follows is taken as far as it is whole, and
+/// overwritten otherwise.
+///
+/// `@unchecked Sendable`: the store's gate lets one writer at a time in, and closes the file after the last.
+final class PlainLog: @unchecked Sendable {
+    static let headerSize = 64
+    let path: String
+    private let flaw: Flaw?
+    private let maximumSize: Int
+    private let file: PlainFile
+    /// Where the next record begins.
+    private var end = PlainLog.headerSize
+    private var slot = 0
+    /// Records that a flawed store keeps for later.
+    private var pending: [UInt8] = []
+
+    init(_ opening: StoreOpening, flaw: Flaw?) throws {
+        path = flaw?.path(in: opening.directory) ?? "\(opening.directory)/plain.log"
+        self.flaw = flaw
+        maximumSize = opening.maximumSize ?? .max
+        let mayCreate = opening.access == .readWrite || flaw == .existingIsMade
+        file = try PlainFile(path, mayCreate: mayCreate, isReadOnly: opening.access == .readOnly, flaw: flaw) {
+            PlainLog.slotBytes(end: PlainLog.headerSize) + [UInt8](repeating: 0, count: 32)
+        }
+    }
+
+    func close() throws {
+        if !pending.isEmpty, flaw == .writtenWhenClosed { try file.write(pending, at: end) }
+        if flaw != .fileLeftOpen { try file.close() }
+    }
+
+    // MARK: Reading
+
+    /// Calls `body` with every change of every commit.
+    func replay(_ body: (PlainChange) throws -> Void) throws {
+        let bytes = try file.readAll()
+        let valid = try validEnd(bytes)
+        while let payload = try record(at: end, in: bytes, mustBeWhole: end < valid) {
+            var decoder = PlainDecoder(payload, path: path)
+            while !decoder.isAtEnd {
+                let change = try decoder.change()
+                try body(change)
+            }
+            end += 16 + payload.count
+        }
+        guard end >= valid || flaw == .cutFileAccepted else { throw damage("it ends before byte \(valid)") }
+    }
+
+    /// How far the file is valid, as the slots say.
+    private func validEnd(_ bytes: [UInt8]) throws -> Int {
+        guard bytes.count >= Self.headerSize else { throw damage("it is too short") }
+        let ends = [0, 1].map { slot in Self.end(inSlot: Array(bytes[slot * 32..<slot * 32 + 32])) }
+        guard let last = ends.compactMap({ $0 }).max() else { throw damage("its beginning is not a store's") }
+        slot = ends[0] == last ? 1 : 0
+        return last
+    }
+
+    /// The record at an offset; nil when there is none, or half of one that need not be whole.
+    private func record(at offset: Int, in bytes: [UInt8], mustBeWhole: Bool) throws -> [UInt8]? {
+        let rest = bytes[min(offset, bytes.count)...]
+        let length = rest.count >= 16 ? Int(truncatingIfNeeded: number(rest.prefix(8))) : -1
+        guard length > 0, length <= rest.count - 16 else {
+            if mustBeWhole, flaw != .cutFileAccepted { throw damage("the record at byte \(offset) is cut off") }
+            return nil
+        }
+        let payload = Array(rest.dropFirst(16).prefix(length))
+        guard number(rest.dropFirst(8).prefix(8)) == Self.checksum(payload) || flaw == .checksumNotCompared else {
+            if mustBeWhole { throw damage("the record at byte \(offset) has another checksum") }
+            return nil
+        }
+        return payload
+    }
+
+    // MARK: Writing
+
+    /// Writes a commit, so that it survives a loss of power.
+    func append(_ changes: [PlainChange]) throws {
+        var payload = PlainEncoder()
+        for change in flaw?.logged(changes) ?? changes { try payload.append(change) }
+        let record = number(UInt64(payload.bytes.count)) + number(Self.checksum(payload.bytes)) + payload.bytes
+        guard end + record.count <= maximumSize else {
+            throw StoreError(flaw == .fullIsCalledIO ? .io : .full, "the store has reached its size", path: path)
+        }
+        let held = pending
+        if flaw == .writtenWhenClosed || flaw == .lastCommitWrittenLater { pending += record }
+        if flaw == .writtenWhenClosed { return }
+        try write(flaw == .lastCommitWrittenLater ? held : record)
+        if flaw == .lastCommitWrittenLater { pending = record }
+    }
+
+    private func write(_ record: [UInt8]) throws {
+        do {
+            try file.write(record, at: end)
+            try file.synchronize()
+            try file.write(Self.slotBytes(end: end + record.count), at: slot * 32)
+            try file.synchronize()
+        } catch {
+            // What was written must not count when the file is opened again; the next record overwrites it in any case.
+            try? file.write(Self.slotBytes(end: end), at: slot * 32)
+            try? file.truncate(to: end)
+            throw error
+        }
+        end += record.count
+        slot = 1 - slot
+    }
+
+    // MARK: Bytes
+
+    private static func slotBytes(end: Int) -> [UInt8] {
+        let content = Array("tideline".utf8) + number(UInt64(end)) + number(1)
+        return content + number(checksum(content))
+    }
+
+    private static func end(inSlot bytes: [UInt8]) -> Int? {
+        guard bytes.starts(with: "tideline".utf8), number(bytes[24...]) == checksum(Array(bytes[..<24])) else {
+            return nil
+        }
+        return Int(truncatingIfNeeded: number(bytes[8..<16]))
+    }
+
+    private func damage(_ message: String) -> StoreError {
+        StoreError(.corrupt, "the file is damaged: \(message); restore it", path: path)
+    }
+
+    /// FNV-1a.
+    private static func checksum(_ bytes: [UInt8]) -> UInt64 {
+        bytes.withUnsafeBufferPointer { bytes in
+            var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+            for index in 0..<bytes.count { hash = (hash ^ UInt64(bytes[index])) &* 0x100_0000_01b3 }
+            return hash
+        }
+    }
+}
+
+/// Eight little-endian bytes.
+func number(_ number: UInt64) -> [UInt8] { withUnsafeBytes(of: number.littleEndian) { Array($0) } }
+
+/// The number in eight little-endian bytes.
+func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) } }

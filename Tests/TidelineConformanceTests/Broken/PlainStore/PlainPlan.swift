@@ -1,0 +1,187 @@
+import TidelineStore
+
+/// Where the rows of a query are looked for: intervals of the keys of an index or of the ids, or the whole table.
+struct PlainPlan {
+    /// An interval of keys, the upper one excluded; no upper one reaches to the end.
+    typealias Interval = (lower: [UInt8], upper: [UInt8]?)
+
+    /// The index; nil for the rows' own keys.
+    var index: Int?
+    var intervals: [Interval] = [([], nil)]
+    /// Whether every row found matches: nothing of the predicate is left.
+    var isExact = false
+
+    init(_ predicate: Predicate?, table: PlainTable) {
+        guard let predicate else {
+            isExact = true
+            return
+        }
+        let terms = predicate.conjuncts(flaw: table.flaw)
+        let paths: [(Int?, [String])] = [(nil, ["id"])] + table.indexes.enumerated().map { ($0, $1.columns) }
+        for (index, columns) in paths {
+            let path = Path(columns, terms, table: table, isIndex: index != nil)
+            guard path.depth > 0 else { continue }
+            self.index = index
+            intervals = path.intervals
+            isExact = path.used.count == terms.count || table.flaw == .indexForgetsOtherConditions
+            return
+        }
+    }
+}
+
+/// What the conditions say of the columns of one index, from the first on.
+private struct Path {
+    var intervals: [PlainPlan.Interval] = []
+    /// How many columns have a condition.
+    var depth = 0
+    /// Which conditions the intervals say all about.
+    var used: Set<Int> = []
+
+    init(_ columns: [String], _ terms: [Predicate], table: PlainTable, isIndex: Bool) {
+        var prefix: [UInt8] = []
+        for column in columns {
+            let operand = PathOperand(column, in: table, isIndex: isIndex)
+            let conditions = terms.enumerated().compactMap { offset, term in
+                operand.condition(term).map { (offset, $0) }
+            }
+            guard
+                let (offset, keys) = conditions.lazy.compactMap({ offset, condition in
+                    condition.keys.map { (offset, $0) }
+                }).first
+            else {
+                narrow(prefix, conditions, flaw: table.flaw)
+                return
+            }
+            depth += 1
+            used.insert(offset)
+            intervals = keys.map { (prefix + $0, KeyBytes.successor(of: prefix + $0)) }
+            guard keys.count == 1, let key = keys.first else { return }
+            prefix += key
+        }
+    }
+
+    /// Narrows the intervals by lower and upper bounds of the next column.
+    private mutating func narrow(_ prefix: [UInt8], _ conditions: [(Int, PathCondition)], flaw: Flaw?) {
+        var (lower, upper) = (prefix + [KeyBytes.value], KeyBytes.successor(of: prefix + [KeyBytes.value]))
+        guard !conditions.isEmpty else { return }
+        depth += 1
+        for (offset, condition) in conditions {
+            used.insert(offset)
+            if let bound = condition.lower, comesFirst(lower, prefix + bound) { lower = prefix + bound }
+            if let bound = condition.upper, upper.map({ comesFirst(prefix + bound, $0) }) ?? true {
+                upper = prefix + bound
+            }
+        }
+        intervals = [(lower, upper)]
+    }
+}
+
+/// A condition on one column: one of some keys, or a lower and an upper bound.
+struct PathCondition {
+    var keys: [[UInt8]]?
+    var lower: [UInt8]?
+    var upper: [UInt8]?
+}
+
+/// A column of an index as conditions name it.
+private struct PathOperand {
+    let column: String
+    let type: ColumnType?
+    let foldsCase: Bool
+    let flaw: Flaw?
+    let isIndex: Bool
+
+    init(_ column: String, in table: PlainTable, isIndex: Bool) {
+        self.column = column
+        self.isIndex = isIndex
+        type = table.layout.schema.column(column)?.type
+        foldsCase = column == "id" && table.layout.foldsIDs
+        flaw = table.flaw
+    }
+
+    /// What a condition says of the column; nil when that is nothing that the order of keys answers.
+    func condition(_ term: Predicate) -> PathCondition? {
+        switch term {
+        case .comparison(let comparison, .column(column), .literal(let value)): condition(comparison, value)
+        case .comparison(let comparison, .literal(let value), .column(column)):
+            condition(flaw == .literalOnTheLeftNotTurned ? comparison : comparison.turned, value)
+        case .membership(.column(column), let values): membership(values)
+        case .function(.startsWith, let operands): beginning(operands)
+        default: nil
+        }
+    }
+
+    private func condition(_ comparison: Predicate.Comparison, _ value: Value) -> PathCondition? {
+        guard let key = key(of: value) else { return nil }
+        switch comparison {
+        case .equal: return PathCondition(keys: [key])
+        case .notEqual: return flaw == .indexForNotEqual ? PathCondition(keys: [key]) : nil
+        case _ where value.isNull: return nil
+        case .less: return PathCondition(upper: key)
+        case .lessOrEqual:
+            return PathCondition(upper: flaw == .indexUpperBoundExcluded ? key : KeyBytes.successor(of: key))
+        case .greater:
+            return PathCondition(lower: flaw == .indexLowerBoundIncluded ? key : KeyBytes.successor(of: key))
+        case .greaterOrEqual: return PathCondition(lower: key)
+        }
+    }
+
+    private func membership(_ values: [Value]) -> PathCondition? {
+        let keys = values.compactMap(key)
+        guard keys.count == values.count else { return nil }
+        return PathCondition(keys: flaw == .duplicateInListFindsTwice ? keys : Array(Set(keys)))
+    }
+
+    /// Texts that begin with another lie together.
+    private func beginning(_ operands: [Predicate]) -> PathCondition? {
+        guard operands.count == 2, type == .string, column != "id", case .column(column) = operands[0],
+            case .literal(.string(let text)) = operands[1]
+        else { return nil }
+        var key = KeyBytes(bytes: [KeyBytes.value], flaw: flaw)
+        key.append(beginning: Array(text.utf8))
+        let end = flaw == .indexPrefixEndsAtZ ? key.bytes + Array("z".utf8) : KeyBytes.successor(of: key.bytes)
+        return PathCondition(lower: key.bytes, upper: end)
+    }
+
+    /// The key of a value, which must be of the column's type for keys to compare as values do.
+    private func key(of value: Value) -> [UInt8]? {
+        guard let type else { return nil }
+        var value = value
+        if flaw == .indexCutsFractions, type == .int, case .double(let double) = value {
+            value = .int(Int64(double))
+        }
+        guard value.isNull || value.type == type else { return nil }
+        if case .double(let double) = value, double.isNaN { return nil }
+        if foldsCase, case .string(let text) = value, flaw != .idConditionsHeedCase {
+            value = .string(text.asciiLowercased)
+        }
+        var key = KeyBytes(flaw: isIndex ? flaw : nil)
+        key.append(value)
+        return key.bytes
+    }
+}
+
+extension Predicate.Comparison {
+    /// The comparison with the operands in each other's place.
+    fileprivate var turned: Self {
+        switch self {
+        case .equal, .notEqual: self
+        case .less: .greater
+        case .lessOrEqual: .greaterOrEqual
+        case .greater: .less
+        case .greaterOrEqual: .lessOrEqual
+        }
+    }
+}
+
+extension Predicate {
+    /// The conditions that all must hold.
+    fileprivate func conjuncts(flaw: Flaw?) -> [Predicate] {
+        switch self {
+        case .and(let terms): terms.flatMap { $0.conjuncts(flaw: flaw) }
+        case .or(let terms) where flaw == .indexForOr && !terms.isEmpty: terms[0].conjuncts(flaw: flaw)
+        case .not(let term) where flaw == .indexForNot: term.conjuncts(flaw: flaw)
+        default: [self]
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import TidelineStore
+
+extension PlainSession {
+    typealias Match = (key: RowOrder.Key, row: PlainRow)
+
+    func scan(_ asked: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+        let table = try table(asked.table)
+        let query = flaw?.misunderstood(asked) ?? asked
+        try validate(query, table)
+        let found = try ordered(query, table)
+        let window = flaw?.window(of: found, query) ?? found.dropFirst(query.skip).prefix(query.limit ?? .max)
+        let visited = try deliver(window, query, table, body)
+        guard query.includesTotalCount || flaw == .countNotAsked else { return nil }
+        switch flaw {
+        case .countAfterLimit: return window.count
+        case .countUntilStop: return min(found.count, visited + query.skip)
+        default: return found.count
+        }
+    }
+
+    func count(_ asked: Query) throws -> Int {
+        let table = try table(asked.table)
+        let query = flaw?.misunderstood(asked) ?? asked
+        try validate(query, table)
+        if flaw == .countHeedsLimit, let limit = query.limit { return min(limit, try matches(query, table).count) }
+        let plan = PlainPlan(query.predicate, table: table)
+        guard plan.isExact, flaw?.meansOtherwise != true else { return try matches(query, table).count }
+        return plan.intervals.reduce(0) { $0 + keys(in: $1, of: plan, table).count }
+    }
+
+    /// The rows that match, in order.
+    func ordered(_ query: Query, _ table: PlainTable) throws -> [Match] {
+        let order = table.layout.evaluator.order(query.order, for: table.layout.shape)
+        let found = try matches(query, table)
+        if let flawed = flaw?.ordered(found, query, order, table.layout) { return flawed }
+        return found.sorted { order.precedes($0.key, $1.key) }
+    }
+
+    private func validate(_ query: Query, _ table: PlainTable) throws {
+        if flaw == .queryNotValidated { return }
+        try table.layout.evaluator.validate(query)
+    }
+
+    /// The rows that match.
+    private func matches(_ query: Query, _ table: PlainTable) throws -> [Match] {
+        let layout = table.layout
+        let condition = try query.predicate.map { predicate throws(StoreError) in
+            try layout.evaluator.compile(predicate, for: layout.shape)
+        }
+        let order = layout.evaluator.order(query.order, for: layout.shape)
+        let own = flaw?.meansOtherwise == true ? query.predicate : nil
+        var batch = PackedRows(shape: layout.shape)
+        var found: [Match] = []
+        for row in candidates(query, table) {
+            batch.removeAll()
+            try batch.append(row, positions: layout.positions)
+            batch.withRow(at: 0) { view in
+                let matches =
+                    own.map { flaw?.value(of: $0, in: view, layout.evaluator) == .bool(true) }
+                    ?? condition?.matches(view) ?? true
+                if matches { found.append((order.key(of: view), row)) }
+            }
+        }
+        return found
+    }
+
+    /// The rows that may match.
+    private func candidates(_ query: Query, _ table: PlainTable) -> [PlainRow] {
+        if flaw == .tableNameIsAPrefix, query.predicate == nil { return rowsOfTables(beginningLike: table) }
+        guard flaw?.meansOtherwise != true else { return table.rows.entries.map(\.element) }
+        let plan = PlainPlan(query.predicate, table: table)
+        return plan.intervals.flatMap { interval in
+            keys(in: interval, of: plan, table).compactMap { table.rows[$0] }
+        }
+    }
+
+    private func keys(in interval: PlainPlan.Interval, of plan: PlainPlan, _ table: PlainTable) -> [[UInt8]] {
+        guard let index = plan.index else {
+            return table.rows.entries(from: interval.lower, below: interval.upper).map(\.key)
+        }
+        return table.indexes[index].entries.entries(from: interval.lower, below: interval.upper).map(\.element)
+    }
+
+    private func rowsOfTables(beginningLike table: PlainTable) -> [PlainRow] {
+        let name = table.layout.schema.name
+        return (elsewhere?() ?? state).tables.filter { $0.key.hasPrefix(name) }.sorted { $0.key < $1.key }
+            .flatMap { $0.value.rows.entries.map(\.element) }
+    }
+
+    /// Lends rows to a body until it stops.
+    /// - Returns: How many the body got.
+    private func deliver(
+        _ rows: ArraySlice<Match>, _ query: Query, _ table: PlainTable,
+        _ body: (borrowing RowView) throws -> ScanStep
+    ) throws -> Int {
+        let schema = table.layout.schema
+        let columns = flaw?.resultColumns(query, schema) ?? query.resultColumns(of: schema)
+        let positions = columns.map { table.layout.position(of: $0.name) ?? 0 }
+        let shape = RowShape(table: schema.name, idType: schema.idType, columns: columns)
+        var visited = 0
+        for match in rows {
+            var batch = PackedRows(shape: shape)
+            let row =
+                flaw == .scanSeesChanges ? state.tables[schema.name]?.rows[table.key(of: match.row.id)] : match.row
+            guard let row else { continue }
+            try batch.append(row, positions: positions)
+            visited += 1
+            if try batch.withRow(at: 0, body) == .stop, flaw != .scanDoesNotStop { break }
+        }
+        return visited
+    }
+}

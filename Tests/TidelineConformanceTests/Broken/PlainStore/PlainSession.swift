@@ -1,0 +1,63 @@
+import TidelineStore
+
+/// One read or write body: the tables as it sees them, and what it changed.
+final class PlainSession {
+    let flaw: Flaw?
+    /// Where a flawed store looks instead of its snapshot.
+    let elsewhere: (() -> PlainState)?
+    var state: PlainState
+    var changes: [PlainChange] = []
+    /// Why the transaction can only be rolled back.
+    var failure: StoreError?
+    var isOpen = true
+    /// Called after each change.
+    var changed: (PlainState) -> Void = { _ in }
+
+    init(_ state: PlainState, flaw: Flaw?, elsewhere: (() -> PlainState)? = nil) {
+        self.state = state
+        self.flaw = flaw
+        self.elsewhere = elsewhere
+    }
+
+    /// A table as reads see it.
+    func table(_ name: String) throws -> PlainTable {
+        guard isOpen || flaw == .handleOutlivesBody else { throw PlainGate.closed }
+        let state = elsewhere?() ?? state
+        if flaw == .undefinedTableIsEmpty, state.tables[name] == nil {
+            return PlainTable(TableLayout(TableSchema(name, columns: []), stored: []), flaw: flaw)
+        }
+        return try state.table(name)
+    }
+
+    func withRow<T>(in name: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
+        let table = try table(name)
+        let layout = table.layout
+        guard id.type == layout.schema.idType else { return nil }
+        var key = table.key(of: id)
+        if flaw == .lookupHeedsCase {
+            guard let row = table.rows[key], row.id == id else { return nil }
+        }
+        if flaw == .lookupTrimsID, case .string(let text) = id {
+            key = table.key(of: .string(String(text.drop { $0 == " " }.prefix { $0 != " " })))
+        }
+        guard let row = table.rows[key] else {
+            if flaw == .missThrows { throw StoreError(.invalidValue, "no such row", table: name, id: id.text) }
+            return nil
+        }
+        var batch = PackedRows(shape: layout.shape)
+        try batch.append(row, positions: layout.positions)
+        return try batch.withRow(at: 0, body)
+    }
+
+    /// Runs a change; when it fails, so does the transaction, even if the body passes over the error.
+    func changing<T>(_ change: () throws -> T) throws -> T {
+        guard isOpen || flaw == .handleOutlivesBody else { throw PlainGate.closed }
+        defer { changed(state) }
+        do {
+            return try change()
+        } catch let error as StoreError where error.code != .noSuchTable {
+            failure = error
+            throw flaw?.told(error) ?? error
+        }
+    }
+}

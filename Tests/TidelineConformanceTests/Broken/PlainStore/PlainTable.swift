@@ -1,0 +1,88 @@
+import TidelineStore
+
+/// The rows of a table and its indexes.
+struct PlainTable: Sendable {
+    private(set) var layout: TableLayout
+    var rows = SortedMap<PlainRow>()
+    var indexes: [PlainIndex] = []
+    /// Rows that were deleted, where a flawed store keeps them.
+    private(set) var buried: [[UInt8]: PlainRow] = [:]
+    let flaw: Flaw?
+
+    init(_ layout: TableLayout, flaw: Flaw?) {
+        self.layout = layout
+        self.flaw = flaw
+        indexes = layout.schema.indexes.map { PlainIndex(columns: $0.columns, flaw: flaw) }
+    }
+
+    func key(of id: RowID) -> [UInt8] { layout.key(of: id, flaw: flaw) }
+
+    /// Stores a row in place of the one with its key.
+    mutating func put(_ row: PlainRow) {
+        let key = key(of: row.id)
+        let old = rows[key]
+        rows[key] = row
+        for index in indexes.indices {
+            if let old, flaw != .indexKeepsOldValues { indexes[index].remove(old, key, layout) }
+            if old == nil || flaw != .indexMissesUpdates { indexes[index].insert(row, key, layout) }
+        }
+    }
+
+    /// Removes the row of a key, and gives it back.
+    mutating func remove(_ key: [UInt8]) -> PlainRow? {
+        guard let old = rows[key] else { return nil }
+        rows[key] = nil
+        if flaw == .deletedRowComesBack { buried[key] = old }
+        guard flaw != .indexKeepsDeletedRows else { return old }
+        for index in indexes.indices { indexes[index].remove(old, key, layout) }
+        return old
+    }
+
+    /// Takes up a new definition: new columns are null in the rows there are, new indexes are filled from them.
+    mutating func evolve(to layout: TableLayout) {
+        let old = self.layout
+        self.layout = layout
+        if let flaw { flaw.evolve(&rows, from: old, to: layout) }
+        indexes = layout.schema.indexes.map { schema in
+            if let known = indexes.first(where: { $0.columns == schema.columns }) { return known }
+            var index = PlainIndex(columns: schema.columns, flaw: flaw)
+            if flaw != .indexNotFilled {
+                for entry in rows.entries { index.insert(entry.element, entry.key, layout) }
+            }
+            return index
+        }
+    }
+}
+
+/// An index: for each row a key of the columns' values and the row's key.
+struct PlainIndex: Sendable {
+    let columns: [String]
+    let flaw: Flaw?
+    private(set) var entries = SortedMap<[UInt8]>()
+
+    init(columns: [String], flaw: Flaw?) {
+        self.columns = columns
+        self.flaw = flaw
+    }
+
+    mutating func insert(_ row: PlainRow, _ rowKey: [UInt8], _ layout: TableLayout) {
+        if let key = entryKey(row, rowKey, layout) { entries[key] = rowKey }
+    }
+
+    mutating func remove(_ row: PlainRow, _ rowKey: [UInt8], _ layout: TableLayout) {
+        if let key = entryKey(row, rowKey, layout) { entries[key] = nil }
+    }
+
+    mutating func removeAll() { entries = SortedMap() }
+
+    private func entryKey(_ row: PlainRow, _ rowKey: [UInt8], _ layout: TableLayout) -> [UInt8]? {
+        var key = KeyBytes(flaw: flaw)
+        for column in columns {
+            let value =
+                layout.position(of: column).map { row.value(at: $0) } ?? layout.comparable(row.id, flaw: nil)
+            if value.isNull, flaw == .indexLeavesOutNulls { return nil }
+            key.append(value)
+        }
+        return key.bytes + rowKey
+    }
+}

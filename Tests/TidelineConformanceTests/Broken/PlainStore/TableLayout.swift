@@ -1,0 +1,61 @@
+import TidelineStore
+
+/// What follows from a table's definition, worked out once.
+final class TableLayout: Sendable {
+    let schema: TableSchema
+    /// The columns that rows have values for, by position: also those that the definition no longer names.
+    let stored: [ColumnSchema]
+    /// Where the columns of the definition are stored, in its order.
+    let positions: [Int]
+    let shape: RowShape
+    let storedShape: RowShape
+    let evaluator: Evaluator
+
+    init(_ schema: TableSchema, stored: [ColumnSchema]) {
+        self.schema = schema
+        self.stored = stored
+        shape = schema.makeShape()
+        storedShape = RowShape(table: schema.name, idType: schema.idType, columns: stored)
+        evaluator = Evaluator(schema: schema)
+        positions = schema.allColumns.map { column in
+            stored.firstIndex { $0.name.isSameBytes(as: column.name) } ?? 0
+        }
+    }
+
+    /// Where a column of the definition is stored; nil when the definition does not name it.
+    func position(of column: String) -> Int? { shape.index(of: column).map { positions[$0] } }
+
+    var foldsIDs: Bool { schema.idType == .string && schema.idMatching == .asciiCaseInsensitive }
+
+    /// An id as it compares.
+    func comparable(_ id: RowID, flaw: Flaw?) -> Value {
+        let value = flaw?.key(of: id, in: self) ?? id.value
+        guard foldsIDs, case .string(let text) = value else { return value }
+        return .string(text.asciiLowercased)
+    }
+
+    /// The key of the row of that id.
+    func key(of id: RowID, flaw: Flaw?) -> [UInt8] {
+        var key = KeyBytes()
+        key.append(comparable(id, flaw: flaw))
+        return key.bytes
+    }
+}
+
+/// A row: its id as it was first spelled, and a value for each stored column.
+struct PlainRow: Sendable {
+    var id: RowID
+    var values: [Value]
+
+    func value(at position: Int) -> Value { position < values.count ? values[position] : .null }
+}
+
+extension PackedRows {
+    /// Adds a row, its columns taken from these positions.
+    mutating func append(_ row: PlainRow, positions: [Int]) throws(StoreError) {
+        beginRow()
+        for (index, position) in positions.enumerated() { set(row.value(at: position), at: index) }
+        setID(row.id)
+        try endRow()
+    }
+}
