@@ -1,4 +1,5 @@
 extension Check {
     /// Values and ids.
-    static let values: [Check] = []
+    static let values: [Check] =
+        valuesByType + valueNumbers + valueTexts + valueSizes + idTexts + idMatching + idNumbers
 }

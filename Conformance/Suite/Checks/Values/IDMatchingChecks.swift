@@ -1,0 +1,125 @@
+internal import TidelineStore
+
+extension Check {
+    /// How the textual ids of a table compare.
+    static let idMatching: [Check] = [
+        Check("VAL-042", "Ids that differ in ASCII case only are one id in an upsert, of one batch too") { trial in
+            let batch: [Row] = [["id": "Abc", "n": 1], ["id": "aBC", "m": 2], ["id": "ABC", "n": 3]]
+            try expectKeyed(after: { try $0.upsert(batch, into: $1) }, are: [["id": "Abc", "n": 3, "m": 2]], trial)
+            try expectKeyed(
+                from: [["id": "abC", "m": 1]], after: { for row in batch { try $0.upsert(row, into: $1) } },
+                are: [["id": "abC", "n": 3, "m": 2]], trial)
+        },
+        Check(
+            "VAL-043", "The spelling of an id that was stored first stays, whatever a merge names",
+            why: "The server knows the row by it; a store that keeps the last one renames the row."
+        ) { trial in
+            let schema = keyed(.asciiCaseInsensitive)
+            let whole: Row = ["id": "mixed", "n": 2, "m": 2, "version": "2", "createdAt": .null, "updatedAt": .null]
+            try expectKeyed(
+                from: [["id": "MiXed", "n": 1], ["id": "lower", "n": 1]],
+                after: { writer, table in
+                    try writer.upsert([whole, ["id": "LOWER"], ["id": "Lower", "n": .null]], into: table)
+                },
+                are: [Row(id: "MiXed").merging(whole), Row(id: "lower").completed(for: schema)], trial)
+        },
+        Check("VAL-044", "A look-up finds an id in any ASCII case, and gives it as it is stored") { trial in
+            try trial.apply(to: try trial.store(keyed(.asciiCaseInsensitive))) { writer in
+                try writer.upsert(
+                    [["id": "Abc-Z", "n": 1], ["id": "abc_z", "n": 2], ["id": "É", "n": 3]], into: "Keyed")
+            } thenLook: { reader, place in
+                for (id, stored) in [("abc-z", "Abc-Z"), ("ABC-Z", "Abc-Z"), ("ABC_Z", "abc_z"), ("É", "É")] {
+                    let found = try reader.row(in: "Keyed", id: .string(id))?.id
+                    try trial.expect(found, is: stored, "\(place), the look-up of \(Trial.text(id))")
+                }
+            }
+        },
+        Check("VAL-045", "A deletion finds an id in any ASCII case") { trial in
+            try expectKeyed(
+                from: [["id": "Abc"], ["id": "dEF"], ["id": "x"]],
+                after: { writer, table in
+                    let count = try writer.delete(ids: ["aBC", "DEF", "X "], from: table)
+                    try trial.expect(count, is: 2, "rows deleted by aBC, DEF and another")
+                }, are: [["id": "x"]], trial)
+        },
+        Check(
+            "VAL-046", "A filter and IN find an id in any ASCII case, and compare ids without it",
+            why: "The filter on `id` goes another way than the look-up, and must have the same rule."
+        ) { trial in
+            let rows: [Row] = [["id": "B", "n": 1], ["id": "a", "n": 1], ["id": "C", "n": 1], ["id": "_", "n": 1]]
+            try trial.apply(to: try trial.store(keyed(.asciiCaseInsensitive))) { writer in
+                try writer.upsert(rows, into: "Keyed")
+            } thenLook: { reader, place in
+                let (all, id) = (Query("Keyed"), Predicate.column("id"))
+                try trial.expect(all.filter(id == "b"), in: reader, finds: ["B"], place)
+                try trial.expect(all.filter("A" == id), in: reader, finds: ["a"], place)
+                try trial.expect(all.filter(id.isIn(["c", "A", "c", "d"])), in: reader, finds: ["a", "C"], place)
+                try trial.expect(all.filter(id < "B"), in: reader, finds: ["_", "a"], place)
+                try trial.expect(all.filter(id >= "b"), in: reader, finds: ["B", "C"], place)
+                try trial.expect(all.filter(id != "b"), in: reader, finds: ["_", "a", "C"], place)
+                try trial.expect(
+                    all.filter(!(id == "b") && .column("n") == 1), in: reader, finds: ["_", "a", "C"], place)
+            }
+        },
+        Check("VAL-047", "Rows are in order of their ids without regard to ASCII case") { trial in
+            let ids = ["", "_", "a", "A0", "a1", "B", "ba", "BB", "c", "Z", "é"].map { "-" + $0 }
+            let rows = ids.map { Row(id: .string($0)).merging(["n": 0]) }
+            try trial.apply(to: try trial.store(keyed(.asciiCaseInsensitive))) { writer in
+                try writer.upsert(rows.reversed(), into: "Keyed")
+            } thenLook: { reader, place in
+                let (all, ordered) = (Query("Keyed"), ids.map { RowID.string($0) })
+                try trial.expect(all, in: reader, finds: ordered, place)
+                try trial.expect(all.order(by: "n"), in: reader, finds: ordered, place)
+                try trial.expect(all.filter(.column("n") == 0), in: reader, finds: ordered, place)
+                try trial.expect(all.order(by: "id", descending: true), in: reader, finds: ordered.reversed(), place)
+            }
+        },
+        Check(
+            "VAL-048", "Letters outside ASCII keep their case in ids",
+            why: "Unicode case folding makes one id of two, and not the same ones in every version of Unicode."
+        ) { trial in
+            let ids = [
+                "Ä", "ä", "É", "é", "İ", "ı", "i", "ß", "ss", "\u{1E9E}", "K", "\u{212A}", "Σ", "σ", "ς", "Д", "д",
+            ]
+            let rows = zip(0..., ids).map { Row(id: .string($1)).merging(["n": .int($0)]) }
+            try expectKeyed(
+                after: { try $0.upsert(rows, into: $1) }, are: rows, trial)
+        },
+        Check("VAL-049", "In a table of exact ids, ids that differ in case are two, by look-up, filter and order") {
+            trial in
+            let rows: [Row] = [["id": "B", "n": 1], ["id": "a", "n": 2], ["id": "b", "n": 3]]
+            try trial.apply(to: try trial.store(keyed(.exact))) { writer in
+                try writer.upsert(rows + [["id": "A", "n": 4]], into: "Keyed")
+                try trial.expect(try writer.delete(ids: ["A", "c"], from: "Keyed"), is: 1, "rows deleted by the id A")
+            } thenLook: { reader, place in
+                try trial.expect(keyed(.exact), in: reader, holds: rows, place)
+                try trial.expect(try reader.row(in: "Keyed", id: "A"), is: nil, "\(place), the look-up of A")
+                let (all, id) = (Query("Keyed"), Predicate.column("id"))
+                try trial.expect(all, in: reader, finds: ["B", "a", "b"], place)
+                try trial.expect(all.filter(id == "b"), in: reader, finds: ["b"], place)
+                try trial.expect(all.filter(id == "A"), in: reader, finds: [], place)
+                try trial.expect(all.filter(id.isIn(["B", "A"])), in: reader, finds: ["B"], place)
+                try trial.expect(all.filter(id > "B"), in: reader, finds: ["a", "b"], place)
+            }
+        },
+    ]
+
+    private static func keyed(_ matching: IDMatching) -> TableSchema {
+        TableSchema("Keyed", columns: [.int("n"), .int("m")], idMatching: matching, indexes: [["n"]])
+    }
+
+    /// Makes a change in a table of ids without regard to case, and fails unless it holds the rows expected.
+    private static func expectKeyed(
+        from rows: [Row] = [], after change: (TracedWriter, _ table: String) throws -> Void, are expected: [Row],
+        _ trial: Trial
+    ) throws {
+        let (schema, name) = (keyed(.asciiCaseInsensitive), trial.unusedName)
+        let store = try trial.store(schema, in: name)
+        try store.write { try $0.upsert(rows, into: "Keyed") }
+        try trial.apply(to: store, in: name) { writer in
+            try change(writer, "Keyed")
+        } thenLook: { reader, place in
+            try trial.expect(schema, in: reader, holds: expected, place)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+internal import TidelineStore
+
+extension Check {
+    /// Integer ids.
+    static let idNumbers: [Check] = [
+        Check("VAL-050", "Integer ids of any size and sign are kept apart, looked up and merged") { trial in
+            try withNumbered(trial) { reader, rows, place in
+                try trial.expect(numbered, in: reader, holds: rows, place)
+                for id in [2, -2, 11, .min + 2, .max - 2] as [Int64] {
+                    let found = try reader.row(in: "Numbered", id: .int(id))
+                    try trial.expect(found, is: nil, "\(place), the look-up of \(id)")
+                }
+            }
+        },
+        Check(
+            "VAL-051", "Rows are in order of their integer ids as numbers, negative ones first",
+            why: "As text 10 comes before 9; as bytes negative numbers come after all others."
+        ) { trial in
+            try withNumbered(trial) { reader, rows, place in
+                let (all, ids) = (Query("Numbered"), rows.compactMap(\.key))
+                try trial.expect(all, in: reader, finds: ids, place)
+                try trial.expect(all.order(by: "id", descending: true), in: reader, finds: ids.reversed(), place)
+                try trial.expect(all.order(by: "same"), in: reader, finds: ids, place)
+                try trial.expect(all.order(by: "same", descending: true), in: reader, finds: ids, place)
+                try trial.expect(all.filter(.column("same") == 1), in: reader, finds: ids, place)
+                try trial.expect(all.skip(2).limit(3), in: reader, finds: Array(ids[2..<5]), place)
+            }
+        },
+        Check("VAL-052", "Integer ids compare exactly in filters, beyond 2^53 too") { trial in
+            try withNumbered(trial) { reader, rows, place in
+                let (all, operand, ids) = (Query("Numbered"), Predicate.column("id"), rows.compactMap(\.key))
+                for (index, id) in ids.enumerated() {
+                    let literal = Predicate.literal(id.value)
+                    try trial.expect(all.filter(operand == literal), in: reader, finds: [id], place)
+                    try trial.expect(all.filter(operand.isIn([id.value])), in: reader, finds: [id], place)
+                    try trial.expect(all.filter(operand < literal), in: reader, finds: Array(ids[..<index]), place)
+                    try trial.expect(all.filter(operand >= literal), in: reader, finds: Array(ids[index...]), place)
+                }
+            }
+        },
+        Check("VAL-053", "A deletion by integer ids removes these rows and no other") { trial in
+            let store = try trial.store(numbered)
+            let rows = numberedRows
+            try trial.apply(to: store) { writer in
+                try writer.upsert(rows, into: "Numbered")
+                let ids: [RowID] = [.int(.min), 9, 9, 12, "10", .int(1 << 53)]
+                try trial.expect(
+                    try writer.delete(ids: ids, from: "Numbered"), is: 3, "rows deleted by \(Trial.text(ids))")
+            } thenLook: { reader, place in
+                let gone: [RowID] = [.int(.min), 9, .int(1 << 53)]
+                let left = rows.filter { row in !gone.contains { $0 == row.key } }
+                try trial.expect(numbered, in: reader, holds: left, place)
+            }
+        },
+    ]
+
+    private static let numbered = TableSchema(
+        "Numbered", columns: [.int("n"), .int("same")], idType: .int, indexes: [["same"], ["n"]])
+
+    private static var numberedRows: [Row] {
+        let limit = Int64(1) << 53
+        let ids = [
+            .min, .min + 1, -limit - 1, -limit, -256, -10, -9, -1, 0, 1, 9, 10, 255, 256, 65_536, limit, limit + 1,
+            .max - 1,
+            .max,
+        ]
+        return ids.map { Row(id: .int($0)).merging(["n": .int($0 / 2), "same": 1]) }
+    }
+
+    /// A store with rows of integer ids, merged once, looked at from inside the write, after it, and opened anew.
+    ///
+    /// - Parameter look: Gets the rows in ascending order of id.
+    private static func withNumbered(
+        _ trial: Trial, _ look: (any StoreReader, _ rows: [Row], _ place: String) throws -> Void
+    ) throws {
+        let rows = numberedRows
+        try trial.apply(to: try trial.store(numbered)) { writer in
+            let order = rows.indices.map { rows[$0 * 7 % rows.count] }
+            try writer.upsert(order.map { Row(id: $0.key).merging(["n": 0]) }, into: "Numbered")
+            try writer.upsert(order, into: "Numbered")
+        } thenLook: { reader, place in
+            try look(reader, rows, place)
+        }
+    }
+}
