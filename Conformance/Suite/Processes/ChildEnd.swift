@@ -2,6 +2,9 @@ internal import Foundation
 
 /// How a second process ended.
 struct ChildEnd: CustomStringConvertible {
+    /// The signal that cannot be caught.
+    static let killSignal: Int32 = 9
+
     /// What it had printed that was not read before.
     var lines: [String]
     /// Its exit status, where it ended by itself.

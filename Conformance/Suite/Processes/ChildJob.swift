@@ -52,6 +52,10 @@ enum ChildLine {
     static let greeting = "here"
     /// The process waits to be told to go on.
     static let waiting = "waiting"
+    /// What the check is about begins.
+    static let begin = "begin"
+    /// What the check is about is done.
+    static let end = "end"
 }
 
 /// What went wrong in a second process; on its error output as one line of JSON.

@@ -43,15 +43,16 @@ struct PairedTransactions: Codable, Sendable, Hashable {
         guard total > 0 else { return [] }
         let removed = Set((0..<total).compactMap(deleted))
         let kept = (0..<total).filter { !removed.contains($0) }.flatMap(inserted)
-        return (kept + [head(after: total)]).sorted { $0.id < $1.id }
+        return kept + [head(after: total)]
     }
 
     /// How many of them the row that notes it says were committed.
-    func total(in rows: [Row]) -> Int { rows.first { $0.id == headID }?["total"]?.int.map(Int.init) ?? 0 }
+    func total(in rows: [Row]) -> Int {
+        guard let last = rows.last, last.id == headID else { return 0 }
+        return last["total"]?.int.map(Int.init) ?? 0
+    }
 
-    /// Whether a row is theirs.
-    func owns(_ row: Row) -> Bool { row.id.hasPrefix("\(writer)-") }
-
+    /// It comes after the ids of the other rows.
     private var headID: String { "\(writer)-total" }
 
     private func head(after total: Int) -> Row {
@@ -64,11 +65,14 @@ struct PairedTransactions: Codable, Sendable, Hashable {
     private func inserted(by number: Int) -> [Row] {
         (0..<rows).map { index in
             [
-                "id": .string("\(writer)-\(number)-\(index)"), "writer": .string(writer),
+                "id": .string("\(writer)-\(Self.digits(number))-\(Self.digits(index))"), "writer": .string(writer),
                 "number": .int(Int64(number)), "total": .null, "text": .string(text(number, index)),
             ]
         }
     }
+
+    /// A number with so many digits that texts are in its order.
+    private static func digits(_ number: Int) -> String { String(String(number + 10_000_000).dropFirst()) }
 
     private func deleted(by number: Int) -> Int? { number % 4 == 3 ? number - 2 : nil }
 

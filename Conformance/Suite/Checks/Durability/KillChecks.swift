@@ -1,4 +1,4 @@
 extension Check {
     /// Death of the process.
-    static let durabilityKills: [Check] = []
+    static let durabilityKills: [Check] = durabilityKilledWriters + durabilityKilledChanges
 }

@@ -1,0 +1,183 @@
+internal import TidelineStore
+
+extension Check {
+    /// A process that is killed while it does something larger than a commit.
+    static let durabilityKilledChanges: [Check] = [
+        Check(
+            "DUR-105", "A process killed while it defines tables leaves the old definitions or the new ones",
+            why: """
+                A new index is filled from the rows there are, which takes time. A store that records it first answers \
+                from half an index afterwards; one that records each table by itself has one old and one new.
+                """,
+            tier: .stress, needs: [.survivingDeath, .process]
+        ) { trial in
+            var random = SplitMix64(seed: trial.seed)
+            let base = PairedTransactions(writer: "base", count: 3, rows: 200)
+            var old: [TableSchema] = []
+            var span: Duration?
+            for round in 0...trial.kills {
+                let name = "store\(round / 6)"
+                if round % 6 == 0 {
+                    try trial.childFinishing(try trial.writing(base, in: name) + [.close])
+                    old = PairedTransactions.tables
+                }
+                let new = old.map { $0.evolved(round) }
+                let opening = try trial.opening(name)
+                try trial.killing(
+                    [.open(opening), .say(ChildLine.begin), .define(new), .say(ChildLine.end), .wait],
+                    within: &span, at: Double.random(in: 0...1.1, using: &random))
+                try trial.expectTables(old, or: new, in: name, holding: base)
+                old = new
+            }
+        },
+        Check(
+            "DUR-106", "A process killed while it deletes many rows leaves all of them or none",
+            tier: .stress, needs: [.survivingDeath, .process]
+        ) { trial in
+            var random = SplitMix64(seed: trial.seed)
+            var span: Duration?
+            for round in 0...trial.kills {
+                let rows = PairedTransactions(writer: "r\(round)", count: 1, rows: 600)
+                let emptying: [ChildStep] = [
+                    .say(ChildLine.begin), .empty(["left", "right"]), .say(ChildLine.end), .wait,
+                ]
+                try trial.killing(
+                    try trial.writing(rows) + emptying, within: &span, at: Double.random(in: 0...1.1, using: &random))
+                let store = try trial.open()
+                let totals = try trial.expectPairs([rows: 0...1], in: store, "after a kill while rows were deleted")
+                let found = try store.read { try $0.count(Query("left")) }
+                let whole = rows.rows(after: totals[rows] ?? 0).count
+                try trial.expect(found, is: whole, "the rows after a kill while all were deleted")
+                try store.write { writer in
+                    for table in PairedTransactions.tables { try writer.delete(matching: Query(table.name)) }
+                }
+                try store.close()
+            }
+        },
+        Check(
+            "DUR-107", "A process killed while it opens what another killed one left loses nothing",
+            why: """
+                Opening again is when a store repairs what a death left, replays its log, and writes. A device that is \
+                short of memory kills the app then, too, and more than once.
+                """,
+            tier: .stress, needs: [.survivingDeath, .process]
+        ) { trial in
+            var random = SplitMix64(seed: trial.seed)
+            var span: Duration?
+            var expected: [PairedTransactions: ClosedRange<Int>] = [:]
+            for round in 0...trial.kills {
+                let name = "store\(round / 10)"
+                if round % 10 == 0 { expected = [:] }
+                let transactions = PairedTransactions(writer: "r\(round)", count: 1_000_000, rows: 10)
+                let writing = try trial.writing(transactions, in: name)
+                let acknowledged = try trial.killing(writing, after: 12, delay: 0.5)
+                expected[transactions] = acknowledged...(acknowledged + 1)
+                let opening = try trial.opening(name)
+                try trial.killing(
+                    [.say(ChildLine.begin), .open(opening), .say(ChildLine.end), .wait], within: &span,
+                    at: Double.random(in: 0...1.1, using: &random))
+                let store = try trial.open(name)
+                let totals = try trial.expectPairs(expected, in: store, "after a kill while the store was opened")
+                expected = totals.mapValues { $0...$0 }
+                try store.close()
+            }
+        },
+        Check(
+            "DUR-108", "A process killed while it closes the store loses nothing",
+            why: "Some stores write at last what they kept; others tidy up their files then.",
+            tier: .stress, needs: [.survivingDeath, .process]
+        ) { trial in
+            var random = SplitMix64(seed: trial.seed)
+            var span: Duration?
+            var expected: [PairedTransactions: ClosedRange<Int>] = [:]
+            for round in 0...trial.kills {
+                let name = "store\(round / 10)"
+                if round % 10 == 0 { expected = [:] }
+                let transactions = PairedTransactions(writer: "r\(round)", count: 8, rows: 25)
+                let closing: [ChildStep] = [.say(ChildLine.begin), .close, .say(ChildLine.end), .wait]
+                try trial.killing(
+                    try trial.writing(transactions, in: name) + closing, within: &span,
+                    at: Double.random(in: 0...1.1, using: &random))
+                expected[transactions] = 8...8
+                let store = try trial.open(name)
+                try trial.expectPairs(expected, in: store, "after a kill while the store was closed")
+                try store.close()
+            }
+        },
+        Check(
+            "DUR-109", "A store that was being made when the process was killed is opened or made anew",
+            why: "An app that is killed when it is first started must not be unable to start ever after.",
+            tier: .stress, needs: [.survivingDeath, .process]
+        ) { trial in
+            var random = SplitMix64(seed: trial.seed)
+            var span: Duration?
+            let tables = PairedTransactions.tables
+            for round in 0...trial.kills {
+                let name = "new\(round)"
+                let making: [ChildStep] = [.open(try trial.opening(name)), .define(tables)]
+                try trial.killing(
+                    [.say(ChildLine.begin)] + making + [.say(ChildLine.end), .wait], within: &span,
+                    at: Double.random(in: 0...1.1, using: &random))
+                let store = try trial.open(name)
+                let found = try store.tables()
+                try trial.expect(
+                    found.isEmpty || found == tables, "after a kill while the store was made, the tables are \(found)")
+                try store.define(tables)
+                let transactions = PairedTransactions(writer: "own", count: 2)
+                for number in transactions.numbers { try store.write { try transactions.apply(number, to: $0) } }
+                try trial.expectPairs([transactions: 2...2], in: store, "in a store whose making a kill interrupted")
+                try store.close()
+            }
+        },
+        Check(
+            "DUR-110", "A process killed while it reads leaves nothing that is in the way",
+            why: "A snapshot that a dead reader holds keeps old pages from being used again, or writers waiting.",
+            needs: [.survivingDeath, .process]
+        ) { trial in
+            let rows = PairedTransactions(writer: "base", count: 2, rows: 50)
+            try trial.child(try trial.writing(rows) + [.readAndWait]) { child in
+                try trial.expectNumbers(0..<2, from: child)
+                try child.expect(ChildLine.waiting)
+                child.kill()
+                _ = try child.finish()
+            }
+            let store = try trial.open()
+            let more = PairedTransactions(writer: "own", count: 8, rows: 50)
+            for number in more.numbers { try store.write { try more.apply(number, to: $0) } }
+            try trial.expectPairs([rows: 2...2, more: 8...8], in: store, "after a reader was killed")
+        },
+    ]
+}
+
+extension TableSchema {
+    /// This table with one more column and an index over it.
+    fileprivate func evolved(_ round: Int) -> TableSchema {
+        var table = self
+        table.columns.append(.string("extra\(round)"))
+        table.indexes.append(["text", "extra\(round)"])
+        return table
+    }
+}
+
+extension Trial {
+    /// Fails unless the definitions are the old or the new ones, and the rows and indexes are right with them, and with
+    /// the new ones once they are defined again.
+    fileprivate func expectTables(
+        _ old: [TableSchema], or new: [TableSchema], in name: String, holding rows: PairedTransactions
+    ) throws {
+        let moment = "after a kill while tables were defined"
+        let store = try open(name)
+        let found = try store.tables()
+        try expect(
+            found == old || found == new, "\(moment), the definitions are neither the old nor the new ones: \(found)")
+        for table in found { try expectIndexesAgree(table, in: store, moment) }
+        try store.define(new)
+        for table in new {
+            try expectIndexesAgree(table, in: store, "\(moment), and again")
+            let kept = Set(PairedTransactions.tables[0].columns.map(\.name))
+            let left = try store.read { try $0.allRows(table.name) }.map { $0.filteringColumns(kept.contains) }
+            try expect(left, are: rows.rows(after: rows.count), "\(moment), the rows of \(table.name)")
+        }
+        try store.close()
+    }
+}

@@ -1,0 +1,107 @@
+internal import TidelineStore
+
+extension Check {
+    /// A process that is killed while it writes.
+    static let durabilityKilledWriters: [Check] = [
+        Check(
+            "DUR-101", "What was acknowledged before the process was killed is there",
+            why: """
+                The system ends apps at any moment. A commit that waits in a buffer of the process when write(_:) \
+                returns, or is left to a thread in the background, is lost then, and the app believes it is safe. A \
+                second process acknowledges each commit and is killed at once after one, again and again.
+                """,
+            tier: .stress, needs: [.survivingDeath, .process]
+        ) { trial in
+            var random = SplitMix64(seed: trial.seed)
+            try trial.killWriters { _ in
+                (PairedTransactions(writer: "", count: 1_000_000), Int.random(in: 1...40, using: &random), 0)
+            }
+        },
+        Check(
+            "DUR-102", "A transaction that a kill cuts off leaves nothing behind",
+            why: """
+                Each transaction puts the same rows into two tables. A store that commits table by table, batch by \
+                batch, or rows apart from their indexes leaves a part of the last one when the process dies between.
+                """,
+            tier: .stress, needs: [.survivingDeath, .process]
+        ) { trial in
+            var random = SplitMix64(seed: trial.seed)
+            try trial.killWriters { _ in
+                let large = PairedTransactions(writer: "", count: 1_000, rows: 120, length: 400)
+                return (large, Int.random(in: 1...4, using: &random), Double.random(in: 0...1.2, using: &random))
+            }
+        },
+        Check(
+            "DUR-103", "Rows of earlier commits stay whole when a process that changes others is killed",
+            why: """
+                A store that writes its file anew, or moves old pages in place, has moments in which the rows that were \
+                always there are nowhere.
+                """,
+            tier: .stress, needs: [.survivingDeath, .process]
+        ) { trial in
+            var random = SplitMix64(seed: trial.seed)
+            let base = PairedTransactions(writer: "base", count: 3, rows: 150, length: 1_000)
+            try trial.killWriters(beside: base) { _ in
+                let small = PairedTransactions(writer: "", count: 1_000_000)
+                return (small, Int.random(in: 1...10, using: &random), Double.random(in: 0...1.5, using: &random))
+            }
+        },
+        Check(
+            "DUR-104", "A process killed in the middle of a transaction leaves nothing of it",
+            why: """
+                A second process inserts, changes and deletes rows in a transaction, and is killed before its body \
+                returns. What a store writes in place before the commit is there afterwards, unless it is undone.
+                """,
+            needs: [.survivingDeath, .process]
+        ) { trial in
+            let committed = PairedTransactions(writer: "killed", count: 6, rows: 4)
+            var open = PairedTransactions(writer: "killed", count: 12, rows: 100)
+            open.first = 6
+            for round in 0..<2 {
+                try trial.child(try trial.writing(committed) + [.writeAndWait(open)]) { child in
+                    while let line = try child.next(), line != ChildLine.waiting {}
+                    child.kill()
+                    _ = try child.finish()
+                }
+                let store = try trial.open()
+                try trial.expectPairs([committed: 6...6], in: store, "after a kill within a transaction")
+                try store.write { try $0.upsert(["id": .string("own\(round)")], into: "left") }
+                try store.write { _ = try $0.delete(id: "own\(round)", from: "left") }
+                try store.close()
+            }
+        },
+    ]
+}
+
+extension Trial {
+    /// Kills writers, one after the other, and looks after each at what all of them left.
+    ///
+    /// - Parameters:
+    ///   - base: What is there besides.
+    ///   - next: What the next one writes, after how many transactions it is killed, and after what share of the time
+    ///     that one takes.
+    fileprivate func killWriters(
+        beside base: PairedTransactions? = nil,
+        _ next: (_ round: Int) -> (PairedTransactions, lines: Int, delay: Double)
+    ) throws {
+        var expected: [PairedTransactions: ClosedRange<Int>] = [:]
+        for round in 0..<kills {
+            // A store for every ten, so that twice as many kills take twice as long.
+            let name = "store\(round / 10)"
+            if round % 10 == 0 {
+                expected = [:]
+                if let base {
+                    try childFinishing(try writing(base, in: name) + [.close])
+                    expected[base] = base.count...base.count
+                }
+            }
+            var (transactions, lines, delay) = next(round)
+            transactions.writer = "r\(round)"
+            let acknowledged = try killing(try writing(transactions, in: name), after: lines, delay: delay)
+            expected[transactions] = acknowledged...(acknowledged + 1)
+            let store = try open(name)
+            expected = try expectPairs(expected, in: store, "after kill \(round + 1)").mapValues { $0...$0 }
+            try store.close()
+        }
+    }
+}
