@@ -78,7 +78,7 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
     private func offered(by harness: StoreHarness) -> Bool {
         switch self {
         case .process: harness.process != nil
-        case .faults: harness.faults != nil
+        case .faults: harness.faults?.isAvailable == true
         case .damage: harness.damagesFiles
         case .openingExisting: harness.modes.contains(.existing)
         case .openingReadOnly: harness.modes.contains(.readOnly)
@@ -102,7 +102,7 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
         case .noInfinity: "infinities are stored"
         case .bitFlipDetection: "a bit that flips inside a value is not noticed"
         case .process: "the harness starts no second process (StoreHarness.process)"
-        case .faults: "the harness cannot make file calls fail (StoreHarness.faults)"
+        case .faults: "the harness cannot observe file calls, or not on this platform (StoreHarness.faults)"
         case .damage: "the harness lets no files be damaged (StoreHarness.damagesFiles)"
         case .openingExisting: "the harness cannot open only what exists (StoreHarness.modes: existing)"
         case .openingReadOnly: "the harness cannot open for reading only (StoreHarness.modes: readOnly)"

@@ -18,3 +18,11 @@ struct KitError: Error {
 
     init(_ message: String) { self.message = message }
 }
+
+/// A promise that this harness cannot show to hold or not; the check counts as not run.
+struct NotDecidable: Error {
+    /// Why.
+    var reason: String
+
+    init(_ reason: String) { self.reason = reason }
+}

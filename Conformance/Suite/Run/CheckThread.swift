@@ -65,6 +65,8 @@ final class CheckThread: Sendable {
             return failed(failure.message, script: failure.script ?? script(trial))
         } catch let error as KitError {
             return kitError(error)
+        } catch let undecided as NotDecidable {
+            return CheckResult(id: check.id, status: .notRun, reason: undecided.reason)
         } catch let error as StoreError {
             return failed("a call failed that should not: \(error)", script: script(trial))
         } catch {

@@ -69,6 +69,8 @@ extension Trial {
             throw error
         } catch let error as KitError {
             throw error
+        } catch let undecided as NotDecidable {
+            throw undecided
         } catch {
             throw CheckFailure("\(what()): expected StoreError \(code), thrown was \(type(of: error)): \(error)")
         }

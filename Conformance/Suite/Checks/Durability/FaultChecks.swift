@@ -1,4 +1,4 @@
 extension Check {
     /// Failing file calls, full disks, loss of power.
-    static let durabilityFaults: [Check] = []
+    static let durabilityFaults: [Check] = durabilityPower
 }

@@ -1,0 +1,103 @@
+internal import TidelineStore
+
+extension CrashRecording {
+    /// Fails unless the store that a loss of power leaves opens, and holds what there was after some commit.
+    ///
+    /// - Parameters:
+    ///   - extent: How much is lost of what was not synced.
+    ///   - count: How many losses are tried in a round.
+    ///   - range: Between which file calls; by default, anywhere.
+    ///   - keepsAcknowledged: Whether all that was acknowledged has to be there.
+    ///   - goesOn: What more the store has to do, with what it holds.
+    func expectSurvival(
+        _ extent: PowerLoss.Extent, count: Int, in range: ClosedRange<Int>? = nil, keepsAcknowledged: Bool = false,
+        goesOn: (_ store: any LocalStore, _ state: StoreState, _ folder: String) throws -> Void = { _, _, _ in }
+    ) throws {
+        var chance = SplitMix64(seed: trial.seed &+ 0x9E37)
+        let range = range ?? 0...log.entries.count
+        let marked = acknowledgements.filter(range.contains)
+        for round in 0..<count * trial.rounds {
+            // Every other one at the moment of an acknowledgement, where a lost commit shows.
+            let isMarked = round.isMultiple(of: 2) && !marked.isEmpty
+            let position =
+                isMarked ? marked[Int.random(in: marked.indices, using: &chance)] : .random(in: range, using: &chance)
+            let loss = PowerLoss(extent, seed: chance.next())
+            try expectSurvival(loss, at: position, keepsAcknowledged: keepsAcknowledged, goesOn: goesOn)
+        }
+    }
+
+    /// Fails unless the store that a loss of power leaves opens, and holds what there was after some commit.
+    func expectSurvival(
+        _ loss: PowerLoss, at position: Int, keepsAcknowledged: Bool,
+        goesOn: (_ store: any LocalStore, _ state: StoreState, _ folder: String) throws -> Void = { _, _, _ in }
+    ) throws {
+        let allowed = allowed(at: position, keepsAcknowledged: keepsAcknowledged)
+        try trial.withCopy(of: loss.image(of: log, at: position)) { folder in
+            do {
+                let store = try trial.harness.open(StoreOpening(directory: folder))
+                defer { try? store.close() }
+                let number = try expect(StoreState(of: store), isAmong: allowed)
+                try expectIndexesAgree(in: store, with: script.states[number])
+                try goesOn(store, script.states[number], folder)
+            } catch let failure as CheckFailure {
+                throw CheckFailure("\(description(loss, at: position)): \(failure.message)")
+            } catch let error as StoreError {
+                throw CheckFailure("\(description(loss, at: position)): the store does not open or read: \(error)")
+            }
+        }
+    }
+
+    /// After how many commits a store held this; fails when it is none that may be.
+    private func expect(_ state: StoreState, isAmong allowed: ClosedRange<Int>) throws -> Int {
+        let last = state.lastCommit
+        let likely = [last, last + 1].filter(script.states.indices.contains)
+        let candidates = likely + script.states.indices.filter { !likely.contains($0) }
+        guard let number = candidates.first(where: { script.states[$0].difference(in: state) == nil }) else {
+            let nearest = script.states[likely.first ?? allowed.upperBound]
+            throw CheckFailure(
+                "the store holds what it never held: with commit \(last) as its last one, "
+                    + "\(nearest.difference(in: state) ?? "")")
+        }
+        guard allowed.contains(number) else {
+            throw CheckFailure(
+                "the store holds what it held after \(number) commits, expected after "
+                    + (allowed.count == 1 ? "\(allowed.lowerBound)" : "\(allowed.lowerBound) to \(allowed.upperBound)"))
+        }
+        return number
+    }
+
+    /// Fails unless queries that an index may answer find what is in the rows.
+    private func expectIndexesAgree(in store: some LocalStore, with state: StoreState) throws {
+        for schema in state.tables where !schema.indexes.isEmpty {
+            let rows = try schema.packed(state.rows[schema.name] ?? [])
+            for query in Self.indexedQueries(of: schema) {
+                let expected = try Answer.expected(query, schema, rows)
+                let found = try store.read { try Answer.of($0, query) }
+                if let difference = found.difference(from: expected) {
+                    throw CheckFailure("the index and the rows disagree: \(query.swiftSource): \(difference)")
+                }
+            }
+        }
+    }
+
+    private static func indexedQueries(of schema: TableSchema) -> [Query] {
+        let indexed = Set(schema.indexes.compactMap(\.columns.first))
+        var queries: [Query] = []
+        if indexed.contains("complete") { queries.append(Query(schema.name, predicate: .column("complete") == true)) }
+        if indexed.contains("priority") { queries.append(Query(schema.name, predicate: .column("priority") >= 3)) }
+        if indexed.contains("number") { queries.append(Query(schema.name, predicate: .column("number") >= 100)) }
+        return queries
+    }
+}
+
+extension StoreState {
+    /// The number of the last commit of a script that is there.
+    fileprivate var lastCommit: Int {
+        guard let notes = rows["Note"] else { return 0 }
+        guard let row = notes.first(where: { $0.key == .string("commit") }), case .int(let number)? = row["number"]
+        else {
+            return 1
+        }
+        return Int(number) + 1
+    }
+}

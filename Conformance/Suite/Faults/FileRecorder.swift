@@ -1,0 +1,30 @@
+internal import Foundation
+internal import Synchronization
+
+/// Notes all that is done to the files in a folder.
+///
+/// What is synced is only noted as synced: the disk is not asked, so that many commits take little time.
+final class FileRecorder: FileObserver {
+    private let directory: String
+    private let content = Mutex(FileLog())
+
+    /// A recorder for a folder, which is empty.
+    init(_ directory: String) { self.directory = directory }
+
+    /// All so far.
+    var log: FileLog { content.withLock { $0 } }
+
+    /// Marks this moment.
+    func mark() { content.withLock { $0.mark() } }
+
+    func decide(_ operation: FileOperation) -> FileDecision {
+        operation.kind == .sync || operation.kind == .syncDirectory ? .skip : .perform
+    }
+
+    func performed(_ operation: FileOperation) {
+        let directory = directory
+        content.withLock { log in
+            log.add(operation) { FileManager.default.contents(atPath: "\(directory)/\($0)").map { [UInt8]($0) } }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+internal import Foundation
+
+/// The content of a folder: its files and the folders within, by their paths in it.
+struct FolderImage: Sendable, Hashable {
+    var files: [String: [UInt8]] = [:]
+    var folders: Set<String> = []
+
+    /// An empty folder.
+    init() {}
+
+    /// What is in a folder now.
+    init(reading directory: String) throws {
+        let manager = FileManager.default
+        for path in manager.enumerator(atPath: directory)?.compactMap({ $0 as? String }) ?? [] {
+            var isFolder: ObjCBool = false
+            guard manager.fileExists(atPath: "\(directory)/\(path)", isDirectory: &isFolder) else { continue }
+            if isFolder.boolValue {
+                folders.insert(path)
+            } else if let data = manager.contents(atPath: "\(directory)/\(path)") {
+                files[path] = [UInt8](data)
+            }
+        }
+    }
+
+    /// Puts all of it in a folder, which is empty.
+    func write(to directory: String) throws {
+        let manager = FileManager.default
+        do {
+            for path in folders.sorted() {
+                try manager.createDirectory(atPath: "\(directory)/\(path)", withIntermediateDirectories: true)
+            }
+            for (path, bytes) in files {
+                let file = URL(fileURLWithPath: "\(directory)/\(path)")
+                try manager.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try Data(bytes).write(to: file)
+            }
+        } catch {
+            throw KitError("the files of a crash cannot be made in \(directory): \(error)")
+        }
+    }
+}
