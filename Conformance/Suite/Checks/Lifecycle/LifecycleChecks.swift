@@ -1,4 +1,6 @@
 extension Check {
     /// Opening, closing, files.
-    static let lifecycle: [Check] = lifecycleProcesses
+    static let lifecycle: [Check] =
+        storeOpening + storeReopening + storeClosing + usedHandles + sharedOpening + exclusiveOpening + storeFiles
+        + failedOpening + openingModes + storeDestruction + lifecycleProcesses
 }

@@ -1,4 +1,6 @@
+internal import TidelineStore
+
 extension Check {
     /// The sync core's own tables.
-    static let systemTables: [Check] = []
+    static let systemTables: [Check] = systemDefinitions + systemRows
 }

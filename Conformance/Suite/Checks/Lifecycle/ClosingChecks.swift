@@ -1,0 +1,147 @@
+internal import Synchronization
+internal import TidelineStore
+
+extension Check {
+    /// Closing, and calls that come too late.
+    static let storeClosing: [Check] = [
+        Check("LIF-020", "Closing a store again does nothing") { trial in
+            let store = try trial.store(.notes)
+            for _ in 0..<3 { try store.close() }
+        },
+        Check("LIF-021", "A read of a closed store throws closed, and its body is not called") { trial in
+            let store = try closed(trial)
+            try trial.expectError(.closed, "a read") {
+                try store.read { _ in throw CheckFailure("the body of a read of a closed store is called") }
+            }
+        },
+        Check("LIF-022", "A write to a closed store throws closed, and its body is not called") { trial in
+            let store = try closed(trial)
+            try trial.expectError(.closed, "a write") {
+                try store.write { _ in throw CheckFailure("the body of a write to a closed store is called") }
+            }
+        },
+        Check("LIF-023", "Defining tables in a closed store throws closed, whether there is anything to do or not") {
+            trial in
+            let store = try closed(trial)
+            for tables: [TableSchema] in [[.notes], [.items], []] {
+                try trial.expectError(.closed, "define of \(tables.map(\.name))") { try store.define(tables) }
+            }
+        },
+        Check("LIF-024", "Asking a closed store for its tables throws closed") { trial in
+            let store = try closed(trial)
+            try trial.expectError(.closed, "tables()") { _ = try store.tables() }
+            try trial.expectError(.closed, "appTables()") { _ = try store.appTables() }
+        },
+        Check(
+            "LIF-025", "Closing waits for a write in flight, which is committed",
+            why: "A store that closes its files under a write loses it, or ends the process."
+        ) { trial in
+            let store = try trial.store(.notes)
+            try expectClosingWaits(
+                trial, store,
+                during: { work in
+                    try store.write { writer in
+                        try work {
+                            for number in 0..<300 {
+                                try writer.upsert(["id": .string("\(number)"), "number": 1], into: "Note")
+                            }
+                        }
+                    }
+                })
+            guard trial.capabilities.isPersistent else { return }
+            try trial.expect(try trial.open().count(Query("Note")), is: 300, "rows of the write that was in flight")
+        },
+        Check("LIF-026", "Closing waits for a read in flight, which goes on to see its rows") { trial in
+            let store = try trial.store(.notes)
+            try store.put((0..<100).map { ["id": .string("\($0)")] }, into: "Note")
+            try expectClosingWaits(
+                trial, store,
+                during: { work in
+                    try store.read { reader in
+                        try work {
+                            for _ in 0..<30 {
+                                try trial.expect(
+                                    try reader.allRows("Note").count, is: 100, "rows in the read in flight")
+                            }
+                        }
+                    }
+                })
+        },
+        Check("LIF-027", "Threads that close a store at once all return, and it is closed") { trial in
+            let store = try trial.store(.notes)
+            try trial.onThreads(6, "closing") { number in
+                if number.isMultiple(of: 2) { _ = try? store.read { try $0.count(Query("Note")) } }
+                try store.close()
+            }
+            try trial.expectError(.closed, "a read") { try store.read { _ in } }
+        },
+        Check(
+            "LIF-028",
+            "Closing a store inside a read or write of it, on the same thread, throws busy and closes nothing",
+            why: "It would wait for itself for ever; or it takes the files from under the body."
+        ) { trial in
+            let store = try trial.store(.notes)
+            try store.read { reader in
+                try trial.expectError(.busy, "closing inside a read") { try store.close() }
+                try trial.expect(try reader.count(Query("Note")), is: 0, "rows in that read")
+            }
+            try store.write { writer in
+                try trial.expectError(.busy, "closing inside a write") { try store.close() }
+                try writer.upsert(["id": "1"], into: "Note")
+            }
+            try trial.expect(try store.count(Query("Note")), is: 1, "rows afterwards")
+        },
+        Check("LIF-029", "A body that throws while the store waits to be closed does not keep it from closing") {
+            trial in
+            struct Stop: Error {}
+            let store = try trial.store(.notes)
+            try expectClosingWaits(
+                trial, store,
+                during: { work in
+                    do {
+                        try store.write { writer in
+                            try work { for _ in 0..<100 { try writer.upsert(["id": "1"], into: "Note") } }
+                            throw Stop()
+                        }
+                    } catch is Stop {}
+                })
+            guard trial.capabilities.isPersistent else { return }
+            try trial.expect(try trial.open().count(Query("Note")), is: 0, "rows of the write that was rolled back")
+        },
+    ]
+
+    private static func closed(_ trial: Trial) throws -> TracedStore {
+        let store = try trial.store(.notes)
+        try store.put([["id": "1"]], into: "Note")
+        try store.close()
+        return store
+    }
+
+    /// Closes a store while another thread is in the middle of a call.
+    ///
+    /// - Parameter call: Makes the call, and within it hands over the work that is to be done before the store closes.
+    private static func expectClosingWaits(
+        _ trial: Trial, _ store: TracedStore,
+        during call: @escaping @Sendable (_ work: (() throws -> Void) throws -> Void) throws -> Void
+    ) throws {
+        let isInside = Signal()
+        let isClosing = Signal()
+        let hasEnded = Atomic(false)
+        let team = ThreadTeam(trial)
+        team.start {
+            try call { work in
+                isInside.send()
+                try isClosing.wait(trial, "the thread that closes the store does not come")
+                try work()
+                hasEnded.store(true, ordering: .sequentiallyConsistent)
+            }
+        }
+        try isInside.wait(trial, "the body of a call was not reached")
+        isClosing.send()
+        let outcome = Result { try store.close() }
+        let waited = hasEnded.load(ordering: .sequentiallyConsistent)
+        try team.wait(for: "a call in flight while the store is closed")
+        try outcome.get()
+        try trial.expect(waited, "close() came back while a call was in flight")
+    }
+}

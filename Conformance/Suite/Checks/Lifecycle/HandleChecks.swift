@@ -1,0 +1,89 @@
+internal import TidelineStore
+
+extension Check {
+    /// Readers and writers that are kept beyond their bodies.
+    static let usedHandles: [Check] = [
+        Check(
+            "LIF-030", "A reader that is used after its body throws closed, whatever is asked of it",
+            why: "It would read from a snapshot that was let go of: from other rows, or from memory that is gone."
+        ) { trial in
+            let store = try trial.store(.notes)
+            try expectClosed(trial, try store.read { $0 })
+        },
+        Check("LIF-031", "A writer that is used after its body throws closed when it is read from") { trial in
+            let store = try trial.store(.notes)
+            try expectClosed(trial, try store.write { $0 })
+        },
+        Check("LIF-032", "A writer that is used after its body throws closed when it is written to, and stores nothing")
+        {
+            trial in
+            let store = try trial.store(.notes)
+            try store.put([["id": "1"]], into: "Note")
+            let writer = try store.write { $0 }
+            try expectNoWrites(trial, writer)
+            try trial.expect(Query("Note"), in: store, finds: ["1"], "the rows afterwards")
+        },
+        Check("LIF-033", "A writer whose body threw is closed likewise") { trial in
+            struct Stop: Error {}
+            let store = try trial.store(.notes)
+            var kept: TracedWriter?
+            do {
+                try store.write { writer in
+                    kept = writer
+                    throw Stop()
+                }
+            } catch is Stop {}
+            guard let kept else { throw CheckFailure("the body of a write was not called") }
+            try expectNoWrites(trial, kept)
+            try expectClosed(trial, kept)
+        },
+        Check(
+            "LIF-034", "A reader or writer that is kept is closed inside later reads and writes, too",
+            why: "A store that uses its transactions again would let an old handle see, and change, another's."
+        ) { trial in
+            let store = try trial.store(.notes)
+            let reader = try store.read { $0 }
+            let writer = try store.write { $0 }
+            try store.read { _ in
+                try expectClosed(trial, reader)
+                try expectClosed(trial, writer)
+            }
+            try store.write { current in
+                try current.upsert(["id": "1"], into: "Note")
+                try expectClosed(trial, reader)
+                try expectNoWrites(trial, writer)
+            }
+            try trial.expect(Query("Note"), in: store, finds: ["1"], "the rows afterwards")
+        },
+        Check("LIF-035", "A reader or writer that is kept is closed after the store was closed") { trial in
+            let store = try trial.store(.notes)
+            let reader = try store.read { $0 }
+            let writer = try store.write { $0 }
+            try store.close()
+            try expectClosed(trial, reader)
+            try expectNoWrites(trial, writer)
+        },
+    ]
+
+    private static func expectClosed(_ trial: Trial, _ reader: some StoreReader) throws {
+        try trial.expectError(.closed, "schema(of:) after the body") { _ = try reader.schema(of: "Note") }
+        try trial.expectError(.closed, "shape(of:) after the body") { _ = try reader.shape(of: "Note") }
+        try trial.expectError(.closed, "a look-up after the body") { _ = try reader.row(in: "Note", id: "1") }
+        try trial.expectError(.closed, "a query after the body") { _ = try reader.rows(matching: Query("Note")) }
+        try trial.expectError(.closed, "a count after the body") { _ = try reader.count(Query("Note")) }
+    }
+
+    private static func expectNoWrites(_ trial: Trial, _ writer: some StoreWriter) throws {
+        try trial.expectError(.closed, "an upsert after the body") {
+            var rows = PackedRows(shape: TableSchema.notes.makeShape())
+            try rows.append(["id": "late"])
+            try writer.upsert(rows, into: "Note")
+        }
+        try trial.expectError(.closed, "a delete by id after the body") {
+            _ = try writer.delete(ids: ["1"], from: "Note")
+        }
+        try trial.expectError(.closed, "a delete by query after the body") {
+            _ = try writer.delete(matching: Query("Note"))
+        }
+    }
+}

@@ -1,0 +1,143 @@
+internal import TidelineStore
+
+extension Check {
+    /// Stores of one process, each in a folder of its own.
+    static let storeOpening: [Check] = [
+        Check("LIF-001", "A store in an empty folder is empty, and has no tables") { trial in
+            let store = try trial.open()
+            try trial.expect(try store.tables(), is: [], "the tables of a new store")
+            try trial.expect(try store.appTables(), is: [], "the app's tables of a new store")
+        },
+        Check(
+            "LIF-002", "Stores in different folders are distinct, however many are open at once",
+            why: "A state that is kept once for the process, such as a cache of definitions, mixes them up."
+        ) { trial in
+            let stores = try (0..<12).map { try trial.open("store \($0)") }
+            for (number, store) in stores.enumerated() {
+                try store.define([.t(.int("a")), TableSchema("only\(number)", columns: [])])
+                try store.put([["id": "1", "a": .int(Int64(number))]], into: "t")
+            }
+            for (number, store) in stores.enumerated() {
+                try trial.expect(
+                    try store.tables().map(\.name), is: ["only\(number)", "t"], "tables of store \(number)")
+                try trial.expect(
+                    try store.row(in: "t", "1")?["a"], is: .int(Int64(number)), "the row of store \(number)")
+            }
+        },
+        Check("LIF-003", "Closing one store leaves another, in another folder, as it is") { trial in
+            let first = try trial.store(.notes, in: "first")
+            let second = try trial.store(.notes, in: "second")
+            try second.put([["id": "1", "number": 2]], into: "Note")
+            try first.close()
+            try trial.expect(try second.row(in: "Note", "1")?["number"], is: 2, "the row of the store that is open")
+            try second.put([["id": "2"]], into: "Note")
+            try trial.expect(try second.count(Query("Note")), is: 2, "its rows")
+        },
+        Check("LIF-004", "Eight threads that open, fill and close a store each, in folders of their own, all succeed") {
+            trial in
+            try trial.onThreads(8, "opening and closing") { number in
+                for round in 0..<3 {
+                    let store = try trial.open("store \(number) \(round)")
+                    try store.define([.notes])
+                    try store.put([["id": "1", "number": .int(Int64(number))]], into: "Note")
+                    let found = try store.row(in: "Note", "1")?["number"]
+                    try trial.expect(found, is: .int(Int64(number)), "the row of thread \(number)")
+                    try store.close()
+                }
+            }
+        },
+        Check("LIF-005", "What a store declares fits together, and is the same at each opening") { trial in
+            let store = try trial.open()
+            let declared = store.capabilities
+            try trial.expect(!declared.name.isEmpty, "the store has no name")
+            try trial.expect(!declared.isReadOnly, "a store that was opened for writing says it is read-only")
+            try trial.expect(
+                declared.maximumIDLength >= 255,
+                "ids of 255 characters are asked for, \(declared.maximumIDLength) declared")
+            let isLasting = declared.isPersistent || declared.durability == .none
+            try trial.expect(
+                isLasting, "durability \(declared.durability) is declared of a store that is not persistent")
+            try store.define([.notes])
+            try store.put([["id": "1"]], into: "Note")
+            try trial.expect(store.capabilities, is: declared, "what is declared after a write")
+            try store.close()
+            try trial.expect(try trial.open().capabilities, is: declared, "what is declared at the next opening")
+        },
+    ]
+
+    /// Stores that are closed and opened again.
+    static let storeReopening: [Check] = [
+        Check(
+            "LIF-010", "A store that was closed and is opened anew has its rows if it declares so, and is empty if not"
+        ) { trial in
+            let store = try trial.store(.items)
+            try store.put([["id": "1", "text": "Milk"]], into: "TodoItem")
+            try store.close()
+            let again = try trial.open()
+            try trial.expect(try again.tables(), is: trial.capabilities.isPersistent ? [.items] : [], "the tables")
+            try again.define([.items])
+            try trial.expect(Query("TodoItem"), in: again, finds: trial.capabilities.isPersistent ? ["1"] : [])
+        },
+        Check(
+            "LIF-011", "Changes, deletions and what was rolled back are as they were after reopening",
+            needs: [.persistence]
+        ) {
+            trial in
+            struct Stop: Error {}
+            let store = try trial.store(.notes)
+            try store.put((0..<30).map { ["id": .string("\($0)"), "number": .int($0)] }, into: "Note")
+            try store.put([["id": "3", "number": 300]], into: "Note")
+            _ = try store.write { try $0.delete(matching: Query("Note").filter(.column("number") < 3)) }
+            try? store.write { writer in
+                try writer.upsert(["id": "never"], into: "Note")
+                _ = try writer.delete(ids: ["5"], from: "Note")
+                throw Stop()
+            }
+            var rows: [Row] = (3..<30).map { ["id": .string("\($0)"), "number": .int($0)] }
+            rows[0]["number"] = 300
+            let reopened = try trial.reopened(store)
+            try trial.expectAnswers([Query("Note")], in: reopened, over: rows, of: .notes)
+        },
+        Check(
+            "LIF-012", "A store grows over ten openings, and its indexes with it",
+            why: "What is counted or numbered in memory begins anew at each opening, and overwrites what was stored.",
+            needs: [.persistence]
+        ) { trial in
+            var rows: [Row] = []
+            for opening in 0..<10 {
+                let store = try trial.store(.items)
+                let added: [Row] = (0..<5).map {
+                    ["id": .string("\(opening)-\($0)"), "priority": .int($0), "score": 0.5]
+                }
+                try store.put(added, into: "TodoItem")
+                _ = try store.write { try $0.delete(ids: [.string("\(opening)-4")], from: "TodoItem") }
+                rows += added.dropLast()
+                try store.close()
+            }
+            let queries = Query.about("priority", like: 2, in: "TodoItem")
+            try trial.expectAnswers(queries, in: try trial.open(), over: rows, of: .items)
+        },
+        Check(
+            "LIF-013", "A store that was closed without a change, or before a table was defined, opens",
+            needs: [.persistence]
+        ) {
+            trial in
+            for _ in 0..<3 { try trial.open().close() }
+            let store = try trial.store(.notes)
+            try store.close()
+            try trial.expect(try trial.open().tables(), is: [.notes], "the tables")
+        },
+        Check("LIF-014", "What was written last before closing is there, without a read between", needs: [.persistence])
+        {
+            trial in
+            for number: Int64 in 1...5 {
+                let store = try trial.store(.notes)
+                try store.put([["id": "1", "number": .int(number)]], into: "Note")
+                try store.close()
+                let again = try trial.open()
+                try trial.expect(try again.row(in: "Note", "1")?["number"], is: .int(number), "the row")
+                try again.close()
+            }
+        },
+    ]
+}
