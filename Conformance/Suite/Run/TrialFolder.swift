@@ -1,11 +1,11 @@
 internal import Foundation
 
 /// An empty folder for one trial.
-struct TrialFolder: Sendable {
+package struct TrialFolder: Sendable {
     /// Where it is, without symbolic links, as recorded file calls name it.
-    let path: String
+    package let path: String
 
-    init() throws {
+    package init() throws {
         let base = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
         path = base.appendingPathComponent("tideline-conformance-\(UUID().uuidString)").path
         do {
@@ -16,7 +16,7 @@ struct TrialFolder: Sendable {
     }
 
     /// Removes it and all in it, whatever their permissions.
-    func remove() {
+    package func remove() {
         let manager = FileManager.default
         if (try? manager.removeItem(atPath: path)) != nil { return }
         let inner = manager.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []

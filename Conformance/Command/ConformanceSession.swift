@@ -1,0 +1,82 @@
+internal import ArgumentParser
+internal import Foundation
+internal import TidelineConformance
+
+/// One run of the command: the stores that were chosen, the reports that were asked for.
+struct ConformanceSession: Sendable {
+    private let options: ConformanceOptions
+    private let outputs: ReportOutputs
+    private let terminal: Terminal
+    private let run: ConformanceRun
+    private let workers: Workers?
+    private let program: ConformanceProgram
+
+    /// Finds out whether everything can be done that was asked for.
+    /// - Throws: `ValidationError` with what cannot.
+    init(
+        _ options: ConformanceOptions, checks: [Check], stores: ConformanceStores, program: ConformanceProgram
+    ) throws {
+        self.options = options
+        self.program = program
+        outputs = try ReportOutputs(options)
+        terminal = Terminal(usesStandardError: outputs.useStandardOutput)
+        let known = try Self.knownFailures(options.known)
+        let chosen = try StoreChoice(options, stores: stores, program: program)
+        workers = options.inProcess ? nil : Workers(program: program, words: chosen.words)
+        var run = ConformanceRun(
+            chosen.harnesses, settings: options.settings, knownFailures: known, jobs: options.jobs)
+        run.checks = checks
+        if let workers { run.executor = workers }
+        self.run = run
+    }
+
+    /// Runs the checks, writes the reports, and returns the exit status.
+    func run() async -> Int32 {
+        // When nobody reads the output any more, the reports in files are still written.
+        signal(SIGPIPE, SIG_IGN)
+        let collector = ReportCollector(run)
+        let progress = TerminalProgress(terminal)
+        let ending = Ending()
+        let interruption = Interruption {
+            guard ending.begin() else { return }
+            workers?.stop()
+            progress.clear()
+            _ = finish(collector.report())
+            Foundation.exit(Interruption.status)
+        }
+        defer { interruption.end() }
+        if !options.quiet { terminal.write(heading) }
+        await run.run(collector) { event in if !options.quiet { progress.note(event) } }
+        guard ending.begin() else { await interruption.forever() }
+        progress.clear()
+        return finish(collector.report())
+    }
+
+    private var heading: String {
+        let names = run.stores.map { printable($0.name ?? "store") }.joined(separator: ", ")
+        let count = run.checks.count
+        return "\(count) check\(count == 1 ? "" : "s") of \(names); profile \(options.profile.rawValue), "
+            + "seed \(options.seed), rounds \(options.rounds)\n\n"
+    }
+
+    /// Says how it went and writes the reports.
+    private func finish(_ report: ConformanceReport) -> Int32 {
+        let writer = TerminalReport(command: program.name, style: terminal.style, isQuiet: options.quiet)
+        terminal.write((options.quiet ? "" : "\n") + writer.text(of: report))
+        let problems = outputs.write(report)
+        for problem in problems { FileHandle.standardError.write(Data("\(problem)\n".utf8)) }
+        guard problems.isEmpty else { return ConformanceCommand.usageStatus }
+        return report.hasFailures ? 1 : 0
+    }
+
+    private static func knownFailures(_ path: String?) throws -> KnownFailures {
+        guard let path else { return KnownFailures() }
+        do {
+            return try KnownFailures(file: path)
+        } catch let error as KnownFailures.ParsingError {
+            throw ValidationError("--known: \(path), \(error).")
+        } catch {
+            throw ValidationError("--known: \(path) cannot be read: \(error.localizedDescription)")
+        }
+    }
+}

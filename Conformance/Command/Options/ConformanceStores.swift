@@ -1,0 +1,78 @@
+internal import ArgumentParser
+public import TidelineConformance
+
+/// The stores that a command can check.
+public struct ConformanceStores: Sendable {
+    /// Makes the harness of a store with settings, such as `durability=normal`.
+    public typealias Configuring = @Sendable (_ store: String, _ settings: [String]) throws -> StoreHarness
+
+    /// Those that are checked by default.
+    public var harnesses: [StoreHarness]
+    /// Makes a harness with settings; nil where stores have none.
+    public var configuring: Configuring?
+
+    /// Stores, each of a name of its own; one without a name is asked for the one it declares.
+    ///
+    /// - Parameters:
+    ///   - harnesses: The stores, as they are checked by default.
+    ///   - configuring: Makes the harness of one of them with settings. It throws `ValidationError` for one that it does not
+    ///     know.
+    public init(_ harnesses: [StoreHarness], configuring: Configuring? = nil) {
+        self.harnesses = harnesses
+        self.configuring = configuring
+    }
+
+    /// The store that a word of `--store` names.
+    func store(_ word: StoreWord) throws -> StoreHarness {
+        // A worker of a store without a name is told its place.
+        if let place = word.place, harnesses.indices.contains(place) { return harnesses[place] }
+        guard let harness = harnesses.first(where: { $0.name == word.name }) else {
+            let names = harnesses.compactMap(\.name)
+            throw ValidationError(
+                "there is no store \(word.name.debugDescription)." + suggestion(for: word.name, among: names)
+                    + " The stores are: \(names.joined(separator: ", ")).")
+        }
+        if word.settings.isEmpty { return harness }
+        guard let configuring else { throw ValidationError("the store \(word.name) has no settings.") }
+        var configured = try configuring(word.name, word.settings)
+        configured.name = word.text
+        return configured
+    }
+}
+
+/// A store as `--store` names it: `NAME[,SETTING=VALUE…]`.
+struct StoreWord: Hashable {
+    var name: String
+    var settings: [String] = []
+
+    /// Both.
+    var text: String { ([name] + settings).joined(separator: ",") }
+
+    /// The place in the list, for a word that ``at(_:)`` made.
+    var place: Int? { name.hasPrefix("#") ? Int(name.dropFirst()) : nil }
+
+    /// The store at a place in the list.
+    static func at(_ place: Int) -> StoreWord { StoreWord(name: "#\(place)") }
+
+    /// The stores of `--store`, repeated or with commas between them; what has an equals sign is a setting of the store
+    /// before it.
+    static func words(_ texts: [String], names: Set<String>) throws -> [StoreWord] {
+        var words: [StoreWord] = []
+        for text in texts {
+            // A store's own name may have commas.
+            for part in names.contains(text) ? [text] : text.split(separator: ",").map(String.init) {
+                if !part.contains("=") || names.contains(part) {
+                    words.append(StoreWord(name: part))
+                } else if words.isEmpty {
+                    throw ValidationError("\(part.debugDescription) is the setting of no store.")
+                } else {
+                    words[words.count - 1].settings.append(part)
+                }
+            }
+        }
+        if let twice = words.first(where: { word in words.count { $0 == word } > 1 }) {
+            throw ValidationError("the store \(twice.text) is named twice.")
+        }
+        return words
+    }
+}

@@ -1,0 +1,56 @@
+internal import ArgumentParser
+internal import Foundation
+internal import TidelineConformance
+
+/// What is said of the checks themselves, without running any.
+enum CheckListing {
+    /// Lists checks on standard output, or as Markdown in a file.
+    static func list(_ checks: [Check], markdown: String?) throws -> Int32 {
+        guard let markdown else {
+            try Output.standard.write(text(of: checks))
+            return 0
+        }
+        let output = try Output(path: markdown, option: "--markdown")
+        try output.write(MarkdownCheckList().text(of: checks))
+        return 0
+    }
+
+    /// Says all there is to know of a check.
+    static func explain(_ id: String) throws -> Int32 {
+        guard let check = Check.named(id) else {
+            throw ValidationError(
+                "no check is called \(id.debugDescription)." + suggestion(for: id, among: Check.all.map(\.id))
+                    + " See --list.")
+        }
+        try Output.standard.write(text(of: check))
+        return 0
+    }
+
+    private static func text(of checks: [Check]) -> String {
+        var lines: [String] = []
+        for group in CheckGroup.allCases {
+            let members = checks.filter { $0.group == group }
+            if members.isEmpty { continue }
+            lines += (lines.isEmpty ? [] : [""]) + ["\(group.title)"]
+            for check in members {
+                lines.append("  \(check.id)  \(check.promise)")
+                let needs = check.needs.map(\.title).joined(separator: ", ")
+                let kind = check.tier == .required && needs.isEmpty ? "" : check.tier.title
+                if !kind.isEmpty { lines.append("           \(kind)\(needs.isEmpty ? "" : "; needs: \(needs)")") }
+            }
+        }
+        lines += ["", "\(checks.count) checks"]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func text(of check: Check) -> String {
+        let profiles = Profile.allCases.filter { $0.groups.contains(check.group) }.map(\.title)
+        var lines = ["\(check.id)  \(check.promise)", ""]
+        if !check.explanation.isEmpty { lines += [check.explanation, ""] }
+        lines.append("group     \(check.group.title)")
+        lines.append("kind      \(check.tier.title)")
+        if !check.needs.isEmpty { lines.append("needs     \(check.needs.map(\.title).joined(separator: ", "))") }
+        lines.append("profiles  \(profiles.joined(separator: ", "))")
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

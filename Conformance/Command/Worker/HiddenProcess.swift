@@ -1,0 +1,80 @@
+internal import Foundation
+internal import TidelineConformance
+
+/// The processes that the command starts of itself: a worker, which runs checks, and the second process of checks that
+/// kill one or share files with one.
+struct HiddenProcess {
+    let options: ConformanceOptions
+    let stores: ConformanceStores
+    let program: ConformanceProgram
+
+    /// Does what such a process does; nil when this is none.
+    func run() async throws -> Int32? {
+        guard options.worker || options.child else { return nil }
+        let names = Set(stores.harnesses.compactMap(\.name))
+        guard let word = try StoreWord.words(options.stores, names: names).first else {
+            return ConformanceCommand.usageStatus
+        }
+        let harness = try stores.store(word).completed(by: program, word)
+        if options.child {
+            return ConformanceChild.run(arguments: options.rest, harness: harness) ?? ConformanceCommand.usageStatus
+        }
+        await WorkerMain(harness: harness).run()
+    }
+}
+
+extension StoreHarness {
+    /// This harness; one that has no second process has this very program for it.
+    func completed(by program: ConformanceProgram, _ word: StoreWord) -> StoreHarness {
+        guard process == nil else { return self }
+        var harness = self
+        harness.process = StoreProcess(
+            executable: program.executable, arguments: program.arguments + ["--store", word.text, "--child", "--"])
+        return harness
+    }
+}
+
+/// A worker from inside.
+struct WorkerMain {
+    let harness: StoreHarness
+
+    /// Runs the checks that standard input asks for, tells of each on standard output, and ends the process.
+    func run() async -> Never {
+        // The command ignores these signals and its processes inherit that; the suite's own may count on them.
+        for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
+        // What a store prints must not come between the messages.
+        let channel = FileHandle(fileDescriptor: fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3))
+        dup2(STDERR_FILENO, STDOUT_FILENO)
+        guard let line = readLine(), let task = try? JSONDecoder().decode(WorkerTask.self, from: Data(line.utf8)) else {
+            _exit(ConformanceCommand.usageStatus)
+        }
+        Self.endWithInput()
+        let suite = ConformanceSuite(harness, settings: task.settings)
+        await SameProcessExecutor().run(task.checks.compactMap(Check.named), of: suite) { kind in
+            guard let message = WorkerMessage(kind), let line = try? JSONEncoder().encode(message) else { return }
+            try? channel.write(contentsOf: line + Data("\n".utf8))
+        }
+        // Not by way of what libraries do when a process ends: a check that hung may still be within one.
+        _exit(0)
+    }
+
+    /// Ends the process when the command that started it is gone.
+    private static func endWithInput() {
+        Thread.detachNewThread {
+            while readLine() != nil {}
+            _exit(0)
+        }
+    }
+}
+
+extension WorkerMessage {
+    /// What a worker tells of an event.
+    fileprivate init?(_ kind: ConformanceEvent.Kind) {
+        switch kind {
+        case .declared(let capabilities): self = .declared(capabilities)
+        case .checkBegan(let check): self = .began(check.id)
+        case .checkEnded(let result): self = .ended(result)
+        case .storeBegan, .storeEnded: return nil
+        }
+    }
+}

@@ -1,0 +1,111 @@
+/// A report as one HTML page that needs nothing else: it compares the stores side by side, can be filtered where scripts
+/// run and is whole where they do not, and is readable on a phone.
+public struct HTMLReport: ReportWriter {
+    /// A writer.
+    public init() {}
+
+    public func text(of report: ConformanceReport) -> String {
+        let names = report.stores.map(\.name).joined(separator: ", ")
+        let page = [
+            HTMLPage.head(title: "Conformance of \(names)"), header(report, names: names), "<main>",
+            HTMLOverview(report: report).html, HTMLCapabilities(stores: report.stores).html,
+            HTMLFilter(report: report).html,
+            HTMLMatrix(report: report).html, HTMLOmissions(stores: report.stores).html, "</main>", footer(report),
+            HTMLPage.end,
+        ]
+        return page.joined(separator: "\n") + "\n"
+    }
+
+    private func header(_ report: ConformanceReport, names: String) -> String {
+        let failures = report.stores.reduce(0) { $0 + $1.results.count { $0.status.isFailure } }
+        let verdict =
+            !report.isComplete
+            ? "The run did not come to its end."
+            : failures > 0 ? "\(Words.counted(failures, "failure"))." : "No failures."
+        return """
+            <header>
+            <h1>Conformance of \(Escape.markup(names))</h1>
+            <p class="\(failures > 0 || !report.isComplete ? "bad" : "good")">\(verdict)</p>
+            <p>\(Words.counted(report.checks.count, "check")) over \(Words.counted(report.stores.count, "store")). \
+            What a store promises, and what was found.</p>
+            </header>
+            """
+    }
+
+    private func footer(_ report: ConformanceReport) -> String {
+        let facts = Words.run(report).map { "<dt>\($0)</dt><dd>\(Escape.markup($1))</dd>" }
+        return "<footer>\n<h2>The run</h2>\n<dl>\(facts.joined())</dl>\n</footer>"
+    }
+}
+
+/// Pieces of HTML that the parts of the page have in common.
+enum HTML {
+    /// A status: its sign, which differs by shape, and its words, which narrow cells show to screen readers only.
+    static func status(_ status: CheckStatus) -> String {
+        """
+        <span class="status \(status.rawValue)"><span aria-hidden="true">\(Words.sign(status))</span> \
+        <span class="words">\(Words.title(status))</span></span>
+        """
+    }
+
+    /// A table that moves sideways by itself where there are too many stores for the page.
+    static func table(caption: String, heading: [String], rows: [String], className: String) -> String {
+        let cells = heading.map { "<th scope=\"col\"><span>\(Escape.markup($0))</span></th>" }.joined()
+        return """
+            <div class="scroll" tabindex="0" role="region" aria-label="\(Escape.markup(caption))">
+            <table class="\(className)">
+            <caption>\(Escape.markup(caption))</caption>
+            <thead><tr>\(cells)</tr></thead>
+            <tbody>
+            \(rows.joined(separator: "\n"))
+            </tbody>
+            </table>
+            </div>
+            """
+    }
+}
+
+/// What the page says at first: which profile each store has reached, and how many checks ended in which way.
+struct HTMLOverview {
+    let report: ConformanceReport
+
+    var html: String {
+        let rows = Profile.allCases.map(verdicts) + CheckStatus.allCases.filter(occurs).map(totals) + [time]
+        return "<section>\n<h2>Profiles</h2>\n"
+            + HTML.table(
+                caption: "Profiles that each store reaches, and how its checks ended",
+                heading: [""] + report.stores.map(\.name), rows: rows, className: "overview")
+            + "\n</section>"
+    }
+
+    private func verdicts(_ profile: Profile) -> String {
+        let cells = report.stores.map { store in
+            guard let verdict = store.profiles.first(where: { $0.profile == profile }) else { return "<td></td>" }
+            let sign =
+                switch verdict.outcome {
+                case .reached: "✓"
+                case .open: "○"
+                case .missed: "✗"
+                }
+            return """
+                <td><span class="verdict \(verdict.outcome.rawValue)"><span aria-hidden="true">\(sign)</span> \
+                \(verdict.words)</span></td>
+                """
+        }
+        return "<tr class=\"profile\"><th scope=\"row\">\(profile.title)</th>\(cells.joined())</tr>"
+    }
+
+    private func occurs(_ status: CheckStatus) -> Bool {
+        [.passed, .failed].contains(status) || report.stores.contains { $0.totals[status] > 0 }
+    }
+
+    private func totals(_ status: CheckStatus) -> String {
+        let cells = report.stores.map { "<td>\($0.totals[status])</td>" }.joined()
+        return "<tr class=\"number\"><th scope=\"row\">\(Words.title(status))</th>\(cells)</tr>"
+    }
+
+    private var time: String {
+        let cells = report.stores.map { "<td>\(Words.seconds($0.seconds))</td>" }.joined()
+        return "<tr class=\"number\"><th scope=\"row\">time</th>\(cells)</tr>"
+    }
+}

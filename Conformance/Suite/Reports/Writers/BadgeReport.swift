@@ -1,0 +1,47 @@
+internal import Foundation
+
+/// A badge as shields.io takes it from an endpoint: the highest profile that every store has reached, or the failures.
+public struct BadgeReport: ReportWriter {
+    /// A writer.
+    public init() {}
+
+    public func text(of report: ConformanceReport) throws -> String {
+        let (message, color) = BadgeReport.message(report)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let badge = Badge(schemaVersion: 1, label: "tideline conformance", message: message, color: color)
+        return String(decoding: try encoder.encode(badge), as: UTF8.self) + "\n"
+    }
+
+    private struct Badge: Encodable {
+        var schemaVersion: Int
+        var label: String
+        var message: String
+        var color: String
+    }
+
+    private static func message(_ report: ConformanceReport) -> (message: String, color: String) {
+        let reached = Profile.allCases.last { profile in
+            !report.stores.isEmpty
+                && report.stores.allSatisfy { store in
+                    store.profiles.contains { $0.profile == profile && $0.outcome == .reached }
+                }
+        }
+        let failures = report.stores.reduce(0) { sum, store in
+            sum + store.results.count { $0.status.isFailure || $0.status == .knownFailure }
+        }
+        let parts = [reached?.title, failures > 0 ? "\(failures) failed" : nil].compactMap { $0 }
+        let message = parts.isEmpty ? "not all run" : parts.joined(separator: ", ")
+        return (message, color(reached, failures: failures))
+    }
+
+    private static func color(_ reached: Profile?, failures: Int) -> String {
+        switch reached {
+        case .full where failures == 0: "brightgreen"
+        case .durable: "green"
+        case .standard: "yellowgreen"
+        case .full, .syncCore: "yellow"
+        case nil: failures > 0 ? "red" : "lightgrey"
+        }
+    }
+}

@@ -1,0 +1,108 @@
+/// A report as Markdown: the profiles that each store reaches, and a table of checks and stores for each group.
+public struct MarkdownReport: ReportWriter {
+    /// A writer.
+    public init() {}
+
+    public func text(of report: ConformanceReport) -> String {
+        var parts = ["# Conformance", verdicts(report), totals(report), run(report), "## Checks", legend(report)]
+        for group in report.groups {
+            parts.append("### \(group.title)")
+            parts.append(matrix(report.checks(of: group), report))
+        }
+        let notes = notes(report)
+        if !notes.isEmpty { parts += ["## Failures", notes.joined(separator: "\n")] }
+        let omissions = omissions(report)
+        if !omissions.isEmpty { parts += ["## What did not run", omissions.joined(separator: "\n")] }
+        return parts.joined(separator: "\n\n") + "\n"
+    }
+
+    private func verdicts(_ report: ConformanceReport) -> String {
+        MarkdownTable(
+            heading: ["Store"] + Profile.allCases.map(\.title),
+            rows: report.stores.map { store in [store.name] + store.profiles.map(\.words) }
+        ).text
+    }
+
+    private func totals(_ report: ConformanceReport) -> String {
+        let statuses = CheckStatus.allCases.filter { status in report.stores.contains { $0.totals[status] > 0 } }
+        return MarkdownTable(
+            heading: ["Store"] + statuses.map { "\(Words.sign($0)) \(Words.title($0))" } + ["time"],
+            rows: report.stores.map { store in
+                [store.name] + statuses.map { "\(store.totals[$0])" } + [Words.seconds(store.seconds)]
+            }
+        ).text
+    }
+
+    private func run(_ report: ConformanceReport) -> String {
+        let facts = Words.run(report).map { "\($0): \(Escape.markdown($1))" }.joined(separator: " · ")
+        return report.isComplete ? facts : "The run did not come to its end. " + facts
+    }
+
+    private func legend(_ report: ConformanceReport) -> String {
+        CheckStatus.allCases.filter { status in report.stores.contains { $0.totals[status] > 0 } }
+            .map { "\(Words.sign($0)) \(Words.meaning($0))" }.joined(separator: " · ")
+    }
+
+    private func matrix(_ checks: [CheckSummary], _ report: ConformanceReport) -> String {
+        MarkdownTable(
+            heading: ["Check", "Promise"] + report.stores.map(\.name),
+            rows: checks.map { check in
+                [check.id, check.promise]
+                    + report.stores.map { store in store.result(of: check).map { Words.sign($0.status) } ?? "" }
+            }
+        ).text
+    }
+
+    private func notes(_ report: ConformanceReport) -> [String] {
+        report.stores.flatMap { store in
+            store.results.filter { $0.failure != nil || $0.status == .unexpectedPass }.map { result in
+                let about = [result.reason, result.failure?.message].compactMap { $0 }.joined(separator: ": ")
+                return "- \(Escape.markdown("\(store.name) \(result.id)")), \(Words.title(result.status)): "
+                    + Escape.markdown(about)
+            }
+        }
+    }
+
+    private func omissions(_ report: ConformanceReport) -> [String] {
+        report.stores.flatMap { store in
+            Omission.all(of: store).map { omission in
+                "- \(Escape.markdown(store.name)), \(Words.title(omission.status)): "
+                    + Escape.markdown("\(omission.reason) (\(omission.ids.joined(separator: ", ")))")
+            }
+        }
+    }
+}
+
+/// The list of checks as Markdown, for documentation.
+public struct MarkdownCheckList: Sendable {
+    /// A writer.
+    public init() {}
+
+    /// A heading and a table for each group of the checks.
+    public func text(of checks: [Check]) -> String {
+        let groups = CheckGroup.allCases.map { group in (group, checks.filter { $0.group == group }) }
+        let parts = groups.filter { !$0.1.isEmpty }.map { group, checks in
+            let table = MarkdownTable(
+                heading: ["Check", "Promise", "Kind", "Needs"],
+                rows: checks.map { check in
+                    [check.id, check.promise, Words.title(check.tier)]
+                        + [check.needs.map(Words.title).joined(separator: ", ")]
+                })
+            return "## \(group.title)\n\n\(table.text)"
+        }
+        return parts.joined(separator: "\n\n") + "\n"
+    }
+}
+
+/// A table in Markdown, its cells escaped.
+struct MarkdownTable {
+    var heading: [String]
+    var rows: [[String]]
+
+    var text: String {
+        ([line(heading), "|" + String(repeating: " --- |", count: heading.count)] + rows.map(line))
+            .joined(separator: "\n")
+    }
+
+    private func line(_ cells: [String]) -> String { "| " + cells.map(Escape.markdown).joined(separator: " | ") + " |" }
+}

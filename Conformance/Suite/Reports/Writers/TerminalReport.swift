@@ -1,0 +1,128 @@
+/// The end of a run as one reads it on a terminal: failures with all that is known of them, what did not run and why,
+/// and a summary.
+public struct TerminalReport: ReportWriter {
+    /// Of a longer script only so many lines are shown; the other forms have all of it.
+    private static let scriptLines = 40
+
+    /// The command that ran the suite, as one types it; nil leaves out how to repeat a check.
+    public var command: String?
+    /// With colours or without.
+    public var style: TerminalStyle
+    /// Whether what was skipped and not run is left out.
+    public var isQuiet: Bool
+
+    /// A writer.
+    public init(
+        command: String? = nil, style: TerminalStyle = TerminalStyle(isColored: false), isQuiet: Bool = false
+    ) {
+        self.command = command
+        self.style = style
+        self.isQuiet = isQuiet
+    }
+
+    public func text(of report: ConformanceReport) -> String {
+        var parts = report.stores.flatMap { store in failures(of: store, report) }
+        let known = knownFailures(report)
+        if !isQuiet, !known.isEmpty { parts.append(known.joined(separator: "\n")) }
+        let omitted = omissions(report)
+        if !isQuiet, !omitted.isEmpty { parts.append(omitted.joined(separator: "\n")) }
+        parts.append(summary(report))
+        parts.append(verdict(report))
+        return parts.joined(separator: "\n\n") + "\n"
+    }
+
+    // MARK: Failures
+
+    private func failures(of store: StoreReport, _ report: ConformanceReport) -> [String] {
+        store.results.filter(\.status.isFailure).map { failure($0, of: store, report) }
+    }
+
+    private func failure(_ result: CheckResult, of store: StoreReport, _ report: ConformanceReport) -> String {
+        let title = style.bad(Words.title(result.status).uppercased())
+        let promise = report.check(result.id)?.promise ?? ""
+        var lines = ["\(title)  \(Escape.line(store.name))  \(style.strong(Escape.line("\(result.id)  \(promise)")))"]
+        if result.status == .unexpectedPass {
+            lines.append("    It holds, but is listed as a known failure: \(Escape.line(result.reason ?? ""))")
+        }
+        if let failure = result.failure { lines += indented(failure.message, by: 4) }
+        if let command {
+            let words = Words.options(result, store: store.name, report).map(Self.quoted)
+            lines.append("    repeat: \(command) \(words.joined(separator: " "))")
+        }
+        if let script = result.failure?.script { lines += [""] + self.script(script) }
+        return lines.joined(separator: "\n")
+    }
+
+    private func script(_ text: String) -> [String] {
+        let lines = indented(text, by: 8)
+        guard lines.count > Self.scriptLines + 1 else { return lines.map(style.faint) }
+        let rest = "        … \(lines.count - Self.scriptLines) more lines, which a report in JSON or HTML has"
+        return lines.prefix(Self.scriptLines).map(style.faint) + [rest]
+    }
+
+    private func indented(_ text: String, by count: Int) -> [String] {
+        let blanks = String(repeating: " ", count: count)
+        return Escape.terminal(text).split(separator: "\n", omittingEmptySubsequences: false)
+            .map { $0.isEmpty ? "" : blanks + $0 }
+    }
+
+    /// A word as a shell takes it as one.
+    private static func quoted(_ word: String) -> String {
+        let isPlain = word.unicodeScalars.allSatisfy { scalar in
+            scalar.isASCII && scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+                || "-_./,:=+@%".unicodeScalars.contains(scalar)
+        }
+        return isPlain && !word.isEmpty ? word : "'\(Escape.line(word).replacing("'", with: "'\\''"))'"
+    }
+
+    // MARK: What did not run
+
+    private func knownFailures(_ report: ConformanceReport) -> [String] {
+        report.stores.flatMap { store in
+            store.results.filter { $0.status == .knownFailure }.map { result in
+                "\(style.open("known failure"))  \(Escape.line("\(store.name)  \(result.id)  \(result.reason ?? "")"))"
+            }
+        }
+    }
+
+    /// A line for each reason, with the number of checks and the first of them.
+    private func omissions(_ report: ConformanceReport) -> [String] {
+        let rows = report.stores.flatMap { store in
+            Omission.all(of: store).map { omission in
+                [Words.title(omission.status), store.name, "\(omission.ids.count)"]
+                    + ["\(omission.reason) (\(Self.listed(omission.ids)))"]
+            }
+        }
+        return TextTable(rows: rows.map { $0.map(Escape.line) }, numbers: [2]).lines
+    }
+
+    private static func listed(_ ids: [String]) -> String {
+        ids.count > 3 ? "\(ids[0]) … \(ids[ids.count - 1])" : ids.joined(separator: ", ")
+    }
+
+    // MARK: The summary
+
+    private func summary(_ report: ConformanceReport) -> String {
+        let counted = CheckStatus.allCases.filter { status in
+            [.passed, .failed].contains(status) || report.stores.contains { $0.totals[status] > 0 }
+        }
+        let heading = ["store"] + counted.map(Words.title) + ["time"] + Profile.allCases.map(\.title)
+        let rows = report.stores.map { store in
+            [Escape.line(store.name)] + counted.map { "\(store.totals[$0])" } + [Words.seconds(store.seconds)]
+                + store.profiles.map(\.words)
+        }
+        var lines = TextTable(rows: [heading] + rows, numbers: Set(1...counted.count + 1)).lines
+        lines[0] = style.strong(lines[0])
+        return lines.joined(separator: "\n")
+    }
+
+    private func verdict(_ report: ConformanceReport) -> String {
+        let failures = report.stores.reduce(0) { $0 + $1.results.count { $0.status.isFailure } }
+        let checks = Words.counted(report.checks.count, "check")
+        let over = report.stores.count == 1 ? "" : " over \(report.stores.count) stores"
+        if !report.isComplete { return style.open("The run did not come to its end.") }
+        guard failures == 0 else { return style.bad("\(Words.counted(failures, "failure")) in \(checks)\(over).") }
+        let rest = report.stores.contains { $0.totals.notRun > 0 } ? "; not all of them ran." : "."
+        return style.good("No failures") + " in \(checks)\(over)\(rest)"
+    }
+}
