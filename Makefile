@@ -23,6 +23,7 @@ demo: dependencies
 test: dependencies
 	swift build --build-tests
 	scripts/test-linking
+	scripts/test-example
 	ulimit -S -n "$$(ulimit -H -n)" && \
 	    SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 swift test --skip-build --disable-xctest
 
