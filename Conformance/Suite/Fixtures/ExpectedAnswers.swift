@@ -5,7 +5,8 @@ struct ExpectedAnswers {
     /// A query and its answer.
     struct Item {
         var query: Query
-        var ids: [RowID]
+        /// Nil where the evaluator's answer alone is the measure.
+        var ids: [RowID]?
         /// Whether a store may refuse the query, as long as it gives no wrong answer.
         var mayBeRefused: Bool
     }
@@ -21,6 +22,11 @@ struct ExpectedAnswers {
     /// A query finds the rows of these ids, in this order. Its table is any: the definitions of the sample are put there.
     mutating func gives(_ query: Query, _ ids: RowID...) {
         items.append(Item(query: query, ids: ids, mayBeRefused: mayBeRefused))
+    }
+
+    /// A query gives what the evaluator says.
+    mutating func givesAsEvaluated(_ query: Query) {
+        items.append(Item(query: query, ids: nil, mayBeRefused: mayBeRefused))
     }
 
     /// A condition finds the rows of these ids, which come in ascending order.

@@ -1,4 +1,7 @@
 extension Check {
-    /// Order and paging.
-    static let order: [Check] = []
+    /// Order, paging, count and selection.
+    static let order: [Check] = [
+        orderKeys, orderWithConditions, orderTypes, orderIDs, orderPaging, orderPages, orderCount, orderScan,
+        orderSelection,
+    ].flatMap { $0 }
 }

@@ -1,0 +1,123 @@
+internal import TidelineStore
+
+extension TableSchema {
+    fileprivate static let counted = TableSchema("Counted", columns: [.int("n"), .string("s")], indexes: [["n"]])
+}
+
+private let n = Predicate.column("n")
+
+extension Trial {
+    /// A store with 20 rows, five of which have each of the numbers 0 to 2; the last five have none.
+    fileprivate func countedStore() throws -> TracedStore {
+        let store = try store(.counted)
+        let rows: [Row] = (0..<20).map { ["id": .string("r\($0)"), "n": $0 % 4 == 3 ? .null : .int(Int64($0 % 4))] }
+        try store.write { try $0.upsert(rows, into: "Counted") }
+        return store
+    }
+
+    /// Fails unless a query's total count is that, in a read and in a write.
+    fileprivate func expectTotal(_ query: Query, in store: TracedStore, is expected: Int?) throws {
+        let inRead = try store.read { try $0.rows(matching: query).totalCount }
+        try expect(inRead, is: expected, "the total count of \(query.swiftSource)")
+        let inWrite = try store.write { try $0.rows(matching: query).totalCount }
+        try expect(inWrite, is: expected, "the total count of \(query.swiftSource) in a write")
+    }
+}
+
+extension Check {
+    /// Counts.
+    static let orderCount: [Check] = [
+        Check(
+            "ORD-051", "The total count is that of all rows that match, whatever skip and limit",
+            why: "A count of what the page holds tells an app that there is no second page."
+        ) { trial in
+            let store = try trial.countedStore()
+            let query = Query("Counted", includesTotalCount: true)
+            try trial.expectTotal(query, in: store, is: 20)
+            try trial.expectTotal(query.limit(3), in: store, is: 20)
+            try trial.expectTotal(query.skip(18), in: store, is: 20)
+            try trial.expectTotal(query.skip(5).limit(5), in: store, is: 20)
+            try trial.expectTotal(query.order(by: "n").limit(1), in: store, is: 20)
+        },
+        Check("ORD-052", "The total count heeds the condition") { trial in
+            let store = try trial.countedStore()
+            let query = Query("Counted", includesTotalCount: true)
+            try trial.expectTotal(query.filter(n == 1), in: store, is: 5)
+            try trial.expectTotal(query.filter(n != 1).limit(2), in: store, is: 15)
+            try trial.expectTotal(query.filter(n.isNull).skip(1).limit(1), in: store, is: 5)
+            try trial.expectTotal(query.filter(n > 0 && .id < "r2").order(by: "n").limit(1), in: store, is: 6)
+        },
+        Check(
+            "ORD-053", "The total count is there with a limit of 0, and with a skip past the end",
+            why: "A store that reads no row for a limit of 0 must count all the same."
+        ) { trial in
+            let store = try trial.countedStore()
+            let query = Query("Counted", includesTotalCount: true)
+            try trial.expectTotal(query.limit(0), in: store, is: 20)
+            try trial.expectTotal(query.filter(n == 1).limit(0), in: store, is: 5)
+            try trial.expectTotal(query.order(by: "n").limit(0), in: store, is: 20)
+            try trial.expectTotal(query.skip(100), in: store, is: 20)
+            try trial.expectTotal(query.skip(.max).limit(.max), in: store, is: 20)
+        },
+        Check("ORD-054", "A total count that is asked for is 0 where nothing matches, not nil") { trial in
+            let store = try trial.countedStore()
+            let query = Query("Counted", includesTotalCount: true)
+            try trial.expectTotal(query.filter(n == 9), in: store, is: 0)
+            try trial.expectTotal(query.filter(.or([])).limit(0), in: store, is: 0)
+        },
+        Check("ORD-055", "A total count that is not asked for is nil") { trial in
+            let store = try trial.countedStore()
+            try trial.expectTotal(Query("Counted"), in: store, is: nil)
+            try trial.expectTotal(Query("Counted").limit(3), in: store, is: nil)
+            try trial.expectTotal(Query("Counted", predicate: n == 1).skip(1).limit(0), in: store, is: nil)
+        },
+        Check(
+            "ORD-056", "The total count is complete when the scan was stopped",
+            why: "A store that counts as it goes has counted the rows that were read."
+        ) { trial in
+            let store = try trial.countedStore()
+            for query in [
+                Query("Counted", includesTotalCount: true), Query("Counted", includesTotalCount: true).order(by: "n"),
+                Query("Counted", includesTotalCount: true).skip(2).limit(9),
+            ] {
+                for stop in [1, 3] {
+                    let total = try store.read { reader in
+                        var seen = 0
+                        return try reader.scan(query) { _ in
+                            seen += 1
+                            return seen < stop ? .next : .stop
+                        }
+                    }
+                    try trial.expect(total, is: 20, "\(query.swiftSource) stopped after \(stop) rows: total count")
+                }
+            }
+        },
+        Check("ORD-057", "count(_:) does without skip, limit, order and selection") { trial in
+            let store = try trial.countedStore()
+            for (query, expected) in [
+                (Query("Counted"), 20), (Query("Counted").limit(0), 20), (Query("Counted").skip(19).limit(5), 20),
+                (Query("Counted", predicate: n == 1).limit(1), 5),
+                (Query("Counted", predicate: n == 1).order(by: "s").skip(4).select("s"), 5),
+                (Query("Counted", predicate: n == 9), 0), (Query("Counted", predicate: !(n == 9)).skip(.max), 20),
+            ] {
+                try trial.expect(
+                    try store.read { try $0.count(query) }, is: expected, "count(\(query.swiftSource))")
+                try trial.expect(
+                    try store.write { try $0.count(query) }, is: expected, "count(\(query.swiftSource)) in a write")
+            }
+        },
+        Check("ORD-058", "Counts follow what is inserted and deleted, within a write and after it") { trial in
+            let store = try trial.countedStore()
+            let ones = Query("Counted", predicate: n == 1)
+            try store.write { writer in
+                try writer.upsert(
+                    [["id": "new", "n": 1], ["id": "r0", "n": 1], ["id": "r1", "n": 2]], into: "Counted")
+                try writer.delete(ids: ["r5", "r2"], from: "Counted")
+                try trial.expect(try writer.count(ones), is: 5, "the count of n == 1 within the write")
+                try trial.expect(try writer.count(Query("Counted")), is: 19, "the count of all within the write")
+            }
+            try trial.expect(try store.read { try $0.count(ones) }, is: 5, "the count of n == 1 after the write")
+            try trial.expectTotal(Query("Counted", includesTotalCount: true).limit(1), in: store, is: 19)
+        },
+    ]
+}

@@ -1,0 +1,80 @@
+internal import TidelineStore
+
+extension SampleTable {
+    private static let mixedIDs: [Row] = ["b", "A", "c", "B2", "a1", "\u{C9}", "Z", "_", "2", "12"].map { id in
+        ["id": .string(id), "n": 1]
+    }
+    fileprivate static let folded = SampleTable(.int("n"), idMatching: .asciiCaseInsensitive, rows: mixedIDs)
+    fileprivate static let exact = SampleTable(.int("n"), idMatching: .exact, rows: mixedIDs + [["id": "a", "n": 1]])
+    fileprivate static let numbered = SampleTable(
+        .int("n"), idType: .int,
+        rows: [
+            ["id": 2, "n": 1], ["id": 10, "n": 1], ["id": -1, "n": 1], ["id": .int(.min), "n": 1],
+            ["id": .int(.max), "n": 1], ["id": .int(1 << 53 + 1), "n": 1], ["id": .int(1 << 53), "n": 1],
+            ["id": 0, "n": 1],
+        ])
+}
+
+extension Check {
+    /// The order of ids.
+    static let orderIDs: [Check] = [
+        Check(
+            "ORD-031", "Where ids match without regard to case, their order has none either",
+            why: "By bytes 'Z' comes before 'a'; an order must agree with what counts as equal."
+        ) { trial in
+            try trial.expectAnswers(over: .folded) { table in
+                table.gives(Query(""), "12", "2", "_", "A", "a1", "b", "B2", "c", "Z", "\u{C9}")
+                table.gives(Query("").order(by: "id"), "12", "2", "_", "A", "a1", "b", "B2", "c", "Z", "\u{C9}")
+            }
+        },
+        Check("ORD-032", "Where ids match exactly, they are ordered by their bytes") { trial in
+            try trial.expectAnswers(over: .exact) { table in
+                table.gives(Query(""), "12", "2", "A", "B2", "Z", "_", "a", "a1", "b", "c", "\u{C9}")
+                table.gives(Query("").order(by: "id"), "12", "2", "A", "B2", "Z", "_", "a", "a1", "b", "c", "\u{C9}")
+            }
+        },
+        Check("ORD-033", "A descending order by id is the reverse") { trial in
+            try trial.expectAnswers(over: .folded) { table in
+                let query = Query("").order(by: "id", descending: true)
+                table.gives(query, "\u{C9}", "Z", "c", "B2", "b", "a1", "A", "_", "2", "12")
+                table.gives(query.order(by: "n"), "\u{C9}", "Z", "c", "B2", "b", "a1", "A", "_", "2", "12")
+            }
+        },
+        Check("ORD-034", "Ties come by id as ids of the table compare") { trial in
+            try trial.expectAnswers(over: .folded) { table in
+                table.gives(Query("").order(by: "n"), "12", "2", "_", "A", "a1", "b", "B2", "c", "Z", "\u{C9}")
+                table.gives(
+                    Query("").order(by: "n", descending: true), "12", "2", "_", "A", "a1", "b", "B2", "c", "Z", "\u{C9}"
+                )
+            }
+        },
+        Check("ORD-035", "Ties come by descending id where the order says so") { trial in
+            try trial.expectAnswers(over: .folded) { table in
+                table.gives(
+                    Query("").order(by: "n").order(by: "id", descending: true), "\u{C9}", "Z", "c", "B2", "b", "a1",
+                    "A", "_", "2", "12")
+            }
+        },
+        Check(
+            "ORD-036", "Int ids are ordered as numbers, in ties too",
+            why: "As text, 10 comes before 2, and negative ids by their digits; the queue depends on this order."
+        ) { trial in
+            try trial.expectAnswers(over: .numbered) { table in
+                for query in [
+                    Query(""), Query("").order(by: "id"), Query("").order(by: "n"),
+                    Query("").order(by: "n", descending: true),
+                ] {
+                    table.gives(query, .int(.min), -1, 0, 2, 10, .int(1 << 53), .int(1 << 53 + 1), .int(.max))
+                }
+            }
+        },
+        Check("ORD-037", "Int ids in descending order begin with the greatest") { trial in
+            try trial.expectAnswers(over: .numbered) { table in
+                let query = Query("").order(by: "id", descending: true)
+                table.gives(query, .int(.max), .int(1 << 53 + 1), .int(1 << 53), 10, 2, 0, -1, .int(.min))
+                table.gives(query.limit(1), .int(.max))
+                table.gives(query.filter(.id < 10).limit(2), 2, 0)
+            }
+        },
+    ]
+}

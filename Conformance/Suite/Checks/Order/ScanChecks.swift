@@ -1,0 +1,138 @@
+internal import TidelineStore
+
+extension TableSchema {
+    fileprivate static let scanned = TableSchema("Scanned", columns: [.int("n"), .string("s")], indexes: [["n"]])
+}
+
+/// What a body ends a scan with.
+private struct Enough: Error {}
+
+extension Trial {
+    /// A store with the rows `0` to `9`, whose numbers go down.
+    fileprivate func scannedStore() throws -> TracedStore {
+        let store = try store(.scanned)
+        let rows: [Row] = (0..<10).map { ["id": .string("\($0)"), "n": .int(Int64(9 - $0)), "s": .string("s\($0)")] }
+        try store.write { try $0.upsert(rows, into: "Scanned") }
+        return store
+    }
+
+    /// Queries that stores run in different ways: along ids, along an index, sorted.
+    fileprivate static let scans: [Query] = [
+        Query("Scanned"), Query("Scanned").order(by: "n"), Query("Scanned").order(by: "s", descending: true),
+        Query("Scanned", predicate: .column("n") > 2), Query("Scanned", includesTotalCount: true).skip(1).limit(7),
+    ]
+}
+
+extension Check {
+    /// How a scan hands out its rows.
+    static let orderScan: [Check] = [
+        Check("ORD-059", "A scan calls its body once with each row, in the query's order") { trial in
+            let store = try trial.scannedStore()
+            let order = Query("Scanned").order(by: "n")
+            for (query, expected) in [
+                (Query("Scanned"), ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]),
+                (order, ["9", "8", "7", "6", "5", "4", "3", "2", "1", "0"]),
+                (order.skip(2).limit(3), ["7", "6", "5"]), (order.limit(0), []),
+                (Query("Scanned", predicate: .column("n") < 2), ["8", "9"]),
+            ] {
+                var seen: [String] = []
+                _ = try store.read { reader in
+                    try reader.scan(query) { row in
+                        seen.append(row.id)
+                        return .next
+                    }
+                }
+                try trial.expect(seen, is: expected, "the rows of \(query.swiftSource)")
+            }
+        },
+        Check(
+            "ORD-060", "A scan that is told to stop calls its body no more",
+            why: "Who stops has what it wanted: a body that is called again takes a row too many."
+        ) { trial in
+            let store = try trial.scannedStore()
+            for query in Trial.scans {
+                for stop in [2, 5] {
+                    var calls = 0
+                    _ = try store.read { reader in
+                        try reader.scan(query) { _ in
+                            calls += 1
+                            return calls < stop ? .next : .stop
+                        }
+                    }
+                    try trial.expect(calls, is: stop, "calls of the body of \(query.swiftSource)")
+                }
+            }
+        },
+        Check("ORD-061", "A scan stops at the first row when told there, in a read and in a write") { trial in
+            let store = try trial.scannedStore()
+            for query in Trial.scans {
+                var seen: [String] = []
+                _ = try store.read { reader in
+                    try reader.scan(query) { row in
+                        seen.append(row.id)
+                        return .stop
+                    }
+                }
+                let whole = try store.read { try $0.ids(query) }
+                try trial.expect(seen, is: Array(whole.prefix(1)), "the rows of \(query.swiftSource), stopped")
+                _ = try store.write { writer in
+                    try writer.scan(query) { row in
+                        seen.append(row.id)
+                        return .stop
+                    }
+                }
+                try trial.expect(seen.count, is: 2, "calls in a read and a write of \(query.swiftSource)")
+            }
+        },
+        Check(
+            "ORD-062", "What a scan's body throws ends the scan and is thrown on as it is",
+            why: "An adapter that wraps the error, or goes on, takes from the caller how it ends."
+        ) { trial in
+            let store = try trial.scannedStore()
+            for query in Trial.scans {
+                var calls = 0
+                do {
+                    _ = try store.read { reader in
+                        try reader.scan(query) { _ in
+                            calls += 1
+                            throw Enough()
+                        }
+                    }
+                    throw CheckFailure("\(query.swiftSource): the body's error was not thrown on")
+                } catch is Enough {
+                    try trial.expect(calls, is: 1, "calls of the body of \(query.swiftSource)")
+                }
+            }
+            try trial.expect(try store.read { try $0.count(Query("Scanned")) }, is: 10, "the count afterwards")
+        },
+        Check("ORD-063", "After a scan that was stopped or thrown out of, the same reader reads on") { trial in
+            let store = try trial.scannedStore()
+            for query in Trial.scans {
+                let counts = try store.read { reader in
+                    try reader.scan(query) { _ in .stop }
+                    _ = try? reader.scan(query) { _ in throw Enough() }
+                    return [try reader.count(Query("Scanned")), try reader.ids(Query("Scanned")).count]
+                }
+                try trial.expect(counts, is: [10, 10], "count and rows after \(query.swiftSource)")
+            }
+        },
+        Check(
+            "ORD-064", "A row kept from a scan stays as it was when the scan goes on and ends",
+            why: "Rows are lent: one that is made owned must not share the buffer into which the next is read."
+        ) { trial in
+            let store = try trial.scannedStore()
+            for query in Trial.scans {
+                var kept: [Row] = []
+                _ = try store.read { reader in
+                    try reader.scan(query) { row in
+                        kept.append(row.owned())
+                        return .next
+                    }
+                }
+                let ids = kept.map(\.id)
+                let texts = kept.map { $0["s"]?.string ?? "" }
+                try trial.expect(texts, is: ids.map { "s\($0)" }, "the texts of \(query.swiftSource)")
+            }
+        },
+    ]
+}

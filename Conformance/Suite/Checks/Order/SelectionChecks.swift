@@ -1,0 +1,147 @@
+internal import TidelineStore
+
+extension TableSchema {
+    fileprivate static let chosen = TableSchema(
+        "Chosen", columns: [.int("n"), .string("s"), .bool("b"), .timestamp("at")], indexes: [["n"], ["s"]])
+    fileprivate static let unversioned = TableSchema(
+        "Unversioned", columns: [.int("n"), .string("s")], systemColumns: [], indexes: [["n"]])
+}
+
+extension Trial {
+    fileprivate func chosenStore() throws -> TracedStore {
+        let store = try store(.chosen, .unversioned)
+        try store.write { writer in
+            try writer.upsert(
+                [
+                    ["id": "1", "n": 1, "s": "one", "b": true, "at": .ticks(7), "version": "AAA="],
+                    ["id": "2", "n": 2, "b": false],
+                ], into: "Chosen")
+            try writer.upsert(["id": "1", "n": 1, "s": "one"], into: "Unversioned")
+        }
+        return store
+    }
+
+    /// Fails unless queries give these rows, in a read, in a write and after the store was opened again.
+    fileprivate func expect(_ answers: [(query: Query, rows: [Row])]) throws {
+        var store = try chosenStore()
+        for (query, rows) in answers {
+            try expect(try store.read { try $0.rows(matching: query) }.rows, are: rows, query.swiftSource)
+            let found = try store.write { try $0.rows(matching: query) }.rows
+            try expect(found, are: rows, "\(query.swiftSource) in a write")
+        }
+        store = try reopened(store)
+        for (query, rows) in answers {
+            try expect(
+                try store.read { try $0.rows(matching: query) }.rows, are: rows, "\(query.swiftSource), reopened")
+        }
+    }
+}
+
+extension Check {
+    /// Which columns the rows have.
+    static let orderSelection: [Check] = [
+        Check(
+            "ORD-065", "Without a selection, a row names all columns, null where it has no value",
+            why: "Null is a value: a column that is left out where it is null looks like one that was not asked for."
+        ) { trial in
+            try trial.expect([
+                (
+                    Query("Chosen", predicate: .id == "2"),
+                    [
+                        [
+                            "id": "2", "n": 2, "s": .null, "b": false, "at": .null, "createdAt": .null,
+                            "updatedAt": .null, "version": .null,
+                        ]
+                    ]
+                )
+            ])
+        },
+        Check("ORD-066", "A selection gives its columns and no others, beside id and version") { trial in
+            try trial.expect([
+                (
+                    Query("Chosen").select("s", "n"),
+                    [
+                        ["id": "1", "n": 1, "s": "one", "version": "AAA="],
+                        ["id": "2", "n": 2, "s": .null, "version": .null],
+                    ]
+                )
+            ])
+        },
+        Check(
+            "ORD-067", "A selection always has the version, where the table keeps one",
+            why: "A row that is read without its version, changed and pushed overwrites what others wrote."
+        ) { trial in
+            try trial.expect([
+                (
+                    Query("Chosen").select("b"),
+                    [["id": "1", "b": true, "version": "AAA="], ["id": "2", "b": false, "version": .null]]
+                ),
+                (Query("Unversioned").select("s"), [["id": "1", "s": "one"]]),
+            ])
+        },
+        Check("ORD-068", "A selection of no columns gives id and version") { trial in
+            try trial.expect([
+                (Query("Chosen", selection: []), [["id": "1", "version": "AAA="], ["id": "2", "version": .null]]),
+                (Query("Unversioned", selection: []), [["id": "1"]]),
+            ])
+        },
+        Check("ORD-069", "A column that is selected twice comes once, and so do id and version") { trial in
+            try trial.expect([
+                (
+                    Query("Chosen", predicate: .id == "1").select("s", "s", "id", "version", "s", "id"),
+                    [["id": "1", "s": "one", "version": "AAA="]]
+                )
+            ])
+        },
+        Check("ORD-070", "System columns are selected like others") { trial in
+            try trial.expect([
+                (
+                    Query("Chosen", predicate: .id == "1").select("updatedAt", "at"),
+                    [["id": "1", "at": .ticks(7), "updatedAt": .null, "version": "AAA="]]
+                )
+            ])
+        },
+        Check(
+            "ORD-071", "A condition on a column that is not selected holds all the same",
+            why: "A store that reads the selected columns only has nothing to test."
+        ) { trial in
+            try trial.expect([
+                (
+                    Query("Chosen", predicate: .column("n") == 2).select("b"),
+                    [["id": "2", "b": false, "version": .null]]
+                ),
+                (
+                    Query("Chosen", predicate: .column("s").hasPrefix("o") && .column("at") > .ticks(1)).select("n"),
+                    [["id": "1", "n": 1, "version": "AAA="]]
+                ),
+            ])
+        },
+        Check("ORD-072", "Condition, order, paging and count go by columns that are not selected") { trial in
+            let query = Query("Chosen", predicate: .column("n") > 0, selection: ["b"], includesTotalCount: true)
+                .order(by: "n", descending: true).skip(1)
+            try trial.expect([
+                (query, [["id": "1", "b": true, "version": "AAA="]])
+            ])
+        },
+        Check(
+            "ORD-073", "A selection of a column that the table does not define is an error that names it",
+            why: "An unknown name is a text to some engines: the row has a column with its own name in it."
+        ) { trial in
+            let store = try trial.chosenStore()
+            for query in [
+                Query("Chosen").select("nope"), Query("Chosen").select("n", "nope"),
+                Query("Chosen", predicate: .or([])).select("nope"),
+            ] {
+                try trial.expectError(.invalidValue, query.swiftSource, table: "Chosen", column: "nope") {
+                    _ = try store.read { try $0.rows(matching: query) }
+                }
+            }
+            try trial.expectError(.invalidValue, "a selection of N", table: "Chosen", column: "N") {
+                _ = try store.read { try $0.rows(matching: Query("Chosen").select("N")) }
+            }
+            try trial.expectError(.invalidValue, "a selection of version", table: "Unversioned", column: "version") {
+                _ = try store.read { try $0.rows(matching: Query("Unversioned").select("version")) }
+            }
+        },
+    ]
+}

@@ -1,0 +1,185 @@
+internal import TidelineStore
+
+extension SampleTable {
+    /// Ties, nulls and negatives, in two columns.
+    fileprivate static let ties = SampleTable(
+        .int("n"), .int("m"), .string("s"),
+        rows: [
+            ["id": "a", "n": 2, "m": 1, "s": "x"], ["id": "b", "n": 1, "m": 2, "s": "x"], ["id": "c", "m": 1],
+            ["id": "d", "n": 2, "m": 2, "s": "x"], ["id": "e", "n": 1, "s": "w"], ["id": "f", "s": "w"],
+            ["id": "g", "n": -5, "m": 1, "s": "w"],
+        ])
+}
+
+private let n = Predicate.column("n")
+private let m = Predicate.column("m")
+
+extension Query {
+    /// Ordered by columns, one that begins with a minus from the greatest down.
+    fileprivate init(by columns: String..., where predicate: Predicate? = nil) {
+        let order = columns.map {
+            OrderTerm($0.hasPrefix("-") ? String($0.dropFirst()) : $0, descending: $0.hasPrefix("-"))
+        }
+        self.init("", predicate: predicate, order: order)
+    }
+}
+
+extension Check {
+    /// The keys of an order.
+    static let orderKeys: [Check] = [
+        Check(
+            "ORD-001", "Without an order, rows come by ascending id",
+            why: "The order in which they were inserted, or that of an index, differs from store to store."
+        ) { trial in
+            try trial.expectAnswers(over: .ties) { table in
+                table.gives(Query(""), "a", "b", "c", "d", "e", "f", "g")
+                table.gives(Query("", predicate: n >= 1), "a", "b", "d", "e")
+                table.gives(Query("", predicate: n.isIn([2, 1])), "a", "b", "d", "e")
+                table.gives(Query("", predicate: n < 2 || m == 1), "a", "b", "c", "e", "g")
+            }
+        },
+        Check("ORD-002", "An ascending order puts the least first, negative numbers before positive ones") { trial in
+            try trial.expectAnswers(over: .ties) { table in
+                table.gives(Query(by: "n", where: n.isNotNull), "g", "b", "e", "a", "d")
+            }
+        },
+        Check("ORD-003", "A descending order puts the greatest first") { trial in
+            try trial.expectAnswers(over: .ties) { table in
+                table.gives(Query(by: "-n", where: n.isNotNull), "a", "d", "b", "e", "g")
+            }
+        },
+        Check("ORD-004", "Rows that are equal in an ascending order come by ascending id") { trial in
+            try trial.expectAnswers(over: .ties) { table in
+                table.gives(Query(by: "s", where: n > 0), "e", "a", "b", "d")
+                table.gives(Query(by: "m", where: m == 1), "a", "c", "g")
+            }
+        },
+        Check(
+            "ORD-005", "Rows that are equal in a descending order come by ascending id too",
+            why: "Who walks an index backwards gives the ids backwards as well; pages overlap where stores differ."
+        ) { trial in
+            try trial.expectAnswers(over: .ties) { table in
+                table.gives(Query(by: "-s", where: n > 0), "a", "b", "d", "e")
+                table.gives(Query(by: "-m", where: m == 1), "a", "c", "g")
+                table.gives(Query(by: "-n", where: n == 2), "a", "d")
+            }
+        },
+        Check(
+            "ORD-006", "Ascending, rows without a value come first",
+            why: "Engines differ in where they put null: first, last, or as they were told for the index."
+        ) { trial in
+            try trial.expectAnswers(over: .ties) { table in
+                table.gives(Query(by: "n"), "c", "f", "g", "b", "e", "a", "d")
+                table.gives(Query(by: "s"), "c", "e", "f", "g", "a", "b", "d")
+            }
+        },
+        Check("ORD-007", "Descending, rows without a value come last") { trial in
+            try trial.expectAnswers(over: .ties) { table in
+                table.gives(Query(by: "-n"), "a", "d", "b", "e", "g", "c", "f")
+                table.gives(Query(by: "-m"), "b", "d", "a", "c", "g", "e", "f")
+            }
+        },
+        Check("ORD-008", "A second key orders the rows that are equal in the first") { trial in
+            try trial.expectAnswers(over: .ties) { table in
+                table.gives(Query(by: "n", "m"), "f", "c", "g", "e", "b", "a", "d")
+                table.gives(Query(by: "m", "n"), "f", "e", "c", "g", "a", "b", "d")
+            }
+        },
+        Check(
+            "ORD-009", "Each key has a direction of its own",
+            why: "An index serves two keys in one direction only; who takes the first one's for both is half wrong."
+        ) { trial in
+            try trial.expectAnswers(over: .ties) { table in
+                table.gives(Query(by: "n", "-m"), "c", "f", "g", "b", "e", "d", "a")
+                table.gives(Query(by: "-n", "m"), "a", "d", "e", "b", "g", "f", "c")
+                table.gives(Query(by: "-n", "-m"), "d", "a", "b", "e", "g", "c", "f")
+            }
+        },
+        Check("ORD-010", "Three keys order one after the other") { trial in
+            try trial.expectAnswers(over: .ties) { table in
+                table.gives(Query(by: "s", "n", "m"), "c", "f", "g", "e", "b", "a", "d")
+                table.gives(Query(by: "s", "-m", "n"), "c", "g", "f", "e", "b", "d", "a")
+                table.gives(Query(by: "-s", "-n", "-m"), "d", "a", "b", "e", "g", "f", "c")
+            }
+        },
+        Check("ORD-011", "A column that is a key twice counts as it comes first") { trial in
+            try trial.expectAnswers(over: .ties) { table in
+                table.gives(Query(by: "n", "-n"), "c", "f", "g", "b", "e", "a", "d")
+                table.gives(Query(by: "-n", "n", "m"), "a", "d", "e", "b", "g", "f", "c")
+            }
+        },
+    ]
+
+    /// An order beside a condition, which an index serves or not.
+    static let orderWithConditions: [Check] = [
+        Check("ORD-012", "A condition on one column and an order by another hold together") { trial in
+            try trial.expectAnswers(over: .ties) { table in
+                table.gives(Query(by: "-n", where: m == 1), "a", "g", "c")
+                table.gives(Query(by: "n", where: m == 1), "c", "g", "a")
+                table.gives(Query(by: "m", where: n == 1), "e", "b")
+                table.gives(Query(by: "-m", where: n.isNull), "c", "f")
+            }
+        },
+        Check("ORD-013", "A range of a column and an order by that column hold together, in both directions") { trial in
+            try trial.expectAnswers(over: .ties) { table in
+                table.gives(Query(by: "n", where: n >= 1), "b", "e", "a", "d")
+                table.gives(Query(by: "-n", where: n >= 1), "a", "d", "b", "e")
+                table.gives(Query(by: "-n", where: n < 2), "b", "e", "g")
+                table.gives(Query(by: "n", where: n != 1), "c", "f", "g", "a", "d")
+            }
+        },
+        Check(
+            "ORD-014", "A membership does not order: its rows come in the query's order",
+            why: "A store that looks one value up after the other gives its rows in the order of the list."
+        ) { trial in
+            try trial.expectAnswers(over: .ties) { table in
+                table.gives(Query(by: "n", where: n.isIn([2, 1])), "b", "e", "a", "d")
+                table.gives(Query(by: "-n", where: n.isIn([1, 2])), "a", "d", "b", "e")
+                table.gives(Query(by: "m", where: n.isIn([2, .null, 1])), "e", "f", "a", "c", "b", "d")
+            }
+        },
+        Check("ORD-015", "Rows found by `or` come once, in the query's order") { trial in
+            try trial.expectAnswers(over: .ties) { table in
+                table.gives(Query(by: "n", where: n == 2 || m == 2), "b", "a", "d")
+                table.gives(Query(by: "-n", where: n < 0 || m == 1), "a", "g", "c")
+            }
+        },
+        Check("ORD-016", "An order by a column that is not selected is that order") { trial in
+            try trial.expectAnswers(over: .ties) { table in
+                var query = Query(by: "-n", "m")
+                query.selection = ["s"]
+                table.gives(query, "a", "d", "e", "b", "g", "f", "c")
+                query.selection = []
+                table.gives(query, "a", "d", "e", "b", "g", "f", "c")
+            }
+        },
+        Check("ORD-017", "A row that changes takes its new place in the order") { trial in
+            let schema = TableSchema("Moved", columns: [.int("n")], indexes: [["n"]])
+            let store = try trial.store(schema)
+            try store.write { try $0.upsert((1...4).map { ["id": .string("r\($0)"), "n": .int($0)] }, into: "Moved") }
+            try store.write { try $0.upsert([["id": "r1", "n": 9], ["id": "r4", "n": .null]], into: "Moved") }
+            let ascending = Query("Moved").order(by: "n")
+            try trial.expect(ascending, in: store, finds: ["r4", "r2", "r3", "r1"])
+            try trial.expect(
+                Query("Moved").order(by: "n", descending: true), in: store, finds: ["r1", "r3", "r2", "r4"])
+            try trial.expect(ascending, in: try trial.reopened(store), finds: ["r4", "r2", "r3", "r1"], "reopened")
+        },
+        Check(
+            "ORD-018", "An order by a column that the table does not define is an error that names it",
+            why: "SQL takes a quoted name that it does not know for a text, and orders by nothing."
+        ) { trial in
+            let store = try trial.store(.items)
+            for query in [
+                Query("TodoItem").order(by: "nope"), Query("TodoItem").order(by: "text").order(by: "nope"),
+                Query("TodoItem", predicate: .or([])).order(by: "nope", descending: true),
+            ] {
+                try trial.expectError(.invalidValue, query.swiftSource, table: "TodoItem", column: "nope") {
+                    _ = try store.read { try $0.rows(matching: query) }
+                }
+                try trial.expectError(.invalidValue, "deletion by \(query.swiftSource)", column: "nope") {
+                    _ = try store.write { try $0.delete(matching: query) }
+                }
+            }
+        },
+    ]
+}

@@ -1,0 +1,148 @@
+internal import TidelineStore
+
+extension SampleTable {
+    fileprivate static let types = SampleTable(
+        .bool("bool"), .int("int"), .double("double"), .timestamp("timestamp"), .bytes("bytes"), .json("json"),
+        rows: [
+            [
+                "id": "a", "bool": true, "int": .int(.max), "double": 0.0, "timestamp": .ticks(1),
+                "bytes": .bytes([1, 0]), "json": .json("[1]"),
+            ],
+            [
+                "id": "b", "bool": false, "int": .int(.min), "double": -0.0, "timestamp": .ticks(0),
+                "bytes": .bytes([127, 255]), "json": .json("[1,2]"),
+            ],
+            [
+                "id": "c", "int": 0, "double": -1.5, "timestamp": .ticks(-1), "bytes": .bytes([0]),
+                "json": .json("{}"),
+            ],
+            [
+                "id": "d", "bool": false, "int": .int(1 << 53 + 1), "double": 1e300, "timestamp": .timestamp(.max),
+                "bytes": .bytes([1]), "json": .json("[ 1]"),
+            ],
+            [
+                "id": "e", "bool": true, "int": -1, "double": .double(.leastNonzeroMagnitude),
+                "timestamp": .timestamp(.min), "bytes": .bytes([]),
+            ],
+            [
+                "id": "f", "bool": false, "int": .int(1 << 53), "timestamp": .ticks(10_000_000),
+                "bytes": .bytes([255]), "json": .json("{\"a\":1}"),
+            ],
+            ["id": "g", "bool": true, "int": 7, "double": -1e300, "bytes": .bytes([128]), "json": .json("[]")],
+        ])
+
+    fileprivate static let beyond = SampleTable(
+        .double("d"),
+        rows: [
+            ["id": "a", "d": .double(.infinity)], ["id": "b", "d": .double(-.infinity)], ["id": "c", "d": 1.0],
+            ["id": "d"], ["id": "e", "d": .double(.greatestFiniteMagnitude)],
+        ])
+
+    fileprivate static let nan = SampleTable(
+        .double("d"),
+        rows: [
+            ["id": "a", "d": .double(.nan)], ["id": "b", "d": 1.0], ["id": "c"], ["id": "d", "d": -1e300],
+            ["id": "e", "d": .double(.nan)],
+        ])
+}
+
+private func by(_ column: String, descending: Bool = false) -> Query {
+    Query("").order(by: column, descending: descending)
+}
+
+extension Check {
+    /// The order of each type.
+    static let orderTypes: [Check] = [
+        Check("ORD-019", "Bools are ordered null, false, true") { trial in
+            try trial.expectAnswers(over: .types) { table in
+                table.gives(by("bool"), "c", "b", "d", "f", "a", "e", "g")
+                table.gives(by("bool", descending: true), "a", "e", "g", "b", "d", "f", "c")
+            }
+        },
+        Check(
+            "ORD-020", "Ints are ordered by sign and all 64 bits",
+            why:
+                "The bytes of a negative number are greater than those of a positive one; a double tells not all apart."
+        ) { trial in
+            try trial.expectAnswers(over: .types) { table in
+                table.gives(by("int"), "b", "e", "c", "g", "f", "d", "a")
+                table.gives(by("int", descending: true), "a", "d", "f", "g", "c", "e", "b")
+            }
+        },
+        Check(
+            "ORD-021", "Doubles are ordered by value, and -0.0 and 0.0 are equal",
+            why: "By their bits negative doubles come in reverse, and -0.0 comes before 0.0, whatever the ids."
+        ) { trial in
+            try trial.expectAnswers(over: .types) { table in
+                table.gives(by("double"), "f", "g", "c", "a", "b", "e", "d")
+                table.gives(by("double", descending: true), "d", "e", "a", "b", "c", "g", "f")
+            }
+        },
+        Check("ORD-022", "Infinities come before and after all other doubles", needs: [.infinity]) { trial in
+            try trial.expectAnswers(over: .beyond) { table in
+                table.gives(by("d"), "d", "b", "c", "e", "a")
+                table.gives(by("d", descending: true), "a", "e", "c", "b", "d")
+            }
+        },
+        Check("ORD-023", "NaN comes after null and before all other doubles", needs: [.nan]) { trial in
+            try trial.expectAnswers(over: .nan) { table in
+                table.gives(by("d"), "c", "a", "e", "d", "b")
+                table.gives(by("d", descending: true), "b", "d", "a", "e", "c")
+            }
+        },
+        Check("ORD-024", "Instants are ordered to 100 ns, before 1970 too") { trial in
+            try trial.expectAnswers(over: .types) { table in
+                table.gives(by("timestamp"), "g", "e", "c", "b", "a", "f", "d")
+                table.gives(by("timestamp", descending: true), "d", "f", "a", "b", "c", "e", "g")
+            }
+        },
+        Check("ORD-025", "Bytes are ordered as unsigned numbers, a beginning before what it begins") { trial in
+            try trial.expectAnswers(over: .types) { table in
+                table.gives(by("bytes"), "e", "c", "d", "a", "b", "g", "f")
+                table.gives(by("bytes", descending: true), "f", "g", "b", "a", "d", "c", "e")
+            }
+        },
+        Check("ORD-026", "JSON is ordered by the bytes of its text") { trial in
+            try trial.expectAnswers(over: .types) { table in
+                table.gives(by("json"), "e", "d", "b", "a", "g", "f", "c")
+                table.gives(by("json", descending: true), "c", "f", "g", "a", "b", "d", "e")
+            }
+        },
+        Check(
+            "ORD-027", "Text is ordered by its UTF-8 bytes",
+            why: "A locale's collation puts 'a' before 'Z' and '2' before '12'; UTF-16 puts emoji before U+E000."
+        ) { trial in
+            try trial.expectAnswers(over: .texts) { table in
+                table.gives(
+                    by("s"), "23", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12", "13", "14",
+                    "15", "16", "17", "18", "19", "20", "21", "22")
+            }
+        },
+        Check("ORD-028", "Text in descending order is the reverse, null last") { trial in
+            try trial.expectAnswers(over: .texts) { table in
+                table.gives(
+                    by("s", descending: true), "22", "21", "20", "19", "18", "17", "16", "15", "14", "13", "12", "11",
+                    "10", "09", "08", "07", "06", "05", "04", "03", "02", "01", "23")
+            }
+        },
+        Check("ORD-029", "Texts and bytes longer than an engine's keys are ordered by their ends") { trial in
+            try trial.expectAnswers(over: .long) { table in
+                table.gives(by("s"), "f", "e", "a", "b", "c", "d")
+                table.gives(by("s", descending: true), "d", "c", "b", "a", "e", "f")
+                table.gives(by("b"), "f", "e", "a", "b", "c", "d")
+            }
+        },
+        Check("ORD-030", "System columns are ordered by like others") { trial in
+            let rows: [Row] = [
+                ["id": "a", "updatedAt": .ticks(11), "version": "b"],
+                ["id": "b", "updatedAt": .ticks(10), "version": "B"],
+                ["id": "c"], ["id": "d", "updatedAt": .ticks(10), "version": "a"],
+            ]
+            try trial.expectAnswers(over: SampleTable(.int("n"), rows: rows)) { table in
+                table.gives(by("updatedAt"), "c", "b", "d", "a")
+                table.gives(by("updatedAt", descending: true), "a", "b", "d", "c")
+                table.gives(by("version"), "c", "b", "d", "a")
+            }
+        },
+    ]
+}
