@@ -1,4 +1,4 @@
 extension Check {
     /// Two processes at work.
-    static let concurrencyProcesses: [Check] = []
+    static let concurrencyProcesses: [Check] = concurrencyProcessWriters + concurrencyProcessReaders
 }

@@ -1,3 +1,66 @@
+internal import TidelineStore
+
 extension Check {
-    static let lifecycleSharing: [Check] = []
+    /// Files that several processes open at once.
+    static let lifecycleSharing: [Check] = [
+        Check(
+            "LIF-105", "A second process opens a store that is open, and both read and write",
+            needs: [.sharedFiles, .process]
+        ) { trial in
+            let store = try trial.open()
+            let own = PairedTransactions(writer: "own", count: 3)
+            let other = PairedTransactions(writer: "other", count: 3)
+            try store.define(PairedTransactions.tables)
+            for number in own.numbers { try store.write { try own.apply(number, to: $0) } }
+            try trial.childFinishing(try trial.writing(other) + [.close])
+            try trial.expectPairs([own: 3...3, other: 3...3], in: store, "after another process wrote")
+        },
+        Check(
+            "LIF-106", "Closing one of two stores on the same files leaves the other's locks alone",
+            why: """
+                Where a lock belongs to a process and not to a file handle, closing any handle on the file gives up the \
+                locks of the process: the store that is still open writes beside other processes then, without any.
+                """,
+            tier: .stress, needs: [.sharedFiles, .process]
+        ) { trial in
+            let store = try trial.open()
+            try store.define(PairedTransactions.tables)
+            let second = try trial.open()
+            _ = try second.read { try $0.allRows("left") }
+            try second.close()
+            let times = 100 * trial.rounds
+            try trial.child([
+                .open(try trial.opening()), .wait, .increment(PairedCounter(), times: times), .close,
+            ]) { child in
+                try child.expect(ChildLine.waiting)
+                child.proceed()
+                for _ in 0..<times { _ = try PairedCounter().increment(in: store) }
+                let end = try child.finish()
+                try trial.expect(end.isWell, "another process that counts fails: \(end)")
+            }
+            let row = try store.read { try $0.row(in: "left", id: "counter") }
+            try trial.expect(row?["number"], is: .int(Int64(2 * times)), "what two processes counted to")
+        },
+        Check(
+            "LIF-107", "A process that closes the store leaves it open to the others",
+            why: "The one that closes last tidies up; one that closes while others are at work must not.",
+            needs: [.sharedFiles, .process]
+        ) { trial in
+            let own = PairedTransactions(writer: "own", count: 12, rows: 5)
+            let store = try trial.open()
+            try store.define(PairedTransactions.tables)
+            for number in own.numbers {
+                if number % 4 == 1 {
+                    let other = PairedTransactions(writer: "other\(number)", count: 2)
+                    try trial.childFinishing(try trial.writing(other) + [.close])
+                }
+                try store.write { try own.apply(number, to: $0) }
+            }
+            var expected = [own: 12...12]
+            for number in [1, 5, 9] { expected[PairedTransactions(writer: "other\(number)", count: 2)] = 2...2 }
+            try trial.expectPairs(expected, in: store, "after other processes opened and closed the store")
+            let reopened = try trial.reopened(store)
+            try trial.expectPairs(expected, in: reopened, "after the last one closed it")
+        },
+    ]
 }

@@ -1,0 +1,137 @@
+internal import TidelineStore
+
+extension Check {
+    /// What one process sees of another's work.
+    static let concurrencyProcessReaders: [Check] = [
+        Check(
+            "CON-105", "What another process commits is seen by the next read and by the next write",
+            why: "What a store keeps in memory, such as a page, a row or a number of rows, may be old by then.",
+            needs: [.sharedFiles, .process]
+        ) { trial in
+            let store = try trial.open()
+            try store.define(PairedTransactions.tables)
+            let find = ChildStep.find(table: "left", column: "number", value: 7)
+            let other = PairedTransactions(writer: "other", count: 3)
+            try trial.child([
+                .open(try trial.opening()), find, .wait, find, .write(other), .wait,
+            ]) { child in
+                try child.expect("")
+                try child.expect(ChildLine.waiting)
+                try trial.expectPairs([:], in: store, "before any process wrote")
+                try store.write { try $0.upsert(["id": "own", "number": 7], into: "left") }
+                try store.write { try $0.upsert(["id": "own", "number": 7], into: "right") }
+                child.proceed()
+                try child.expect("own")
+                try trial.expectNumbers(0..<3, from: child)
+                try trial.expectPairs([other: 3...3], in: store, "after another process wrote")
+                let count = try store.write { try $0.count(Query("left", predicate: .column("writer") == "other")) }
+                try trial.expect(count, is: other.rows(after: 3).count, "the other process' rows, seen from a write")
+            }
+        },
+        Check(
+            "CON-106", "Tables and columns that another process defines can be used at once",
+            why: "Definitions that a store read when it was opened may have changed since.",
+            needs: [.sharedFiles, .process]
+        ) { trial in
+            let store = try trial.store(.notes)
+            try store.write { try $0.upsert(["id": "1", "text": "old"], into: "Note") }
+            var notes = TableSchema.notes
+            notes.columns.append(.string("colour"))
+            try trial.childFinishing([.open(try trial.opening()), .define([notes, .items]), .close])
+            try trial.expect(try store.tables(), is: [notes, .items], "the tables after another process defined them")
+            try store.write { try $0.upsert(["id": "2", "text": "new", "colour": "red"], into: "Note") }
+            try store.write { try $0.upsert(["id": "1", "text": "Milk"], into: "TodoItem") }
+            let row = try store.read { try $0.row(in: "Note", id: "1") }
+            let old: Row = ["id": "1", "text": "old"]
+            try trial.expect(row, is: old.completed(for: notes), "a row of before, with the new column")
+            let red = Query("Note", predicate: .column("colour") == "red")
+            try trial.expect(red, in: store, finds: [.string("2")], "by the new column")
+        },
+        Check(
+            "CON-107", "An index that another process defines is kept up by the next write",
+            why: """
+                A store that knows a table's indexes from when it was opened writes rows that the new index lacks, and \
+                queries of every process miss them from then on.
+                """,
+            needs: [.sharedFiles, .process]
+        ) { trial in
+            let store = try trial.store(.notes)
+            try store.write { try $0.upsert(["id": "1", "number": 7], into: "Note") }
+            try store.write { try $0.upsert(["id": "2", "number": 8], into: "Note") }
+            var notes = TableSchema.notes
+            notes.indexes = [["number"]]
+            let find = ChildStep.find(table: "Note", column: "number", value: 7)
+            try trial.child([.open(try trial.opening()), .define([notes]), find, .wait, find, .wait]) { child in
+                try child.expect("1")
+                try child.expect(ChildLine.waiting)
+                try store.write { writer in
+                    try writer.upsert(["id": "1", "number": 8], into: "Note")
+                    try writer.upsert(["id": "2", "number": 7], into: "Note")
+                    try writer.upsert(["id": "3", "number": 7], into: "Note")
+                }
+                child.proceed()
+                try child.expect("2 3")
+                let query = Query("Note", predicate: .column("number") == 7)
+                try trial.expect(query, in: store, finds: ["2", "3"].map { .string($0) })
+            }
+        },
+        Check(
+            "CON-108", "A transaction of another process is seen when it is committed, and as a whole",
+            needs: [.sharedFiles, .readersBesideWriter, .process]
+        ) { trial in
+            let store = try trial.open()
+            try store.define(PairedTransactions.tables)
+            let other = PairedTransactions(writer: "other", count: 4, rows: 30)
+            try trial.child([.open(try trial.opening()), .writeAndWait(other), .say("committed"), .wait]) { child in
+                try child.expect(ChildLine.waiting)
+                try trial.expectPairs([other: 0...0], in: store, "before another process' write is committed")
+                child.proceed()
+                try child.expect("committed")
+                try trial.expectPairs([other: 4...4], in: store, "after another process' write was committed")
+            }
+        },
+        Check(
+            "CON-109", "A read sees one snapshot while another process commits",
+            needs: [.sharedFiles, .readersBesideWriter, .process]
+        ) { trial in
+            let store = try trial.open()
+            try store.define(PairedTransactions.tables)
+            let before = PairedTransactions(writer: "other", count: 2, rows: 10)
+            var after = before
+            after.first = 2
+            after.count = 6
+            let steps = try trial.writing(before) + [.wait, .write(after), .say(ChildLine.end), .wait]
+            try trial.child(steps) { child in
+                try trial.expectNumbers(0..<2, from: child)
+                try child.expect(ChildLine.waiting)
+                try store.read { reader in
+                    let first = try reader.allRows("left")
+                    child.proceed()
+                    try trial.expectNumbers(2..<8, from: child)
+                    try child.expect(ChildLine.end)
+                    try trial.expect(try reader.allRows("left"), are: first, "rows read twice in one read")
+                    try trial.expect(try reader.allRows("right"), are: first, "a table first read after the commits")
+                }
+                try trial.expectPairs([after: 8...8], in: store, "in the next read")
+            }
+        },
+        Check(
+            "CON-110", "Every read beside a process that writes sees whole transactions",
+            tier: .stress, needs: [.sharedFiles, .process]
+        ) { trial in
+            let store = try trial.open()
+            try store.define(PairedTransactions.tables)
+            let other = PairedTransactions(writer: "other", count: 60 * trial.rounds, rows: 4)
+            try trial.child(try trial.writing(other) + [.close]) { child in
+                var seen = 0
+                while try child.next() != nil {
+                    let totals = try trial.expectPairs([other: seen...other.count], in: store, "beside a writer")
+                    seen = totals[other] ?? 0
+                }
+                let end = try child.finish()
+                try trial.expect(end.isWell, "a process that writes beside a reader fails: \(end)")
+            }
+            try trial.expectPairs([other: other.count...other.count], in: store, "after the writer")
+        },
+    ]
+}
