@@ -1,0 +1,150 @@
+internal import Foundation
+internal import Synchronization
+internal import TidelineStore
+
+extension Check {
+    /// Tasks that are cancelled before or while they write.
+    static let scaleCancellation: [Check] = [
+        Check(
+            "SCA-014", "A write of a task that was cancelled before is done, or throws cancelled and leaves nothing",
+            why: "A view that goes away cancels its task; what that was about to store must be there or not be there."
+        ) { trial in
+            let store = try trial.store(.items, .notes)
+            let result = inTask { task in
+                task.cancel()
+                try writePair(to: store) {}
+            }
+            try expectWhole(result, in: store, trial)
+        },
+        Check(
+            "SCA-015", "A write of a task that is cancelled meanwhile is done, or throws cancelled and leaves nothing"
+        ) {
+            trial in
+            for moment in 0..<4 {
+                let name = "cancelled \(moment)"
+                let store = try trial.store(.items, .notes, in: name)
+                let result = inTask { task in
+                    var calls = 0
+                    try writePair(to: store) {
+                        if calls == moment { task.cancel() }
+                        calls += 1
+                    }
+                }
+                try expectWhole(result, in: store, trial)
+            }
+        },
+        Check(
+            "SCA-016", "Writes of tasks that are cancelled from without at any moment are done or leave nothing",
+            tier: .stress
+        ) { trial in
+            let store = try trial.store(.items, .notes)
+            var acknowledged: [Int] = []
+            for number in 0..<40 * trial.rounds {
+                let result = inTask { task in
+                    Thread { task.cancel() }.start()
+                    for part in 0..<4 { try writePart(part, of: number, to: store) }
+                }
+                switch result {
+                case .success: acknowledged.append(number)
+                case .failure(let error): try expectCancelled(error)
+                }
+            }
+            let (items, notes) = try trial.reopened(store).read { reader in
+                (try reader.ids(Query("TodoItem")), try reader.ids(Query("Note")))
+            }
+            try trial.expect(items, is: notes, "the ids in both tables, which each write stores in both")
+            let wanted = acknowledged.flatMap { number in (0..<4).map { "\(number)-\($0)" } }
+            let lost = wanted.filter { !items.contains($0) }
+            try trial.expect(lost, is: [], "the ids that were acknowledged and are not there")
+        },
+        Check("SCA-017", "A read of a task that was cancelled gives the right rows, or throws cancelled") { trial in
+            let store = try trial.store(.notes)
+            let rows = (0..<100).map { ["id": .string("\($0)"), "number": .int($0)] as Row }
+            try store.write { try $0.upsert(rows, into: "Note") }
+            let found = Mutex<[Row]>([])
+            let result = inTask { task in
+                task.cancel()
+                let rows = try store.read { try $0.allRows("Note") }
+                found.withLock { $0 = rows }
+            }
+            if case .failure(let error) = result { return try expectCancelled(error) }
+            let expected = TableSchema.notes.completing(rows.sorted { $0.id < $1.id })
+            try trial.expect(found.withLock { $0 }, are: expected, "the rows that a cancelled task reads")
+        },
+    ]
+
+    /// Writes rows to two tables, in four calls.
+    private static func writePair(to store: TracedStore, before call: () -> Void) throws {
+        call()
+        try store.write { writer in
+            for (number, table) in ["TodoItem", "Note", "TodoItem"].enumerated() {
+                let rows = (0..<50).map { ["id": .string("\(number)-\($0)"), "text": "x"] as Row }
+                try writer.upsert(rows, into: table)
+                call()
+            }
+        }
+    }
+
+    private static func writePart(_ part: Int, of number: Int, to store: TracedStore) throws {
+        try store.write { writer in
+            for table in ["TodoItem", "Note"] {
+                try writer.upsert(["id": .string("\(number)-\(part)"), "text": "x"] as Row, into: table)
+            }
+        }
+    }
+
+    /// Expects all that ``writePair(to:before:)`` writes, or nothing, and that the store works on.
+    private static func expectWhole(_ result: Result<Void, any Error>, in store: TracedStore, _ trial: Trial) throws {
+        if case .failure(let error) = result { try expectCancelled(error) }
+        let expected = if case .success = result { [100, 50] } else { [0, 0] }
+        let counts = try store.read { reader in
+            [try reader.count(Query("TodoItem")), try reader.count(Query("Note"))]
+        }
+        try trial.expect(counts, is: expected, "the rows of the two tables after the write \(result)")
+        try store.write { try $0.upsert(["id": "after"] as Row, into: "Note") }
+        let after = try store.read { try $0.row(in: "Note", id: "after") }
+        try trial.expect(after != nil, "what another task writes afterwards is not there")
+    }
+
+    private static func expectCancelled(_ error: any Error) throws {
+        guard (error as? StoreError)?.code == .cancelled else {
+            throw CheckFailure("a cancelled task's call should be done or throw cancelled; it throws \(error)")
+        }
+    }
+
+    /// Runs `body` as a task, and waits for its end.
+    private static func inTask(_ body: @escaping @Sendable (RunningTask) throws -> Void) -> Result<Void, any Error> {
+        let (ended, result) = (DispatchSemaphore(value: 0), TaskResult())
+        let running = RunningTask()
+        let task = Task.detached {
+            result.set(Result { try body(running) })
+            ended.signal()
+        }
+        running.set(task)
+        ended.wait()
+        return result.value
+    }
+}
+
+/// How a task ended.
+private final class TaskResult: Sendable {
+    private let state = Mutex<Result<Void, any Error>>(.success(()))
+
+    var value: Result<Void, any Error> { state.withLock { $0 } }
+    func set(_ result: Result<Void, any Error>) { state.withLock { $0 = result } }
+}
+
+/// A task, to be cancelled from within its body and from other threads.
+private final class RunningTask: Sendable {
+    private let task = Mutex<Task<Void, Never>?>(nil)
+
+    func set(_ task: Task<Void, Never>) { self.task.withLock { $0 = task } }
+
+    /// Cancels the task; waits for the moment between its start and its being known here.
+    func cancel() {
+        while true {
+            if let task = task.withLock({ $0 }) { return task.cancel() }
+            sched_yield()
+        }
+    }
+}

@@ -1,0 +1,91 @@
+internal import TidelineStore
+
+/// Rows by their number, cheap to make and to check, for tables of very many.
+struct ManyRows {
+    /// A number, its last digit with an index over it, and a text.
+    static let schema = TableSchema(
+        "Many", columns: [.int("number"), .int("digit"), .string("text")], systemColumns: [], indexes: [["digit"]])
+    /// How many rows are written at once.
+    static let batch = 1_000
+
+    /// How many rows there are.
+    let count: Int
+    private let textLength: Int
+    private let noise: [UInt8]
+
+    /// Rows with the numbers from 0 to `count`, and texts of that length which do not compress.
+    init(_ count: Int, textLength: Int = 40) {
+        self.count = max(count, 10)
+        self.textLength = textLength
+        var random = SplitMix64(seed: 1)
+        noise = (0..<(8_192 + textLength)).map { _ in UInt8(33 + random.next() % 90) }
+    }
+
+    /// The bytes of all texts and ids.
+    var byteCount: Int { count * (textLength + 28) }
+
+    /// The ids are in order of the numbers.
+    static func id(_ number: Int) -> String {
+        let digits = String(number)
+        return "row " + String(repeating: "0", count: max(8 - digits.count, 0)) + digits
+    }
+
+    /// The text of a row.
+    func text(_ number: Int) -> String {
+        String(decoding: noise[number * 37 % 8_192..<number * 37 % 8_192 + textLength], as: UTF8.self)
+    }
+
+    /// A batch of rows.
+    func packed(_ numbers: some Sequence<Int>) throws -> PackedRows {
+        var packed = PackedRows(shape: Self.schema.makeShape())
+        for number in numbers {
+            packed.beginRow()
+            packed.setID(.string(Self.id(number)))
+            packed.setInt(Int64(number), at: 0)
+            packed.setInt(Int64(number % 10), at: 1)
+            let start = number * 37 % 8_192
+            noise[start..<start + textLength].withUnsafeBytes { packed.setBytes($0, as: .string, at: 2) }
+            try packed.endRow()
+        }
+        return packed
+    }
+
+    /// The numbers of each batch: every batch goes all over the table, as pages of a server do.
+    var batches: [[Int]] {
+        let number = (count + Self.batch - 1) / Self.batch
+        return (0..<number).map { Array(stride(from: $0, to: count, by: number)) }
+    }
+
+    /// Writes all rows, each batch in a write of its own.
+    func load(into store: TracedStore) throws {
+        for batch in batches {
+            let packed = try packed(batch)
+            try store.write { try $0.upsert(packed, into: Self.schema.name) }
+        }
+    }
+
+    /// Fails unless a query finds the rows of these numbers, in this order, each with its own values.
+    func expect(
+        _ query: Query, in reader: any StoreReader, finds numbers: some Sequence<Int>, _ what: String
+    ) throws {
+        var expected = numbers.makeIterator()
+        var seen = 0
+        try reader.scan(query) { view in
+            guard let number = expected.next() else {
+                throw CheckFailure("\(what): \(query.swiftSource) finds more than the \(seen) rows expected")
+            }
+            guard view.id == Self.id(number), view["number"]?.int == Int64(number) else {
+                throw CheckFailure(
+                    "\(what): row \(seen) of \(query.swiftSource) is \(view.owned()), expected \(Self.id(number))")
+            }
+            guard number % 97 != 0 || view["text"]?.string == text(number) else {
+                throw CheckFailure("\(what): the text of \(view.id) is not the one that was stored")
+            }
+            seen += 1
+            return .next
+        }
+        guard expected.next() == nil else {
+            throw CheckFailure("\(what): \(query.swiftSource) finds \(seen) rows, expected more")
+        }
+    }
+}

@@ -1,0 +1,138 @@
+internal import TidelineStore
+
+extension Check {
+    /// Tables of very many rows.
+    static let scaleRows: [Check] = [
+        Check(
+            "SCA-001", "Very many rows, loaded in batches, are all there, counted and in order", tier: .stress
+        ) { trial in
+            let rows = ManyRows(trial.settings.rows)
+            let store = try trial.store(ManyRows.schema)
+            try rows.load(into: store)
+            try store.read { reader in
+                try trial.expect(try reader.count(Query("Many")), is: rows.count, "the count")
+                try rows.expect(Query("Many"), in: reader, finds: 0..<rows.count, "after the load")
+            }
+            try trial.reopened(store).read { reader in
+                try trial.expect(try reader.count(Query("Many")), is: rows.count, "the count after a reopening")
+                let digit = Query("Many", predicate: .column("digit") == 7)
+                let sevens = stride(from: 7, to: rows.count, by: 10)
+                try rows.expect(digit, in: reader, finds: sevens, "after a reopening")
+            }
+        },
+        Check("SCA-002", "Filters over very many rows find all that match, with an index and without", tier: .stress) {
+            trial in
+            let rows = ManyRows(trial.settings.rows / 4)
+            let store = try trial.store(ManyRows.schema)
+            try rows.load(into: store)
+            try store.read { reader in
+                let (all, half) = (Query("Many"), rows.count / 2)
+                let queries: [(Predicate, StrideTo<Int>)] = [
+                    (.column("digit") == 3, stride(from: 3, to: rows.count, by: 10)),
+                    (.column("number") >= .value(half), stride(from: half, to: rows.count, by: 1)),
+                    (.column("number") % 5 == 2, stride(from: 2, to: rows.count, by: 5)),
+                    (.column("id") < .value(ManyRows.id(half)), stride(from: 0, to: half, by: 1)),
+                    (.column("digit") == 4 && .column("number") < .value(half), stride(from: 4, to: half, by: 10)),
+                ]
+                for (predicate, numbers) in queries {
+                    let query = all.filter(predicate)
+                    try rows.expect(query, in: reader, finds: numbers, "many rows")
+                    let count = numbers.reduce(0) { count, _ in count + 1 }
+                    try trial.expect(try reader.count(query), is: count, "the count of \(query.swiftSource)")
+                }
+            }
+        },
+        Check("SCA-003", "The pages of very many rows, put together, are the whole", tier: .stress) { trial in
+            let rows = ManyRows(trial.settings.rows / 20)
+            let store = try trial.store(ManyRows.schema)
+            try rows.load(into: store)
+            let numbers = rows.count - 1
+            try store.read { reader in
+                let ordered = Query("Many").order(by: "number", descending: true)
+                for start in stride(from: 0, to: rows.count, by: 500) {
+                    let end = min(start + 500, rows.count)
+                    let page = (start..<end).lazy.map { numbers - $0 }
+                    try rows.expect(ordered.skip(start).limit(500), in: reader, finds: page, "the page from \(start)")
+                }
+                try rows.expect(ordered.skip(rows.count).limit(500), in: reader, finds: [], "the page past the end")
+            }
+        },
+        Check("SCA-004", "Of very many rows a deletion removes exactly those that match", tier: .stress) { trial in
+            let rows = ManyRows(trial.settings.rows / 4)
+            let store = try trial.store(ManyRows.schema)
+            try rows.load(into: store)
+            let third = Query("Many", predicate: .column("number") % 3 == 0)
+            let deleted = try store.write { try $0.delete(matching: third) }
+            try trial.expect(deleted, is: (rows.count + 2) / 3, "rows deleted by \(third.swiftSource)")
+            try trial.reopened(store).read { reader in
+                let left = (0..<rows.count).lazy.filter { $0 % 3 != 0 }
+                try rows.expect(Query("Many"), in: reader, finds: left, "after the deletion")
+                let digit = Query("Many", predicate: .column("digit") == 6)
+                try rows.expect(digit, in: reader, finds: left.filter { $0 % 10 == 6 }, "after the deletion")
+            }
+        },
+        Check("SCA-005", "A table of very many rows is emptied at once, and filled again", tier: .stress) { trial in
+            let rows = ManyRows(trial.settings.rows / 4)
+            let store = try trial.store(ManyRows.schema)
+            try rows.load(into: store)
+            let deleted = try store.write { try $0.delete(matching: Query("Many")) }
+            try trial.expect(deleted, is: rows.count, "rows deleted")
+            for predicate in [nil, .column("digit") == 1] as [Predicate?] {
+                let count = try store.read { try $0.count(Query("Many", predicate: predicate)) }
+                try trial.expect(count, is: 0, "the count after the deletion")
+            }
+            try rows.load(into: store)
+            try store.read { try rows.expect(Query("Many"), in: $0, finds: 0..<rows.count, "after the second load") }
+        },
+        Check(
+            "SCA-006", "One write takes very many rows, all of them or none",
+            why: "A large transaction overflows caches and buffers, and is written in part before it is committed.",
+            tier: .stress
+        ) { trial in
+            let rows = ManyRows(trial.settings.rows / 4)
+            var store = try trial.store(ManyRows.schema)
+            for isThrown in [true, false] {
+                try writeAll(rows, to: store, throwing: isThrown, trial)
+                store = try trial.reopened(store)
+                try store.read { reader in
+                    let expected = isThrown ? 0..<0 : 0..<rows.count
+                    try rows.expect(Query("Many"), in: reader, finds: expected, "after the write")
+                    let digit = Query("Many", predicate: .column("digit") == 9)
+                    try rows.expect(digit, in: reader, finds: expected.filter { $0 % 10 == 9 }, "after the write")
+                }
+            }
+        },
+        Check("SCA-007", "A store holds many tables, each with its own rows", tier: .stress) { trial in
+            let tables = (0..<100).map { TableSchema("Table \($0)", columns: [.int("n")], indexes: [["n"]]) }
+            let store = try trial.open()
+            try store.define(tables)
+            try trial.apply(to: store) { writer in
+                for (number, table) in tables.enumerated() {
+                    try writer.upsert(numbered(number), into: table.name)
+                }
+            } thenLook: { reader, place in
+                for (number, table) in tables.enumerated() {
+                    try trial.expect(table, in: reader, holds: numbered(number), place)
+                }
+            }
+        },
+    ]
+
+    private static func numbered(_ number: Int) -> [Row] {
+        (0..<(number % 7)).map { ["id": .string("\($0)"), "n": .int(Int64(number))] }
+    }
+
+    private static func writeAll(
+        _ rows: ManyRows, to store: TracedStore, throwing isThrown: Bool, _ trial: Trial
+    ) throws {
+        let write = {
+            try store.write { writer in
+                for batch in rows.batches { try writer.upsert(try rows.packed(batch), into: "Many") }
+                try trial.expect(try writer.count(Query("Many")), is: rows.count, "the count inside the write")
+                if isThrown { throw StoreError(.io, "the body throws") }
+            }
+        }
+        guard isThrown else { return try write() }
+        try trial.expectError(.io, "a large write whose body throws that", write)
+    }
+}
