@@ -12,7 +12,12 @@ extension Flaw {
             .lengthInCharacters, .substringFromOne, .negativeStartCountsFromEnd, .indexOfInBytes, .replacesFirstOnly,
             .trimsSpacesOnly, .textNormalisedInComparison, .hoursInLocalTime, .secondsRounded, .beforeEpochTruncated,
             .integersDivideToDouble, .remainderNeverNegative, .divisionByZeroIsInfinite, .overflowWraps,
-            .halvesRoundToEven, .emptyOrIsTrue, .emptyAndIsFalse, .boolsEqualNumbers, .bytesComparedByLength:
+            .halvesRoundToEven, .emptyOrIsTrue, .emptyAndIsFalse, .boolsEqualNumbers, .bytesComparedByLength,
+            .nullEqualsNothing, .notInWithNullFindsNone, .notInLeavesOutNull,
+            .nullsCompareAsEqual, .nanIsGreatest, .emptyTextNotContained, .trimsUnicodeSpaces, .divisionRoundsDown,
+            .halvesRoundUp, .floorCutsTowardZero, .textComparedInUTF16, .bytesComparedSigned, .columnsNotCompared,
+            .boolColumnIsNoCondition, .literalOnTheLeftMisread, .suffixFoundAtFirstOnly, .indexOfMissingIsNull,
+            .nullConcatenatedAsEmpty, .monthFromZero, .integersAddedAsDoubles:
             true
         default: false
         }
@@ -20,6 +25,10 @@ extension Flaw {
 
     /// The value of a condition or operand: the flaw's where it has one, else the evaluator's.
     func value(of node: TidelineStore.Predicate, in row: borrowing RowView, _ evaluator: Evaluator) -> Value {
+        let node = misread(node)
+        if self == .notInLeavesOutNull, case .not(.membership(let operand, _)) = node {
+            if value(of: operand, in: row, evaluator).isNull { return .bool(false) }
+        }
         var operands: [Value] = []
         for child in node.children { operands.append(value(of: child, in: row, evaluator)) }
         if let own = value(of: node, operands) { return own }
@@ -27,12 +36,30 @@ extension Flaw {
         return (try? evaluator.value(of: plain, in: row)) ?? .null
     }
 
+    /// A node as it is taken.
+    private func misread(_ node: TidelineStore.Predicate) -> TidelineStore.Predicate {
+        func isTaken(_ term: TidelineStore.Predicate) -> TidelineStore.Predicate {
+            if case .column = term { false } else { term }
+        }
+        return switch (self, node) {
+        case (.literalOnTheLeftMisread, .comparison(let comparison, .literal(let value), .column(let name))):
+            .comparison(comparison, .column(name), .literal(value))
+        case (.boolColumnIsNoCondition, .and(let terms)): .and(terms.map(isTaken))
+        case (.boolColumnIsNoCondition, .or(let terms)): .or(terms.map(isTaken))
+        case (.boolColumnIsNoCondition, .not(let term)): .not(isTaken(term))
+        default: node
+        }
+    }
+
     private func value(of node: TidelineStore.Predicate, _ operands: [Value]) -> Value? {
         switch node {
+        case .comparison(_, .column, .column) where self == .columnsNotCompared: .bool(false)
         case .comparison(let comparison, _, _): compare(comparison, operands[0], operands[1]).map { .bool($0) }
         case .function(let function, _): result(of: function, operands)
         case .arithmetic(let arithmetic, _, _): result(of: arithmetic, operands[0], operands[1])
         case .membership(_, let values): membership(operands[0], values)
+        case .not(.membership(_, let values)) where self == .notInWithNullFindsNone && values.contains(.null):
+            .bool(false)
         case .not: self == .notOfNullIsFalse && operands[0].isNull ? .null : nil
         case .or([]): self == .emptyOrIsTrue ? .bool(true) : nil
         case .and([]): self == .emptyAndIsFalse ? .bool(false) : nil
@@ -64,6 +91,14 @@ extension Flaw {
         case (.instantsComparedByMillisecond, .timestamp(let x), .timestamp(let y)):
             holds(comparison, x.flooredToMillisecond, y.flooredToMillisecond)
         case (.textNormalisedInComparison, .string(let x), .string(let y)): holds(comparison, x, y)
+        case (.nullEqualsNothing, _, _) where comparison == .equal && a.isNull: false
+        case (.nullsCompareAsEqual, .null, .null) where [.lessOrEqual, .greaterOrEqual].contains(comparison): true
+        case (.nanIsGreatest, .double(let x), _) where x.isNaN && [.greater, .greaterOrEqual].contains(comparison):
+            !b.isNull
+        case (.textComparedInUTF16, .string(let x), .string(let y)) where ![.equal, .notEqual].contains(comparison):
+            holds(comparison, x.utf16.lexicographicallyPrecedes(y.utf16) ? 0 : x == y ? 1 : 2, 1)
+        case (.bytesComparedSigned, .bytes(let x), .bytes(let y)) where x.count == y.count && x != y:
+            zip(x, y).first { $0 != $1 }.map { holds(comparison, Int8(bitPattern: $0), Int8(bitPattern: $1)) }
         case (.boolsEqualNumbers, .bool(let x), .int(let y)): holds(comparison, x ? 1 : 0, y)
         case (.bytesComparedByLength, .bytes(let x), .bytes(let y)) where x.count != y.count:
             holds(comparison, x.count, y.count)
@@ -102,6 +137,18 @@ extension Flaw {
         case (.replacesFirstOnly, .replace, .string(let text)): replacingFirst(text, operands)
         case (.trimsSpacesOnly, .trim, .string(let text)): .string(text.trimmingCharacters(in: [" "]))
         case (.indexOfInBytes, .indexOf, .string(let text)): byteOffset(text, operands[1])
+        case (.trimsUnicodeSpaces, .trim, .string(let text)):
+            .string(text.trimmingCharacters(in: .whitespacesAndNewlines))
+        case (.emptyTextNotContained, .contains, .string), (.emptyTextNotContained, .startsWith, .string),
+            (.emptyTextNotContained, .endsWith, .string):
+            operands[1] == "" ? .bool(false) : nil
+        case (.suffixFoundAtFirstOnly, .endsWith, .string(let text)): endsWithFirst(text, operands[1])
+        case (.indexOfMissingIsNull, .indexOf, .string(let text)):
+            operands[1].string.map { $0.isEmpty || text.contains($0) } == false ? .null : nil
+        case (.nullConcatenatedAsEmpty, .concat, let first):
+            .string((first.string ?? "") + (operands[1].string ?? ""))
+        case (.halvesRoundUp, .round, .double(let double)): .double((double + 0.5).rounded(.down))
+        case (.floorCutsTowardZero, .floor, .double(let double)): .double(double.rounded(.towardZero))
         case (_, .substring, .string(let text)): substring(text, operands)
         case (.halvesRoundToEven, .round, .double(let double)): .double(double.rounded(.toNearestOrEven))
         case (_, _, .timestamp(let instant)): part(function, of: instant)
@@ -123,6 +170,11 @@ extension Flaw {
         guard let other = operands[1].string, let replacement = operands[2].string else { return nil }
         guard let range = text.range(of: other, options: .literal) else { return nil }
         return .string(text.replacingCharacters(in: range, with: replacement))
+    }
+
+    private func endsWithFirst(_ text: String, _ other: Value) -> Value? {
+        guard let other = other.string, let range = text.range(of: other, options: .literal) else { return nil }
+        return .bool(range.upperBound == text.endIndex)
     }
 
     private func byteOffset(_ text: String, _ other: Value) -> Value? {
@@ -147,6 +199,7 @@ extension Flaw {
         switch (self, function) {
         case (.hoursInLocalTime, .hour):
             .int(Int64(instant.advanced(byTicks: 3_600 * Timestamp.ticksPerSecond).parts.hour))
+        case (.monthFromZero, .month): .int(Int64(instant.parts.month - 1))
         case (.secondsRounded, .second):
             .int(Int64(instant.advanced(byTicks: Timestamp.ticksPerSecond / 2).parts.second))
         case (.beforeEpochTruncated, .second) where instant.ticks < 0:
@@ -160,6 +213,10 @@ extension Flaw {
     private func result(of arithmetic: TidelineStore.Predicate.Arithmetic, _ a: Value, _ b: Value) -> Value? {
         switch (self, arithmetic, a, b) {
         case (.integersDivideToDouble, .divide, .int(let x), .int(let y)): y == 0 ? nil : .double(Double(x) / Double(y))
+        case (.divisionRoundsDown, .divide, .int(let x), .int(let y)) where y != 0 && y != -1:
+            .int(x / y - (x % y != 0 && (x < 0) != (y < 0) ? 1 : 0))
+        case (.integersAddedAsDoubles, .add, .int(let x), .int(let y)):
+            .int(Int64(clamping: Int128(Double(x) + Double(y))))
         case (.remainderNeverNegative, .modulo, .int(let x), .int(let y)) where y != 0 && y != -1:
             .int((x % y + abs(y)) % abs(y))
         case (.divisionByZeroIsInfinite, .divide, .double(let x), .double(0)): .double(x / 0)
@@ -172,6 +229,9 @@ extension Flaw {
 }
 
 extension TidelineStore.Predicate {
+    /// How deep the nodes lie.
+    var depth: Int { 1 + (children.map(\.depth).max() ?? 0) }
+
     /// This node over values; columns stay, as comparisons take the id for more than its value.
     fileprivate func replacingChildren(with values: [Value]) -> TidelineStore.Predicate {
         let operands = zip(children, values).map { child, value in

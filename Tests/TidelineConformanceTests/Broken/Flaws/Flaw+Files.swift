@@ -21,9 +21,34 @@ extension Flaw {
                 schema.isSystem = false
                 return .define(schema, stored: stored)
             }
+        case .indexesNotLogged:
+            return changes.map { change in
+                guard case .define(var schema, let stored) = change else { return change }
+                schema.indexes = []
+                return .define(schema, stored: stored)
+            }
+        case .fileCutsInstants, .fileLosesNegativeZero, .fileReadsEmptyAsNull, .fileEndsTextAtNUL,
+            .fileIntegersThroughDouble:
+            return changes.map { change in
+                guard case .put(let table, var row) = change else { return change }
+                row.values = row.values.map(logged)
+                return .put(table: table, row)
+            }
         case .definitionsNotLogged:
             return changes.filter { if case .define(let schema, _) = $0 { schema.isSystem } else { true } }
         default: return changes
+        }
+    }
+
+    private func logged(_ value: Value) -> Value {
+        switch (self, value) {
+        case (.fileCutsInstants, .timestamp(let instant)): .timestamp(instant.flooredToMillisecond)
+        case (.fileLosesNegativeZero, .double(0)): .double(0)
+        case (.fileReadsEmptyAsNull, .string("")), (.fileReadsEmptyAsNull, .bytes([])): .null
+        case (.fileEndsTextAtNUL, .string(let text)):
+            .string(String(decoding: text.utf8.prefix { $0 != 0 }, as: UTF8.self))
+        case (.fileIntegersThroughDouble, .int(let number)): .int(Int64(clamping: Int128(Double(number))))
+        default: value
         }
     }
 

@@ -14,6 +14,8 @@ extension Flaw {
         case .negativeLimitAccepted where query.limit ?? 0 < 0: query.limit = nil
         case .unknownSelectionIgnored: query.selection = query.selection?.filter { $0 != "nothing" }
         case .selectionIgnored: query.selection = nil
+        case .boolColumnIsNoCondition:
+            if case .column = query.predicate { query.predicate = false }
         case .termsCutAtHundred: query.predicate = query.predicate.map(Self.cut)
         default: break
         }
@@ -81,7 +83,9 @@ private struct FlawedOrder {
     init?(_ flaw: Flaw, _ query: Query, _ layout: TableLayout) {
         switch flaw {
         case .nullsLast, .nullsFirstInBothOrders, .tiesUnordered, .tiesFollowDescending, .textOrderIgnoresCase,
-            .textOrderByNumber, .idsOrderedByLength, .intIDsOrderedAsText, .idOrderHeedsCase, .nanLast:
+            .textOrderByNumber, .idsOrderedByLength, .intIDsOrderedAsText, .idOrderHeedsCase, .nanLast,
+            .textOrderInUTF16, .integersOrderedAsDoubles, .instantsOrderedByMillisecond, .descendingIDIgnored,
+            .falseAfterTrue, .doublesOrderedByBits:
             break
         default: return nil
         }
@@ -101,7 +105,8 @@ private struct FlawedOrder {
                 }
             }
             let (left, right) = (bytes(x), bytes(y))
-            if left != right { return comesFirst(left, right) != term.isDescending }
+            let isDescending = term.isDescending && !(flaw == .descendingIDIgnored && term.column == "id")
+            if left != right { return comesFirst(left, right) != isDescending }
         }
         return tie(a, b)
     }
@@ -133,6 +138,14 @@ private struct FlawedOrder {
         case (.textOrderByNumber, .string(let text)):
             key.append(.int(Int64(text) ?? .max))
             key.append(value)
+        case (.textOrderInUTF16, .string(let text)):
+            key.bytes = text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+        case (.integersOrderedAsDoubles, .int(let number)): key.append(.double(Double(number)))
+        case (.instantsOrderedByMillisecond, .timestamp(let instant)):
+            key.append(.timestamp(instant.flooredToMillisecond))
+        case (.falseAfterTrue, .bool(let bool)): key.append(.bool(!bool))
+        case (.doublesOrderedByBits, .double(let double)) where !double.isNaN:
+            key.append(.int(Int64(bitPattern: double.bitPattern)))
         case (.nanLast, .double(let double)) where double.isNaN: key.bytes = [0xFF]
         default: key.append(value)
         }

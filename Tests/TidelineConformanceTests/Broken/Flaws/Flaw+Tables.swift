@@ -5,6 +5,12 @@ extension Flaw {
     func listed(_ schemas: [TableSchema]) -> [TableSchema] {
         switch self {
         case .tablesUnsorted: schemas.sorted { $0.name.count > $1.name.count }
+        case .indexesNotListed:
+            schemas.map { schema in
+                var schema = schema
+                schema.indexes = []
+                return schema
+            }
         case .systemTablesNotListed: schemas.filter { !$0.isSystem }
         default: schemas
         }
@@ -12,6 +18,13 @@ extension Flaw {
 
     /// The definitions of one call, where they are taken as they come.
     func unchecked(_ schemas: [TableSchema]) -> [TableSchema]? { self == .namesNotChecked ? schemas : nil }
+
+    /// Whether a definition is taken for the one there is.
+    func isSame(_ a: TableSchema, _ b: TableSchema) -> Bool {
+        self == .optionalChangeIgnored && a.indexes == b.indexes && a.idType == b.idType
+            && a.allColumns.map(\.name) == b.allColumns.map(\.name)
+            && a.allColumns.map(\.type) == b.allColumns.map(\.type)
+    }
 
     /// The columns that are stored under a new definition, where the rules are not kept.
     func storedColumns(_ layout: TableLayout, _ schema: TableSchema) -> [ColumnSchema]? {
@@ -23,6 +36,16 @@ extension Flaw {
         case .idTypeChangeAccepted:
             guard layout.schema.idMatching != schema.idMatching else { return nil }
             return layout.stored
+        case .retiredTypeForgotten:
+            let retired = layout.stored.filter { layout.schema.column($0.name) == nil }
+            guard retired.contains(where: { old in schema.column(old.name).map { $0.type != old.type } ?? false })
+            else {
+                return nil
+            }
+            return layout.stored.map { schema.column($0.name) ?? $0 }
+        case .columnCaseChangeAccepted:
+            let names = layout.stored.map(\.name)
+            return layout.stored + schema.allColumns.filter { !names.contains($0.name) }
         case .columnsMoveWithDefinition: return schema.allColumns
         default: return nil
         }

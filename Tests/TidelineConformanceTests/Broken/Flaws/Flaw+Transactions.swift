@@ -7,7 +7,9 @@ extension Flaw {
         switch self {
         case .rollbackKeepsAll: return session.state
         case .rollbackForgetsSecondTable:
-            for name in session.changedTables.dropFirst() { state.tables[name] = session.state.tables[name] }
+            for name in session.changedTables.dropFirst() {
+                state.tables[TableName(name)] = session.state.tables[TableName(name)]
+            }
         case .rollbackKeepsIndexes:
             for (name, table) in session.state.tables { state.tables[name]?.indexes = table.indexes }
         case .deletesNotRolledBack: session.removeAgain(from: &state)
@@ -20,6 +22,11 @@ extension Flaw {
     func committed(_ session: PlainSession) -> PlainState {
         var state = session.state
         if self == .deletesAppliedLast { session.removeAgain(from: &state) }
+        if self == .secondTableNotCommitted {
+            for name in session.changedTables.dropFirst() {
+                state.tables[TableName(name)] = session.start.tables[TableName(name)]
+            }
+        }
         return state
     }
 }
@@ -39,6 +46,6 @@ extension PlainSession {
     }
 
     fileprivate func removeAgain(from state: inout PlainState) {
-        for case .remove(let name, let key) in changes { _ = state.tables[name]?.remove(key) }
+        for case .remove(let name, let key) in changes { _ = state.tables[TableName(name)]?.remove(key) }
     }
 }

@@ -5,6 +5,7 @@ extension Flaw {
     /// What is stored in place of a value.
     func stored(_ value: Value, _ column: ColumnSchema) -> Value {
         switch (self, value) {
+        case (.versionNotStored, _) where column.name == "version": .null
         case (.integersThroughDouble, .int(let number)): .int(Int64(clamping: Int128(Double(number))))
         case (.instantsCutToMilliseconds, .timestamp(let instant)): .timestamp(instant.flooredToMillisecond)
         case (.emptyBytesAreNull, .bytes([])): .null
@@ -13,7 +14,6 @@ extension Flaw {
         case (_, .string(let text)): stored(text)
         case (.jsonTidied, .json(let text)): .json(text.filter { !$0.isWhitespace })
         case (.longBytesCut, .bytes(let bytes)): .bytes(Array(bytes.prefix(1 << 16)))
-        case (.versionNotStored, _) where column.name == "version": .null
         default: value
         }
     }
@@ -36,7 +36,6 @@ extension Flaw {
         case .spacesTrimmed: .string(text.trimmingCharacters(in: .whitespaces))
         case .longTextCut: .string(String(decoding: text.utf8.prefix(1 << 16), as: UTF8.self))
         case .lineEndsChanged: .string(text.replacing("\r\n", with: "\n"))
-        case .versionNotStored, .integersThroughDouble: .string(text)
         default: .string(text)
         }
     }

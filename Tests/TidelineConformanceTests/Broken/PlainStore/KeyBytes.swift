@@ -13,7 +13,7 @@ struct KeyBytes {
     mutating func append(_ value: Value) {
         switch value {
         case .null: bytes.append(Self.null)
-        case .double(let double) where double.isNaN: bytes.append(Self.nan)
+        case .double(let double) where double.isNaN: bytes.append(flaw == .indexCountsNaN ? Self.value : Self.nan)
         default:
             bytes.append(Self.value)
             appendContent(of: value)
@@ -26,7 +26,7 @@ struct KeyBytes {
         case .bool(let value): bytes.append(value ? 1 : 0)
         case .int(let value): append(word: ordered(value))
         case .timestamp(let value): append(word: ordered(value.ticks))
-        case .double(let value): append(word: Self.ordered(value))
+        case .double(let value): append(word: ordered(value))
         case .string(let text), .json(let text): append(content: Array(text.utf8))
         case .bytes(let content): append(content: content)
         }
@@ -37,8 +37,8 @@ struct KeyBytes {
     }
 
     /// Zero is one key, whatever its sign, as both are equal.
-    private static func ordered(_ value: Double) -> UInt64 {
-        let bits = (value == 0 ? 0 : value).bitPattern
+    private func ordered(_ value: Double) -> UInt64 {
+        let bits = (value == 0 && flaw != .indexSplitsZero ? 0 : value).bitPattern
         return bits >> 63 == 1 ? ~bits : bits | 1 << 63
     }
 

@@ -6,14 +6,14 @@ enum PlainDefinition {
     static func changes(
         defining schemas: [TableSchema], in state: PlainState, flaw: Flaw?
     ) throws -> [PlainChange] {
-        let names = Array(state.tables.keys)
+        let names = state.tables.keys.map(\.text)
         let checked = try flaw?.unchecked(schemas) ?? TableEvolution.checked(schemas, beside: names)
         return try checked.compactMap { schema in
-            guard let table = state.tables[schema.name] else {
+            guard let table = state.tables[TableName(schema.name)] else {
                 return .define(schema, stored: schema.allColumns)
             }
             let layout = table.layout
-            guard layout.schema != schema else { return nil }
+            guard layout.schema != schema, flaw?.isSame(layout.schema, schema) != true else { return nil }
             return .define(schema, stored: try storedColumns(layout, schema, flaw: flaw))
         }
     }

@@ -14,13 +14,13 @@ final class PlainFile: @unchecked Sendable {
         self.path = path
         self.flaw = flaw
         guard !path.utf8.contains(0) else { throw StoreError(.io, "the path has a NUL in it", path: path) }
-        if flaw == .missingFolderMade { try Self.makeFolder(of: path) }
         let flags = (isReadOnly ? O_RDONLY : O_RDWR) | O_CLOEXEC
         descriptor = Self.open(path, flags)
         if descriptor < 0, errno == ENOENT, mayCreate {
             try Self.make(path, content())
             descriptor = Self.open(path, flags)
         }
+        if descriptor < 0, flaw == .openErrorUntyped { throw CocoaError(.fileReadUnknown) }
         guard descriptor >= 0 else { throw Self.failure("the file cannot be opened", path) }
         guard flaw == .secondOpenerAdmitted || flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             Foundation.close(descriptor)
@@ -75,11 +75,6 @@ final class PlainFile: @unchecked Sendable {
         // Of several that make it at once, the first has its way.
         guard link(draft, path) == 0 || errno == EEXIST else { throw failure("the file cannot be made", path) }
         try synchronizeFolder(of: path)
-    }
-
-    private static func makeFolder(of path: String) throws {
-        let folder = (path as NSString).deletingLastPathComponent
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
 
     private static func synchronizeFolder(of path: String) throws {

@@ -50,7 +50,10 @@ final class PlainLog: @unchecked Sendable {
             }
             end += 16 + payload.count
         }
-        guard end >= valid || flaw == .cutFileAccepted else { throw damage("it ends before byte \(valid)") }
+        if flaw == .reopenedFileOverwritten { end = Self.headerSize }
+        guard end >= valid || flaw == .reopenedFileOverwritten || flaw == .cutFileAccepted else {
+            throw damage("it ends before byte \(valid)")
+        }
     }
 
     /// How far the file is valid, as the slots say.

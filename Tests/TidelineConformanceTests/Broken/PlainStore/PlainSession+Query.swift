@@ -4,7 +4,7 @@ extension PlainSession {
     typealias Match = (key: RowOrder.Key, row: PlainRow)
 
     func scan(_ asked: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
-        let table = try table(asked.table)
+        let table = try queried(asked.table)
         let query = flaw?.misunderstood(asked) ?? asked
         try validate(query, table)
         let found = try ordered(query, table)
@@ -13,19 +13,29 @@ extension PlainSession {
         guard query.includesTotalCount || flaw == .countNotAsked else { return nil }
         switch flaw {
         case .countAfterLimit: return window.count
+        case .countAfterSkip: return max(found.count - query.skip, 0)
         case .countUntilStop: return min(found.count, visited + query.skip)
         default: return found.count
         }
     }
 
     func count(_ asked: Query) throws -> Int {
-        let table = try table(asked.table)
+        let table = try queried(asked.table)
         let query = flaw?.misunderstood(asked) ?? asked
         try validate(query, table)
         if flaw == .countHeedsLimit, let limit = query.limit { return min(limit, try matches(query, table).count) }
         let plan = PlainPlan(query.predicate, table: table)
         guard plan.isExact, flaw?.meansOtherwise != true else { return try matches(query, table).count }
         return plan.intervals.reduce(0) { $0 + keys(in: $1, of: plan, table).count }
+    }
+
+    /// A table as queries see it.
+    private func queried(_ name: String) throws -> PlainTable {
+        var table = try table(name)
+        guard let old = start.tables[TableName(name)] else { return table }
+        if flaw == .ownWritesUnseenByQueries { return old }
+        if flaw == .indexBehindInWrite { table.indexes = old.indexes }
+        return table
     }
 
     /// The rows that match, in order.
@@ -38,7 +48,20 @@ extension PlainSession {
 
     private func validate(_ query: Query, _ table: PlainTable) throws {
         if flaw == .queryNotValidated { return }
-        try table.layout.evaluator.validate(query)
+        if flaw == .deepConditionsRefused, query.predicate.map({ $0.depth > 50 }) ?? false {
+            throw StoreError(.unsupportedQuery, "the condition is too deep", table: query.table)
+        }
+        do {
+            try table.layout.evaluator.validate(query)
+        } catch {
+            guard flaw == .columnNamesIgnoreCase, let column = error.column, hasColumn(column, table) else {
+                throw error
+            }
+        }
+    }
+
+    private func hasColumn(_ name: String, _ table: PlainTable) -> Bool {
+        table.layout.schema.allColumns.contains { $0.name.isSameFolded(as: name) }
     }
 
     /// The rows that match.
@@ -83,7 +106,8 @@ extension PlainSession {
 
     private func rowsOfTables(beginningLike table: PlainTable) -> [PlainRow] {
         let name = table.layout.schema.name
-        return (elsewhere?() ?? state).tables.filter { $0.key.hasPrefix(name) }.sorted { $0.key < $1.key }
+        return (elsewhere?() ?? state).tables.filter { $0.key.text.hasPrefix(name) }
+            .sorted { $0.key.text < $1.key.text }
             .flatMap { $0.value.rows.entries.map(\.element) }
     }
 
@@ -101,12 +125,24 @@ extension PlainSession {
         for match in rows {
             var batch = PackedRows(shape: shape)
             let row =
-                flaw == .scanSeesChanges ? state.tables[schema.name]?.rows[table.key(of: match.row.id)] : match.row
+                flaw == .scanSeesChanges
+                ? state.tables[TableName(schema.name)]?.rows[table.key(of: match.row.id)] : match.row
             guard let row else { continue }
             try batch.append(row, positions: positions)
             visited += 1
-            if try batch.withRow(at: 0, body) == .stop, flaw != .scanDoesNotStop { break }
+            if try step(batch, body) == .stop, flaw != .scanDoesNotStop { break }
         }
         return visited
+    }
+
+    private func step(
+        _ batch: borrowing PackedRows, _ body: (borrowing RowView) throws -> ScanStep
+    ) throws -> ScanStep {
+        do {
+            return try batch.withRow(at: 0, body)
+        } catch {
+            guard flaw == .scanErrorSwallowed else { throw error }
+            return .stop
+        }
     }
 }

@@ -12,7 +12,9 @@ extension PlainSession {
                 try rows.withRow(at: position) { view in
                     if flaw == .firstOfTwoCounts, !seen.insert(view.key).inserted { return }
                     let first = rows.withRow(at: 0) { map.named($0) }
-                    try put(try map.row(view, over: old(view, in: name), first: first), into: name)
+                    try put(
+                        try map.row(view, over: old(view, in: name), first: first, known: known(view, in: name)),
+                        into: name)
                 }
             }
         }
@@ -22,11 +24,18 @@ extension PlainSession {
         guard view.shape.idType == (try table(name).layout.schema.idType) else { return nil }
         let table = try writable(name)
         let key = table.key(of: view.key)
-        return table.rows[key] ?? table.buried[key]
+        return table.rows[key] ?? (flaw == .deletedRowComesBack ? table.buried[key] : nil)
+    }
+
+    /// How the id of a deleted row was spelled, where that is kept.
+    private func known(_ view: borrowing RowView, in name: String) -> RowID? {
+        guard flaw == .deletedSpellingKept, let table = state.tables[TableName(name)] else { return nil }
+        return table.buried[table.key(of: view.key)]?.id
     }
 
     private func put(_ row: PlainRow, into name: String) throws {
-        state.tables[name]?.put(row)
+        if flaw == .rowWithoutColumnsNotStored, row.values.allSatisfy(\.isNull) { return }
+        state.tables[TableName(name)]?.put(row)
         changes.append(.put(table: name, row))
     }
 
@@ -34,7 +43,9 @@ extension PlainSession {
         try changing {
             let table = try writable(name)
             var deleted = 0
-            for id in flaw?.idsTaken(of: ids) ?? ids where id.type == table.layout.schema.idType {
+            for id in flaw?.idsTaken(of: ids) ?? ids
+            where id.type == table.layout.schema.idType || flaw == .idTypeNotChecked {
+                let id = flaw == .idTypeNotChecked ? .string(id.text) : id
                 if flaw == .deleteHeedsCase, table.rows[table.key(of: id)]?.id != id { continue }
                 if remove(table.key(of: id), from: name) { deleted += 1 }
             }
@@ -45,6 +56,7 @@ extension PlainSession {
     func delete(matching query: Query) throws -> Int {
         // A query that is refused has changed nothing, and the transaction may go on.
         guard isOpen || flaw == .handleOutlivesBody else { throw PlainGate.closed }
+        if flaw == .undefinedTableInDeleteIgnored, (try? writable(query.table)) == nil { return 0 }
         let table = try writable(query.table)
         let asked = flaw?.deletion(query) ?? query
         try table.layout.evaluator.validate(asked)
@@ -56,13 +68,16 @@ extension PlainSession {
     }
 
     private func remove(_ key: [UInt8], from name: String) -> Bool {
-        guard state.tables[name]?.remove(key) != nil else { return false }
+        guard state.tables[TableName(name)]?.remove(key) != nil else { return false }
         changes.append(.remove(table: name, key: key))
         return true
     }
 
     /// The table as this transaction has it.
-    private func writable(_ name: String) throws -> PlainTable { try state.table(name) }
+    private func writable(_ name: String) throws -> PlainTable {
+        if flaw == .tableNamesNormalised { return try table(name) }
+        return try state.table(name)
+    }
 }
 
 /// How the columns of a batch lie in a table, whose definition they need not come from.
@@ -91,10 +106,10 @@ private struct BatchMap {
 
     /// The row that is stored when `view` is laid over the one there is.
     func row(
-        _ view: borrowing RowView, over old: PlainRow?, first: Set<Int>
+        _ view: borrowing RowView, over old: PlainRow?, first: Set<Int>, known: RowID?
     ) throws -> PlainRow {
         let id = try checkedID(view)
-        var row = old ?? PlainRow(id: id, values: [])
+        var row = old ?? PlainRow(id: known ?? id, values: [])
         if flaw == .mergeReplaces { row.values = [] }
         if flaw == .spellingReplaced { row.id = id }
         row.values += Array(repeating: .null, count: layout.stored.count - row.values.count)
@@ -129,6 +144,7 @@ private struct BatchMap {
     private func requireColumns(_ row: PlainRow, _ named: Set<Int>, isNew: Bool) throws {
         if flaw == .requiredColumnNotChecked { return }
         for (column, position) in zip(layout.schema.allColumns, layout.positions) where !column.isOptional {
+            if flaw == .requiredNullInMergeAccepted, !isNew { continue }
             guard isNew || named.contains(position) || flaw == .requiredColumnAskedOfMerges else { continue }
             guard named.contains(position), !row.values[position].isNull else {
                 throw failure("the column may not be null", column.name, row.id)
@@ -141,6 +157,7 @@ private struct BatchMap {
             throw failure("the id must be of type \(layout.schema.idType.rawValue)", "id", view.key)
         }
         let id = view.key
+        if flaw == .negativeIDsRefused, case .int(..<0) = id { throw failure("an id is positive", "id", id) }
         guard case .string(let text) = id else { return id }
         let isEmptyAllowed = flaw == .emptyIDAccepted
         let isLongAllowed = flaw == .tooLongIDAccepted

@@ -6,6 +6,8 @@ final class PlainSession {
     /// Where a flawed store looks instead of its snapshot.
     let elsewhere: (() -> PlainState)?
     var state: PlainState
+    /// The tables as they were when the body began.
+    let start: PlainState
     var changes: [PlainChange] = []
     /// Why the transaction can only be rolled back.
     var failure: StoreError?
@@ -15,6 +17,7 @@ final class PlainSession {
 
     init(_ state: PlainState, flaw: Flaw?, elsewhere: (() -> PlainState)? = nil) {
         self.state = state
+        start = state
         self.flaw = flaw
         self.elsewhere = elsewhere
     }
@@ -23,8 +26,11 @@ final class PlainSession {
     func table(_ name: String) throws -> PlainTable {
         guard isOpen || flaw == .handleOutlivesBody else { throw PlainGate.closed }
         let state = elsewhere?() ?? state
-        if flaw == .undefinedTableIsEmpty, state.tables[name] == nil {
+        if flaw == .undefinedTableIsEmpty, state.tables[TableName(name)] == nil {
             return PlainTable(TableLayout(TableSchema(name, columns: []), stored: []), flaw: flaw)
+        }
+        if flaw == .tableNamesNormalised, let table = state.tables.first(where: { $0.key.text == name }) {
+            return table.value
         }
         return try state.table(name)
     }
@@ -32,8 +38,8 @@ final class PlainSession {
     func withRow<T>(in name: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
         let table = try table(name)
         let layout = table.layout
-        guard id.type == layout.schema.idType else { return nil }
-        var key = table.key(of: id)
+        guard id.type == layout.schema.idType || flaw == .idTypeNotChecked else { return nil }
+        var key = table.key(of: flaw == .idTypeNotChecked ? .string(id.text) : id)
         if flaw == .lookupHeedsCase {
             guard let row = table.rows[key], row.id == id else { return nil }
         }

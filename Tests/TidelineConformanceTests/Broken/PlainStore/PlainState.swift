@@ -2,10 +2,11 @@ import TidelineStore
 
 /// All tables at one moment. A copy is a snapshot: what is changed is copied, the rest is shared.
 struct PlainState: Sendable {
-    var tables: [String: PlainTable] = [:]
+    /// By the bytes of the name: `==` of texts would take canonically equivalent names for one.
+    var tables: [TableName: PlainTable] = [:]
 
     func table(_ name: String) throws(StoreError) -> PlainTable {
-        guard let table = tables.first(where: { $0.key.isSameBytes(as: name) })?.value else {
+        guard let table = tables[TableName(name)] else {
             throw StoreError(.noSuchTable, "the table was never defined", table: name)
         }
         return table
@@ -15,13 +16,24 @@ struct PlainState: Sendable {
     mutating func apply(_ change: PlainChange, flaw: Flaw?) {
         switch change {
         case .define(let schema, let stored):
+            let name = TableName(schema.name)
             let layout = TableLayout(schema, stored: stored)
-            if tables[schema.name] == nil { tables[schema.name] = PlainTable(layout, flaw: flaw) }
-            tables[schema.name]?.evolve(to: layout)
-        case .put(let table, let row): tables[table]?.put(row)
-        case .remove(let table, let key): _ = tables[table]?.remove(key)
+            if tables[name] == nil { tables[name] = PlainTable(layout, flaw: flaw) }
+            tables[name]?.evolve(to: layout)
+        case .put(let table, let row): tables[TableName(table)]?.put(row)
+        case .remove(let table, let key): _ = tables[TableName(table)]?.remove(key)
         }
     }
+}
+
+/// The name of a table, which is its bytes.
+struct TableName: Hashable, Sendable {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    static func == (a: TableName, b: TableName) -> Bool { a.text.isSameBytes(as: b.text) }
+    func hash(into hasher: inout Hasher) { hasher.combine(Array(text.utf8)) }
 }
 
 /// One change of a transaction, as it is logged.

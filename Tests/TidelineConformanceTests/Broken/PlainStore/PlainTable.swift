@@ -32,7 +32,7 @@ struct PlainTable: Sendable {
     mutating func remove(_ key: [UInt8]) -> PlainRow? {
         guard let old = rows[key] else { return nil }
         rows[key] = nil
-        if flaw == .deletedRowComesBack { buried[key] = old }
+        if flaw == .deletedRowComesBack || flaw == .deletedSpellingKept { buried[key] = old }
         guard flaw != .indexKeepsDeletedRows else { return old }
         for index in indexes.indices { indexes[index].remove(old, key, layout) }
         return old
