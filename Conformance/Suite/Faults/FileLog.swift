@@ -1,4 +1,4 @@
-/// Everything that was done to the files of a folder that was empty, in order.
+/// Everything that was done to the files of a folder, in order, from when it was empty.
 struct FileLog: Sendable {
     /// One change; files are numbered as they are made.
     enum Change: Sendable {
@@ -29,6 +29,20 @@ struct FileLog: Sendable {
 
     /// An empty folder, nothing done yet.
     init() {}
+
+    /// What is in a folder, as if it had been made and synced.
+    ///
+    /// - Parameter number: What tells the file of a path apart.
+    init(_ image: FolderImage, number: (String) -> UInt64) {
+        for path in image.folders.sorted() { add(FileOperation(.makeDirectory, path: path)) { _ in nil } }
+        for (path, bytes) in image.files.sorted(by: { $0.key < $1.key }) {
+            let file = number(path)
+            add(FileOperation(.create, path: path, file: file)) { _ in nil }
+            let length = bytes.count
+            add(FileOperation(.write, path: path, file: file, length: length, bytes: bytes)) { _ in nil }
+            add(FileOperation(.sync, path: path, file: file)) { _ in nil }
+        }
+    }
 
     /// Marks this moment.
     mutating func mark() { marks.append(entries.count) }

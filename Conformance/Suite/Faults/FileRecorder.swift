@@ -6,10 +6,19 @@ internal import Synchronization
 /// What is synced is only noted as synced: the disk is not asked, so that many commits take little time.
 final class FileRecorder: FileObserver {
     private let directory: String
-    private let content = Mutex(FileLog())
+    private let content: Mutex<FileLog>
 
-    /// A recorder for a folder, which is empty.
-    init(_ directory: String) { self.directory = directory }
+    /// A recorder for a folder, which may have files already.
+    init(_ directory: String) throws {
+        self.directory = directory
+        let image = try FolderImage(reading: directory)
+        content = Mutex(FileLog(image) { FileRecorder.number(of: "\(directory)/\($0)") })
+    }
+
+    private static func number(of path: String) -> UInt64 {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return (attributes?[.systemFileNumber] as? NSNumber)?.uint64Value ?? 0
+    }
 
     /// All so far.
     var log: FileLog { content.withLock { $0 } }

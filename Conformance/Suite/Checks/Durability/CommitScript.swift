@@ -51,6 +51,14 @@ struct CommitScript: Sendable {
         ])
     }
 
+    /// Adds definitions that change both tables and make a third: columns, and indexes over the rows there are.
+    mutating func evolve() {
+        var (items, notes) = (TableSchema.items, TableSchema.notes)
+        items.columns.append(.string("place"))
+        notes.indexes = [["number"]]
+        define([items, notes, TableSchema("Place", columns: [.string("name")], indexes: [["name"]])])
+    }
+
     /// Adds a commit that deletes many rows.
     mutating func clear(ids: Int) {
         let number = steps.count

@@ -34,16 +34,60 @@ extension CrashRecording {
         let allowed = allowed(at: position, keepsAcknowledged: keepsAcknowledged)
         try trial.withCopy(of: loss.image(of: log, at: position)) { folder in
             do {
-                let store = try trial.harness.open(StoreOpening(directory: folder))
-                defer { try? store.close() }
-                let number = try expect(StoreState(of: store), isAmong: allowed)
-                try expectIndexesAgree(in: store, with: script.states[number])
-                try goesOn(store, script.states[number], folder)
+                try trial.withStore(in: folder) { store in
+                    let number = try expect(StoreState(of: store), isAmong: allowed)
+                    try expectIndexesAgree(in: store, with: script.states[number])
+                    try goesOn(store, script.states[number], folder)
+                }
             } catch let failure as CheckFailure {
                 throw CheckFailure("\(description(loss, at: position)): \(failure.message)")
             } catch let error as StoreError {
                 throw CheckFailure("\(description(loss, at: position)): the store does not open or read: \(error)")
             }
+        }
+    }
+
+    /// Fails unless a store that loses power while it recovers from a loss of power holds what it held then.
+    ///
+    /// - Parameter count: How many first losses of each extent are tried in a round, each with as many second ones as
+    ///   there are extents.
+    func expectRecovery(surviving extents: [PowerLoss.Extent], count: Int) throws {
+        var chance = SplitMix64(seed: trial.seed &+ 1)
+        for extent in extents {
+            for _ in 0..<count * trial.rounds {
+                let position = Int.random(in: 0...log.entries.count, using: &chance)
+                let loss = PowerLoss(extent, seed: chance.next())
+                let image = loss.image(of: log, at: position)
+                let (recovery, state) = try recover(image)
+                for second in extents {
+                    let place = Int.random(in: recovery.marks[0]...recovery.entries.count, using: &chance)
+                    let again = PowerLoss(second, seed: chance.next()).image(of: recovery, at: place)
+                    try expect(again, holds: state, "\(description(loss, at: position)); it went again")
+                }
+            }
+        }
+    }
+
+    /// Opens the store that a crash left. Returns what it did to its files, and what it holds.
+    private func recover(_ image: FolderImage) throws -> (FileLog, StoreState) {
+        try trial.withCopy(of: image) { folder in
+            let recorder = try FileRecorder(folder)
+            recorder.mark()
+            let state = try trial.observing(folder, by: recorder) {
+                let store = try trial.harness.open(StoreOpening(directory: folder))
+                defer { try? store.close() }
+                return try StoreState(of: store)
+            }
+            return (recorder.log, state)
+        }
+    }
+
+    private func expect(_ image: FolderImage, holds state: StoreState, _ what: String) throws {
+        do {
+            let found = try trial.withCopy(of: image) { try trial.state(in: $0) }
+            try trial.expect(found, isOneOf: [state], "\(what), while the store was opened and closed")
+        } catch let error as StoreError {
+            throw CheckFailure("\(what), while the store was opened and closed: it does not open or read: \(error)")
         }
     }
 

@@ -9,18 +9,20 @@ struct CrashRecording: Sendable {
 
     /// Runs a script on a new store.
     ///
+    /// - Parameter count: After how many commits the store is closed and opened again; never, if there is none.
     /// - Throws: ``NotDecidable`` when not everything that the store does to its files is seen.
-    init(_ script: CommitScript, in trial: Trial) throws {
+    init(_ script: CommitScript, in trial: Trial, reopeningEvery count: Int? = nil) throws {
         self.script = script
         self.trial = trial
         let folder = try trial.folder("recorded")
-        let recorder = FileRecorder(folder)
+        let recorder = try FileRecorder(folder)
         try trial.observing(folder, by: recorder) {
-            let store = try trial.open("recorded")
+            var store = try trial.open("recorded")
             recorder.mark()
-            for step in script.steps {
+            for (index, step) in script.steps.enumerated() {
                 try store.perform(step)
                 recorder.mark()
+                if let count, (index + 1).isMultiple(of: count) { store = try trial.reopened(store, in: "recorded") }
             }
             try store.close()
         }
@@ -46,11 +48,7 @@ struct CrashRecording: Sendable {
     }
 
     private func state(of image: FolderImage) throws -> StoreState? {
-        try trial.withCopy(of: image) { folder in
-            guard let store = try? trial.harness.open(StoreOpening(directory: folder)) else { return nil }
-            defer { try? store.close() }
-            return try? StoreState(of: store)
-        }
+        try trial.withCopy(of: image) { try? trial.state(in: $0) }
     }
 
     // MARK: Crashes

@@ -13,7 +13,7 @@ extension Check {
             needs: [.faults, .survivingDeath]
         ) { trial in
             let recording = try CrashRecording(CommitScript(commits: 30, seed: trial.seed), in: trial)
-            try recording.expectSurvival(.everything, count: 60)
+            try recording.expectSurvival(.everything, count: 40)
         },
         Check(
             "DUR-002", "After a loss of power that tears the last write, the store holds the first of its commits",
@@ -21,7 +21,7 @@ extension Check {
             needs: [.faults, .survivingDeath]
         ) { trial in
             let recording = try CrashRecording(CommitScript(commits: 30, seed: trial.seed), in: trial)
-            try recording.expectSurvival(.tornWrite, count: 60)
+            try recording.expectSurvival(.tornWrite, count: 40)
         },
         Check(
             "DUR-003",
@@ -33,7 +33,7 @@ extension Check {
             needs: [.faults, .survivingDeath]
         ) { trial in
             let recording = try CrashRecording(CommitScript(commits: 30, seed: trial.seed), in: trial)
-            try recording.expectSurvival(.earlierWrites, count: 60)
+            try recording.expectSurvival(.earlierWrites, count: 40)
         },
         Check(
             "DUR-004",
@@ -42,7 +42,7 @@ extension Check {
             tier: .stress, needs: [.faults, .survivingDeath]
         ) { trial in
             let recording = try CrashRecording(CommitScript(commits: 30, seed: trial.seed), in: trial)
-            try recording.expectSurvival(.anything, count: 100)
+            try recording.expectSurvival(.anything, count: 60)
         },
         Check(
             "DUR-005", "When a commit is acknowledged, all of it has been handed to the operating system",
@@ -72,7 +72,7 @@ extension Check {
                 try recording.expectSurvival(loss, at: position, keepsAcknowledged: true)
             }
             for extent in [PowerLoss.Extent.earlierWrites, .anything] {
-                try recording.expectSurvival(extent, count: 30, keepsAcknowledged: true)
+                try recording.expectSurvival(extent, count: 20, keepsAcknowledged: true)
             }
         },
     ]

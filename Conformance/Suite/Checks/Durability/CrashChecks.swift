@@ -1,0 +1,99 @@
+internal import TidelineStore
+
+extension Check {
+    /// Loss of power at moments when much is under way.
+    static let durabilityCrashes: [Check] = [
+        Check(
+            "DUR-007", "A loss of power during a definition leaves all of it or nothing, with every row",
+            why: """
+                A definition that changes a table, makes another and fills indexes is one commit. Half of it is a table \
+                without its index, or an index without some rows.
+                """,
+            needs: [.faults, .survivingDeath]
+        ) { trial in
+            let recording = try CrashRecording(evolving(trial), in: trial)
+            for extent in harshest { try recording.expectSurvival(extent, count: 16) }
+        },
+        Check(
+            "DUR-008", "A store that was being made when the power went opens, or is made anew",
+            why: "An app that finds an unfinished store on its first start cannot ask anyone to remove it.",
+            needs: [.faults, .survivingDeath]
+        ) { trial in
+            let recording = try CrashRecording(CommitScript(commits: 1, seed: trial.seed), in: trial)
+            let end = recording.acknowledgements.dropFirst().first ?? recording.log.entries.count
+            for extent in PowerLoss.Extent.allCases {
+                try recording.expectSurvival(extent, count: 12, in: 0...end)
+            }
+        },
+        Check(
+            "DUR-009", "A loss of power during commits of many pages leaves the first of the commits",
+            why: "A commit larger than a page, a block and a buffer is written in many calls.",
+            needs: [.faults, .survivingDeath]
+        ) { trial in
+            var script = CommitScript(commits: 2, seed: trial.seed)
+            for _ in 0..<4 { script.change(rows: 6, longest: 60_000, ids: 10) }
+            let recording = try CrashRecording(script, in: trial)
+            for extent in harshest { try recording.expectSurvival(extent, count: 12) }
+        },
+        Check(
+            "DUR-010", "A loss of power while a store is closed, opened and tidied up leaves the first of the commits",
+            why: """
+                What was gathered in a log moves into its place: at a checkpoint, a compaction, a closing, the next \
+                opening. Neither the old copy nor the new one may be relied on before it is on the disk.
+                """,
+            needs: [.faults, .survivingDeath]
+        ) { trial in
+            var script = CommitScript(commits: 2, seed: trial.seed)
+            for _ in 0..<12 * trial.rounds { script.change(rows: 20, longest: 2_000, ids: 60) }
+            script.clear(ids: 60)
+            for _ in 0..<4 { script.change(rows: 20, longest: 2_000, ids: 60) }
+            let recording = try CrashRecording(script, in: trial, reopeningEvery: 4)
+            for extent in harshest { try recording.expectSurvival(extent, count: 16) }
+        },
+        Check(
+            "DUR-011", "A store that a loss of power left takes new commits, and keeps them",
+            why: "What is left of a torn commit must not come between those before it and those after.",
+            needs: [.faults, .survivingDeath]
+        ) { trial in
+            let recording = try CrashRecording(CommitScript(commits: 12, seed: trial.seed), in: trial)
+            for extent in harshest {
+                try recording.expectSurvival(extent, count: 16, goesOn: { try expectGoesOn($0, $1, $2, trial) })
+            }
+        },
+        Check(
+            "DUR-012",
+            "A second loss of power, while the store recovers from the first, leaves what the first one left",
+            why: "A recovery rewrites files, too: where it is cut off, the next one has to find what it found.",
+            tier: .stress, needs: [.faults, .survivingDeath]
+        ) { trial in
+            let recording = try CrashRecording(CommitScript(commits: 12, seed: trial.seed), in: trial)
+            try recording.expectRecovery(surviving: harshest, count: 10)
+        },
+    ]
+}
+
+private let harshest: [PowerLoss.Extent] = [.everything, .tornWrite, .earlierWrites, .anything]
+
+private func evolving(_ trial: Trial) -> CommitScript {
+    var script = CommitScript(commits: 4, seed: trial.seed)
+    script.evolve()
+    script.change()
+    script.define([TableSchema("Later", columns: [.int("number")], indexes: [["number"]])])
+    script.change()
+    return script
+}
+
+private func expectGoesOn(_ store: any LocalStore, _ state: StoreState, _ folder: String, _ trial: Trial) throws {
+    var script = CommitScript(seed: trial.seed)
+    script.define([.items, .notes])
+    script.change(rows: 8, longest: 3_000)
+    script.change()
+    var state = state
+    for step in script.steps {
+        try store.perform(step)
+        state = state.applying(step)
+    }
+    try trial.expect(StoreState(of: store), isOneOf: [state], "what is read after two more commits")
+    try store.close()
+    try trial.expect(trial.state(in: folder), isOneOf: [state], "the store opened once more")
+}

@@ -1,0 +1,43 @@
+internal import Foundation
+internal import Synchronization
+
+/// Lets the files of a folder grow by so many bytes only, as a disk that becomes full.
+final class SmallDisk: FileObserver {
+    private let room: Mutex<Int>
+
+    /// A disk with so much room.
+    init(room: Int) { self.room = Mutex(room) }
+
+    /// Makes room, or takes it.
+    func set(room: Int) { self.room.withLock { $0 = room } }
+
+    func decide(_ operation: FileOperation) -> FileDecision {
+        switch operation.kind {
+        case .sync, .syncDirectory: .skip
+        case .write: decide(growth: operation.offset + operation.length - operation.size, of: operation.length)
+        case .resize: decide(growth: operation.offset - operation.size, of: 0)
+        case .create, .makeDirectory: room.withLock { $0 > 0 ? .perform : .fail(ENOSPC) }
+        default: .perform
+        }
+    }
+
+    /// A write that fits in part is made in part, as a file system does.
+    private func decide(growth: Int, of length: Int) -> FileDecision {
+        room.withLock { room in
+            guard growth > max(room, 0) else { return .perform }
+            let fitting = length - (growth - max(room, 0))
+            return fitting > 0 ? .cut(fitting) : .fail(ENOSPC)
+        }
+    }
+
+    func performed(_ operation: FileOperation) {
+        let end =
+            switch operation.kind {
+            case .write: max(operation.size, operation.offset + operation.length)
+            case .resize: operation.offset
+            case .unlink: 0
+            default: operation.size
+            }
+        room.withLock { $0 -= end - operation.size }
+    }
+}
