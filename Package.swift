@@ -182,7 +182,7 @@ let package = Package(
             dependencies: [
                 "SortedFileStore", "TidelineStore", "TidelineKeyValue", "TidelineLMDB", "TidelineLevelDB",
                 "TidelineMemory", "TidelineSQLite",
-                "TidelineConformance", "TidelineTestSupport",
+                "TidelineConformance", "TidelineFaults", "TidelineTestSupport",
             ],
             path: "Tests/TidelineTestStores",
             swiftSettings: settings
@@ -198,7 +198,9 @@ let package = Package(
         ),
         .testTarget(
             name: "StoreContract",
-            dependencies: ["TidelineStore", "TidelineTestStores", "TidelineConformance", "TidelineTestSupport", "StoreProbe"],
+            dependencies: [
+                "TidelineStore", "TidelineTestStores", "TidelineConformance", "TidelineTestSupport", "StoreProbe",
+            ],
             swiftSettings: settings
         ),
         .testTarget(
@@ -218,7 +220,8 @@ let package = Package(
         .testTarget(
             name: "TidelineSQLiteTests",
             dependencies: [
-                "TidelineStore", "TidelineSQLite", "TidelineTestStores", "TidelineConformance", "TidelineTestSupport", "CSQLite", "StoreProbe",
+                "TidelineStore", "TidelineSQLite", "TidelineTestStores", "TidelineConformance", "TidelineTestSupport",
+                "CSQLite", "StoreProbe",
             ],
             swiftSettings: settings
         ),
@@ -234,7 +237,8 @@ let package = Package(
         .testTarget(
             name: "TidelineLMDBTests",
             dependencies: [
-                "TidelineStore", "TidelineKeyValue", "TidelineLMDB", "TidelineTestStores", "TidelineConformance", "TidelineTestSupport",
+                "TidelineStore", "TidelineKeyValue", "TidelineLMDB", "TidelineTestStores", "TidelineConformance",
+                "TidelineTestSupport",
                 "CLMDB", "StoreProbe",
             ],
             swiftSettings: settings
@@ -242,7 +246,8 @@ let package = Package(
         .testTarget(
             name: "TidelineLevelDBTests",
             dependencies: [
-                "TidelineStore", "TidelineKeyValue", "TidelineLevelDB", "TidelineTestStores", "TidelineConformance", "TidelineTestSupport",
+                "TidelineStore", "TidelineKeyValue", "TidelineLevelDB", "TidelineTestStores", "TidelineConformance",
+                "TidelineTestSupport",
                 "CLevelDB", "StoreProbe",
             ],
             swiftSettings: settings
@@ -255,7 +260,8 @@ let package = Package(
         .testTarget(
             name: "TidelineServerTests",
             dependencies: [
-                "TidelineStore", "TidelineWire", "TidelineServer", "TidelineTestStores", "TidelineConformance", "TidelineTestSupport",
+                "TidelineStore", "TidelineWire", "TidelineServer", "TidelineTestStores", "TidelineConformance",
+                "TidelineTestSupport",
                 httpTypes,
             ],
             swiftSettings: settings
@@ -277,7 +283,8 @@ let package = Package(
             name: "TidelineToolTests",
             dependencies: [
                 "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSQLite", "TidelineStore",
-                "TidelineTestStores", "TidelineConformance", "TidelineTestSupport", "TidelineTool", argumentParser, httpTypes, logging,
+                "TidelineTestStores", "TidelineConformance", "TidelineTestSupport", "TidelineTool", argumentParser,
+                httpTypes, logging,
             ],
             swiftSettings: settings
         ),

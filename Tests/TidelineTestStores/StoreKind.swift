@@ -1,5 +1,8 @@
+internal import Foundation
 internal import SortedFileStore
 public import Testing
+public import TidelineConformance
+internal import TidelineFaults
 internal import TidelineKeyValue
 internal import TidelineLMDB
 internal import TidelineLevelDB
@@ -22,17 +25,22 @@ public struct StoreKind: Sendable, CustomTestStringConvertible {
     public let sharesFiles: Bool
     /// Whether readers and a writer do not wait for each other.
     public let readsBesideWriter: Bool
-    private let opening: @Sendable (_ path: String) throws -> any LocalStore
+    private let opening: Opening
+    private let lasting: Opening?
 
+    private typealias Opening = @Sendable (_ path: String) throws -> any LocalStore
+
+    /// - Parameter lasting: Opens it with the durability that most apps have, where `opening` has less.
     private init(
         _ name: String, engine: String?, sharesFiles: Bool = false, readsBesideWriter: Bool = true,
-        opening: @escaping @Sendable (_ path: String) throws -> any LocalStore
+        lasting: Opening? = nil, opening: @escaping Opening
     ) {
         testDescription = name
         self.engine = engine
         self.sharesFiles = sharesFiles
         self.readsBesideWriter = readsBesideWriter
         self.opening = opening
+        self.lasting = lasting
     }
 
     /// Where the store lies in a folder.
@@ -40,6 +48,22 @@ public struct StoreKind: Sendable, CustomTestStringConvertible {
 
     /// Opens the store in a folder, or makes an empty one where it does not persist.
     public func open(_ folder: String) throws -> any LocalStore { try opening(path(in: folder)) }
+}
+
+extension StoreKind {
+    /// How the conformance suite makes such a store.
+    public var harness: StoreHarness {
+        let open = lasting ?? opening
+        return StoreHarness(name: testDescription, modes: [], process: probe, faults: InterposedFiles()) {
+            try open(path(in: $0.directory))
+        }
+    }
+
+    /// The second process, beside the tests' executable.
+    private var probe: StoreProcess? {
+        guard let engine, let folder = Bundle.main.executableURL?.deletingLastPathComponent() else { return nil }
+        return StoreProcess(executable: folder.appendingPathComponent("StoreProbe").path, arguments: [engine])
+    }
 }
 
 // MARK: - The kinds
@@ -52,9 +76,9 @@ extension StoreKind {
         try SQLiteStore.inMemory()
     }
     /// Nothing is synced: what that is for, a loss of power, no test can make.
-    private static let lmdb = StoreKind("LMDB", engine: "lmdb", sharesFiles: true) {
-        try LMDBStore(path: $0, options: LMDBOptions(durability: .none))
-    }
+    private static let lmdb = StoreKind(
+        "LMDB", engine: "lmdb", sharesFiles: true, lasting: { try LMDBStore(path: $0) },
+        opening: { try LMDBStore(path: $0, options: LMDBOptions(durability: .none)) })
     private static let levelDB = StoreKind("LevelDB", engine: "leveldb") { try LevelDBStore(path: $0) }
     private static let memory = StoreKind("memory", engine: nil) { _ in try MemoryStore() }
     /// A store as an app may make its own.

@@ -1,0 +1,40 @@
+import Foundation
+import Testing
+import TidelineConformance
+import TidelineTestStores
+
+/// Every store of the package, and the one of the example, keeps what every local store promises.
+///
+/// `TIDELINE_CONFORMANCE_SEED` sets what random checks begin with, `TIDELINE_CONFORMANCE_ROUNDS` how often they try.
+@Suite struct StoreTests {
+    /// A check of one store.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let suite: ConformanceSuite
+        let check: Check
+        var testDescription: String { "\(suite.name): \(check)" }
+    }
+
+    private static let suites = StoreKind.all.map { kind in
+        ConformanceSuite(
+            kind.harness,
+            settings: ConformanceSettings(
+                seed: number("SEED") ?? 1, rounds: Int(number("ROUNDS") ?? 1), rows: 3_000))
+    }
+    private static let cases = suites.flatMap { suite in suite.checks.map { Case(suite: suite, check: $0) } }
+
+    private static func number(_ name: String) -> UInt64? {
+        ProcessInfo.processInfo.environment["TIDELINE_CONFORMANCE_\(name)"].flatMap { UInt64($0) }
+    }
+
+    @Test(arguments: cases) func keepsItsPromises(_ subject: Case) async throws {
+        try await subject.suite.verify(subject.check)
+    }
+
+    /// What does not run on any of them would go unproven.
+    @Test func everyCheckRunsOnSomeStoreButForThoseThatNeedTheirOwnHarness() {
+        let ran = Set(Self.cases.map(\.check.id))
+        let needy: Set<CheckNeed> = [.openingExisting, .openingReadOnly, .limitedSize, .destroying]
+        let left = Check.all.filter { !ran.contains($0.id) && needy.isDisjoint(with: $0.needs) }
+        #expect(left == [])
+    }
+}
