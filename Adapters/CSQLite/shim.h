@@ -46,6 +46,38 @@ static inline int tideline_harden(sqlite3 *database) {
     return code;
 }
 
+// Closing the connection leaves the write-ahead log as it is, and where it is.
+static inline int tideline_leave_log(sqlite3 *database) {
+    return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
+}
+
+// The file of a connection. It is read through SQLite's own handle: when a process closes any handle of a file, it loses
+// the locks that all its connections have on it.
+static inline sqlite3_file *tideline_file(sqlite3 *database) {
+    sqlite3_file *file = 0;
+    int code = sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    return code == SQLITE_OK && file && file->pMethods ? file : 0;
+}
+
+// Reads bytes of the database file; what is beyond its end is zeros, and SQLITE_IOERR_SHORT_READ.
+static inline int tideline_read_file(sqlite3 *database, void *bytes, int count, int64_t offset) {
+    sqlite3_file *file = tideline_file(database);
+    return file ? file->pMethods->xRead(file, bytes, count, offset) : SQLITE_CANTOPEN;
+}
+
+static inline int tideline_file_size(sqlite3 *database, sqlite3_int64 *size) {
+    sqlite3_file *file = tideline_file(database);
+    return file ? file->pMethods->xFileSize(file, size) : SQLITE_CANTOPEN;
+}
+
+// Locks every other connection out, of this process and others, until this one is closed; SQLITE_BUSY when there is one.
+static inline int tideline_lock_file(sqlite3 *database) {
+    sqlite3_file *file = tideline_file(database);
+    if (!file) return SQLITE_CANTOPEN;
+    int code = file->pMethods->xLock(file, 1);            // SQLITE_LOCK_SHARED
+    return code == SQLITE_OK ? file->pMethods->xLock(file, 4) : code;  // SQLITE_LOCK_EXCLUSIVE
+}
+
 // The calling thread, as a number that no other thread has while it lives.
 static inline uintptr_t tideline_current_thread(void) { return (uintptr_t)pthread_self(); }
 

@@ -27,12 +27,7 @@ public final class SQLiteStore: LocalStore {
     ///   ``StoreError/Code/readOnly`` when it cannot be written to, unless the options ask for that;
     ///   ``StoreError/Code/busy`` when another process held it for too long.
     public convenience init(path: String, options: SQLiteOptions = .init()) throws {
-        guard !path.isEmpty, !path.utf8.contains(0) else {
-            throw StoreError(.io, "the path is empty or has a NUL in it", path: path)
-        }
-        // A relative path would change its meaning with the current folder, and SQLite gives some a meaning of its own.
-        let absolute = path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
-        try DatabaseFile.requireWholePages(absolute)
+        let absolute = try DatabaseFile.absolute(path)
         if options.isReadOnly {
             try self.init(reading: absolute, options)
         } else {
@@ -59,6 +54,7 @@ public final class SQLiteStore: LocalStore {
     private convenience init(writing path: String, _ options: SQLiteOptions) throws(StoreError) {
         let deadline = Deadline(after: options.busyTimeout)
         let writer = try Connection.open(path, for: .writing, options: options)
+        try writer.requireWholePages()
         try writer.prepareStore(mayCreate: options.createsIfMissing, isReadOnly: false, deadline: deadline)
         let capabilities = StoreCapabilities(
             name: "sqlite", durability: options.durability == .full ? .full : .normal, sharesFilesWithProcesses: true,
@@ -74,6 +70,7 @@ public final class SQLiteStore: LocalStore {
         let deadline = Deadline(after: options.busyTimeout)
         let purpose = try Connection.readingPurpose(path, options, deadline)
         let reader = try Connection.open(path, for: purpose, options: options)
+        try reader.requireWholePages()
         try reader.prepareStore(mayCreate: false, isReadOnly: true, deadline: deadline)
         let capabilities = StoreCapabilities(
             name: "sqlite", durability: options.durability == .full ? .full : .normal, sharesFilesWithProcesses: true,

@@ -1,0 +1,182 @@
+import CSQLite
+import Foundation
+import Testing
+import TidelineSQLite
+import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
+
+/// Removing a store. That one which another process has open is refused is held by the conformance suite.
+@Suite struct DestroyTests {
+    @Test func aStoreGoesWithItsLogAndNothingElseDoes() throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/store.sqlite"
+            for name in ["store.sqlite.txt", "store.sqlite-mine", "store"] {
+                try write("mine", to: "\(folder)/\(name)")
+            }
+            let store = try makeStore(path)
+            // As a killed process leaves them.
+            try FileManager.default.createDirectory(atPath: "\(folder)/killed", withIntermediateDirectories: false)
+            for suffix in ["", "-wal"] {
+                try FileManager.default.copyItem(atPath: path + suffix, toPath: "\(folder)/killed/s\(suffix)")
+            }
+            try store.close()
+            try SQLiteStore.destroy(path: path)
+            try SQLiteStore.destroy(path: "\(folder)/killed/s")
+            #expect(try names(folder) == ["killed", "store", "store.sqlite-mine", "store.sqlite.txt"])
+            #expect(try names("\(folder)/killed") == [])
+        }
+    }
+
+    @Test func aStoreThatIsOpenIsLocked() throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/store.sqlite"
+            let first = try makeStore(path)
+            let second = try SQLiteStore(path: path)
+            expectError(.locked) { try SQLiteStore.destroy(path: path) }
+            try first.close()
+            let error = expectError(.locked) { try SQLiteStore.destroy(path: path) }
+            #expect(error?.path == path)
+            try second.write { try $0.upsert(["id": "new"], into: "t") }
+            try second.close()
+            let reading = try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: true))
+            #expect(try reading.read { try $0.count(Query("t")) } == 301)
+            expectError(.locked) { try SQLiteStore.destroy(path: path) }
+            #expect(try reading.read { try $0.count(Query("t")) } == 301)
+            try reading.close()
+            try SQLiteStore.destroy(path: path)
+            #expect(try names(folder) == [])
+        }
+    }
+
+    @Test func whatIsNotAStoreIsNamedAndKept() throws {
+        try withTemporaryFolder { folder throws in
+            let text = "\(folder)/text"
+            let database = "\(folder)/database"
+            try write("mine", to: text)
+            try execute("CREATE TABLE mine (x)", on: database)
+            let content = FileManager.default.contents(atPath: database)
+            for path in [text, database] {
+                let error = expectError(.corrupt) { try SQLiteStore.destroy(path: path) }
+                #expect(error?.path == path)
+            }
+            expectError(.io) { try SQLiteStore.destroy(path: folder) }
+            expectError(.io) { try SQLiteStore.destroy(path: "") }
+            #expect(try names(folder) == ["database", "text"])
+            #expect(FileManager.default.contents(atPath: database) == content)
+        }
+    }
+
+    @Test func whereNothingIsNothingIsDone() throws {
+        try withTemporaryFolder { folder throws in
+            try write("mine", to: "\(folder)/file")
+            for path in ["\(folder)/none", "\(folder)/none/deeper", "\(folder)/file/below"] {
+                try SQLiteStore.destroy(path: path)
+            }
+            #expect(try names(folder) == ["file"])
+        }
+    }
+
+    @Test func whatAnInterruptedCreationOrDestructionLeftGoes() throws {
+        try withTemporaryFolder { folder throws in
+            try write("", to: "\(folder)/empty")
+            for suffix in ["-wal", "-shm"] { try write("left", to: "\(folder)/gone\(suffix)") }
+            for name in ["empty", "gone"] { try SQLiteStore.destroy(path: "\(folder)/\(name)") }
+            #expect(try names(folder) == [])
+        }
+    }
+
+    @Test(arguments: [70, 4096 * 2, 4096 * 3 + 100])
+    func aDamagedStoreThatSaysWhoseItIsGoes(_ length: Int) throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/store.sqlite"
+            try makeStore(path).close()
+            let whole = try #require(FileManager.default.contents(atPath: path))
+            try whole.prefix(length).write(to: URL(fileURLWithPath: path))
+            if length < 72 {
+                expectError(.corrupt) { try SQLiteStore.destroy(path: path) }
+            } else {
+                try SQLiteStore.destroy(path: path)
+            }
+            #expect(try names(folder) == (length < 72 ? ["store.sqlite"] : []))
+        }
+    }
+
+    @Test func aStoreWhoseTablesAreDamagedOrOfALaterFormatGoes() throws {
+        try withTemporaryFolder { folder throws in
+            let damaged = "\(folder)/damaged"
+            let later = "\(folder)/later"
+            try makeStore(damaged).close()
+            var content = try #require(FileManager.default.contents(atPath: damaged))
+            content.replaceSubrange(100..<4096, with: Data(repeating: 0xFF, count: 3996))
+            try content.write(to: URL(fileURLWithPath: damaged))
+            try makeStore(later).close()
+            try execute("PRAGMA user_version = 1000", on: later)
+            for path in [damaged, later] { try SQLiteStore.destroy(path: path) }
+            #expect(try names(folder) == [])
+        }
+    }
+
+    @Test func aLinkStaysAndWhatItLeadsToGoes() throws {
+        try withTemporaryFolder { folder throws in
+            try makeStore("\(folder)/store.sqlite").close()
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(folder)/link", withDestinationPath: "\(folder)/store.sqlite")
+            let store = try SQLiteStore(path: "\(folder)/link")
+            expectError(.locked) { try SQLiteStore.destroy(path: "\(folder)/store.sqlite") }
+            try store.close()
+            try SQLiteStore.destroy(path: "\(folder)/link")
+            #expect(try names(folder) == ["link"])
+            try makeStore("\(folder)/link").close()
+            #expect(try names(folder) == ["link", "store.sqlite"])
+        }
+    }
+
+    /// A process loses its locks on a file when it closes any handle of it.
+    @Test func aRefusedDestructionAndASecondStoreLeaveTheLocksOfTheFirst() throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/store.sqlite"
+            let store = try makeStore(path)
+            let before = try locks(on: path)
+            #expect(before > 0)
+            expectError(.locked) { try SQLiteStore.destroy(path: path) }
+            try SQLiteStore(path: path).close()
+            #expect(try locks(on: path) == before)
+            try store.close()
+        }
+
+        /// How many locks there are on a file, as far as the system tells.
+        func locks(on path: String) throws -> Int {
+            guard let all = FileManager.default.contents(atPath: "/proc/locks") else { return 1 }
+            let number = try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int
+            let suffix = ":\(try #require(number))"
+            return String(decoding: all, as: UTF8.self).split(separator: "\n").count {
+                $0.split(separator: " ").contains { $0.hasSuffix(suffix) }
+            }
+        }
+    }
+
+    private func makeStore(_ path: String) throws -> SQLiteStore {
+        let store = try SQLiteStore(path: path)
+        try store.define([TableSchema("t", columns: [.string("s")], indexes: [["s"]])])
+        try store.write { writer throws in
+            try writer.upsert((0..<300).map { ["id": .string("\($0)"), "s": "some text"] as Row }, into: "t")
+        }
+        return store
+    }
+
+    private func execute(_ sql: String, on path: String) throws {
+        var database: OpaquePointer?
+        defer { sqlite3_close_v2(database) }
+        #expect(sqlite3_open(path, &database) == SQLITE_OK)
+        #expect(sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK)
+    }
+
+    private func write(_ text: String, to path: String) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    }
+
+    private func names(_ folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    }
+}
