@@ -26,7 +26,7 @@ extension Environment {
         }
     }
 
-    private static func openFiles(_ folder: Folder, _ options: LMDBOptions) throws(StoreError) -> Environment {
+    static func openFiles(_ folder: Folder, _ options: LMDBOptions) throws(StoreError) -> Environment {
         let heads = try FileHeads.read(try DataFile(folder.dataPath))
         let isLockMade = try options.isReadOnly ? false : makeLockFile(folder, readers: options.maximumReaders)
         do throws(StoreError) {
@@ -113,12 +113,15 @@ extension Environment {
 
     // MARK: Creation
 
-    private static func exists(_ path: String) throws(StoreError) -> Bool {
+    static func exists(_ path: String) throws(StoreError) -> Bool {
         var status = stat()
         if stat(path, &status) == 0 { return true }
         guard errno == ENOENT else { throw .opening(errno, path) }
         return false
     }
+
+    /// Where a data file is made before it is moved to its place.
+    static func workshop(in folder: Folder) -> String { "\(folder.path)/.creating" }
 
     /// Creates an empty data file in a folder of its own, then moves it to its place: there it is whole or not at all, so
     /// that an empty or short one was cut off.
@@ -127,7 +130,7 @@ extension Environment {
             throw StoreError(.io, "the folder holds no store, and none was to be created", path: folder.path)
         }
         try requireNoOtherFiles(folder.path)
-        let workshop = "\(folder.path)/.creating"
+        let workshop = workshop(in: folder)
         let draft = "\(workshop)/data.mdb"
         func clear() {
             unlink(draft)
@@ -155,7 +158,7 @@ extension Environment {
 
     /// Refuses a folder with files of another program, which may have been named by mistake. Those that begin with a dot
     /// are the system's.
-    private static func requireNoOtherFiles(_ path: String) throws(StoreError) {
+    static func requireNoOtherFiles(_ path: String) throws(StoreError) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         guard names.allSatisfy({ $0.hasPrefix(".") || $0 == "lock.mdb" }) else {
             throw StoreError(

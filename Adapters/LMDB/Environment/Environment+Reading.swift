@@ -131,9 +131,7 @@ extension Environment {
             result = mdb_cursor_get(cursor, &name, &record, MDB_NEXT)
             if result == MDB_NOTFOUND { return spaces }
             guard result == MDB_SUCCESS else { throw error(result, "the tables could not be listed") }
-            guard let space = SpaceName.space(named: name.bytes) else {
-                throw StoreError(.corrupt, "the folder holds another program's database, or is damaged", path: path)
-            }
+            guard let space = SpaceName.space(named: name.bytes) else { throw .foreign(path) }
             spaces.append(space)
         }
     }

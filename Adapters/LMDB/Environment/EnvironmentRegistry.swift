@@ -36,6 +36,32 @@ final class EnvironmentRegistry: @unchecked Sendable {
         guard leave(environment) else { return }
         environment.close()
         set(nil, for: environment.folder.identity)
+        environment.folder.release()
+    }
+
+    /// Removes the files of a store that nobody has open; nobody in this process opens it meanwhile.
+    func destroy(at path: String) throws(StoreError) {
+        guard let folder = try Folder.existing(path) else { return }
+        try reserve(folder)
+        defer { set(nil, for: folder.identity) }
+        try folder.locked { () throws(StoreError) in try Environment.destroy(folder) }
+    }
+
+    /// Keeps a folder from being opened until the entry is set again.
+    private func reserve(_ folder: Folder) throws(StoreError) {
+        condition.lock()
+        defer { condition.unlock() }
+        while true {
+            switch entries[folder.identity] {
+            case nil:
+                entries[folder.identity] = .changing
+                return
+            case .changing?:
+                condition.wait()
+            case .open?:
+                throw StoreError(.locked, "this process has the store open: close it first", path: folder.path)
+            }
+        }
     }
 
     /// The environment that is open; nil when the caller is to open it.

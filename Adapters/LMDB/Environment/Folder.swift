@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 internal import TidelineStore
 
 /// Which file or folder something is, whatever its path: device and number.
@@ -31,6 +32,7 @@ final class Folder: Sendable {
     let identity: FileIdentity
     private let descriptor: Int32
     private let isMade: Bool
+    private let isReleased = Atomic(false)
 
     var dataPath: String { "\(path)/data.mdb" }
     var lockPath: String { "\(path)/lock.mdb" }
@@ -42,7 +44,12 @@ final class Folder: Sendable {
         self.isMade = isMade
     }
 
-    deinit { close(descriptor) }
+    deinit { release() }
+
+    /// Lets go of the folder, whose identity may be another's from then on. Doing it again does nothing.
+    func release() {
+        if !isReleased.exchange(true, ordering: .acquiringAndReleasing) { close(descriptor) }
+    }
 
     /// Opens the folder at a path, and creates it where the options say so.
     static func open(_ path: String, _ options: LMDBOptions) throws(StoreError) -> Folder {
@@ -58,6 +65,17 @@ final class Folder: Sendable {
             throw obstacle(error, at: absolute, options)
         }
         return Folder(path: absolute, identity: identity, descriptor: descriptor, isMade: isMade)
+    }
+
+    /// Opens the folder at a path; nil when nothing is there.
+    static func existing(_ path: String) throws(StoreError) -> Folder? {
+        do {
+            return try open(path, LMDBOptions(createsIfMissing: false))
+        } catch {
+            let isAbsent = error.engineCode == Int(ENOENT) || error.engineCode == Int(ENOTDIR)
+            guard isAbsent, !FileManager.default.fileExists(atPath: path) else { throw error }
+            return nil
+        }
     }
 
     /// - Returns: Whether the folder did not exist.

@@ -15,6 +15,16 @@ extension StoreError {
         .lmdb(error, path: path, doing: doing)
     }
 
+    /// The error for a file with tables that no store makes.
+    static func foreign(_ path: String) -> StoreError {
+        StoreError(
+            .corrupt, "the folder holds another program's database, or is damaged: its list of tables has others",
+            path: path, engineCode: Int(MDB_INCOMPATIBLE))
+    }
+
+    /// Whether it is that one.
+    var isForeign: Bool { code == .corrupt && engineCode == Int(MDB_INCOMPATIBLE) }
+
     /// What to do about it, where LMDB's own words do not say.
     private static let hints: [Int32: String] = [
         MDB_MAP_FULL: "give it a greater maximumMapSize",

@@ -38,6 +38,25 @@ struct FileHeads {
         }
     }
 
+    /// Whether a file is empty or has, where a head may be, what LMDB writes there: whether LMDB made it, whole or not.
+    static func areBegun(in file: DataFile) throws(StoreError) -> Bool {
+        var start = [UInt8](repeating: 0, count: 2 * FileLayout.pageSizes.upperBound)
+        var count = 0
+        var failure: StoreError?
+        start.withUnsafeMutableBytes { buffer in
+            do throws(StoreError) { count = try file.read(into: buffer, at: 0) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        let sizes = sequence(first: FileLayout.pageSizes.lowerBound) { $0 * 2 }.prefix { FileLayout.pageSizes ~= $0 }
+        return start.withUnsafeBytes { bytes in
+            count == 0
+                || ([0] + sizes).contains { offset in
+                    bytes.loadUnaligned(fromByteOffset: offset + FileLayout.pageHeader, as: UInt32.self)
+                        == FileLayout.magic
+                }
+        }
+    }
+
     private static func readOnce(_ file: DataFile) throws(StoreError) -> FileHeads {
         var result: Result<FileHeads, StoreError> = .failure(.damaged("it has no heads", path: file.path))
         withUnsafeTemporaryAllocation(byteCount: 2 * FileLayout.pageSizes.upperBound, alignment: 16) { buffer in

@@ -127,11 +127,7 @@ final class FileVerifier {
     private func noteSpace(_ node: PageView.Node) throws(StoreError) {
         guard node.flags == FileLayout.nodeTree, node.dataSize == FileLayout.treeRecord,
             let space = SpaceName.space(named: node.key)
-        else {
-            throw StoreError(
-                .corrupt, "the folder holds another program's database, or is damaged: its list of tables has others",
-                path: file.path)
-        }
+        else { throw .foreign(file.path) }
         spaces.append((space, TreeRecord(node.data)))
     }
 

@@ -1,0 +1,159 @@
+import CLMDB
+import Foundation
+import Testing
+import TidelineLMDB
+import TidelineStore
+import TidelineTestSupport
+
+/// Removing a store. That one which another process has open is refused is held by the conformance suite.
+@Suite struct DestroyTests {
+    @Test func aStoreGoesWithItsFolder() throws {
+        try withTemporaryFolder { folder throws in
+            try makeStore("\(folder)/store").close()
+            try LMDBStore.destroy(path: "\(folder)/store")
+            #expect(try names(folder) == [])
+        }
+    }
+
+    @Test func otherFilesStayAndTheFolderWithThem() throws {
+        try withTemporaryFolder { folder throws in
+            try makeStore(folder).close()
+            try write("mine", to: "\(folder)/mine.txt")
+            try LMDBStore.destroy(path: folder)
+            #expect(try names(folder) == ["mine.txt"])
+        }
+    }
+
+    @Test func aStoreThatIsOpenIsLocked() throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/store"
+            let first = try makeStore(path)
+            let second = try LMDBStore(path: path)
+            expectError(.locked) { try LMDBStore.destroy(path: path) }
+            try first.close()
+            let error = expectError(.locked) { try LMDBStore.destroy(path: "\(folder)/./store") }
+            #expect(error?.path == "\(folder)/./store")
+            try second.write { try $0.upsert(["id": "new"], into: "t") }
+            try second.close()
+            let reading = try LMDBStore(path: path, options: LMDBOptions(isReadOnly: true))
+            expectError(.locked) { try LMDBStore.destroy(path: path) }
+            #expect(try reading.read { try $0.count(Query("t")) } == 301)
+            try reading.close()
+            try LMDBStore.destroy(path: path)
+            #expect(try names(folder) == [])
+        }
+    }
+
+    @Test func whatIsNotAStoreIsNamedAndKept() throws {
+        try withTemporaryFolder { folder throws in
+            let other = "\(folder)/other"
+            let text = "\(folder)/text"
+            let database = "\(folder)/database"
+            for path in [other, text, database] {
+                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            }
+            try write("mine", to: "\(other)/mine.txt")
+            try write("mine", to: "\(text)/data.mdb")
+            try makeForeign(database)
+            let content = FileManager.default.contents(atPath: "\(database)/data.mdb")
+            for path in [other, text, database] {
+                let error = expectError(.corrupt) { try LMDBStore.destroy(path: path) }
+                #expect(error?.path == path)
+            }
+            expectError(.io) { try LMDBStore.destroy(path: "\(other)/mine.txt") }
+            expectError(.io) { try LMDBStore.destroy(path: "") }
+            #expect(try names(other) == ["mine.txt"])
+            #expect(try names(text) == ["data.mdb"])
+            #expect(FileManager.default.contents(atPath: "\(database)/data.mdb") == content)
+        }
+    }
+
+    @Test func whereNothingIsNothingIsDone() throws {
+        try withTemporaryFolder { folder throws in
+            try write("mine", to: "\(folder)/file")
+            try FileManager.default.createDirectory(atPath: "\(folder)/empty", withIntermediateDirectories: false)
+            for name in ["none", "none/deeper", "file/below", "empty"] {
+                try LMDBStore.destroy(path: "\(folder)/\(name)")
+            }
+            #expect(try names(folder) == ["empty", "file"])
+        }
+    }
+
+    @Test func whatAnInterruptedCreationOrDestructionLeftGoes() throws {
+        try withTemporaryFolder { folder throws in
+            try FileManager.default.createDirectory(
+                atPath: "\(folder)/store/.creating", withIntermediateDirectories: true)
+            for name in ["lock.mdb", ".creating/data.mdb"] { try write("", to: "\(folder)/store/\(name)") }
+            try LMDBStore.destroy(path: "\(folder)/store")
+            #expect(try names(folder) == [])
+        }
+    }
+
+    @Test(arguments: [0, 5_000, 20_000], [false, true])
+    func aDamagedStoreGoes(_ length: Int, _ isOverwritten: Bool) throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/store"
+            try makeStore(path).close()
+            var content = try #require(FileManager.default.contents(atPath: "\(path)/data.mdb"))
+            if isOverwritten {
+                content.replaceSubrange(max(length, 100)..<content.count, with: Data(repeating: 0x55, count: 100))
+            } else {
+                content = content.prefix(length)
+            }
+            try content.write(to: URL(fileURLWithPath: "\(path)/data.mdb"))
+            expectError(.corrupt) { _ = try LMDBStore(path: path) }
+            try LMDBStore.destroy(path: path)
+            #expect(try names(folder) == [])
+        }
+    }
+
+    @Test func aStoreThatIsClosedLetsGoOfItsFolder() throws {
+        try withTemporaryFolder { folder throws in
+            let store = try makeStore("\(folder)/store")
+            try store.close()
+            let handles = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+            let open = handles.compactMap {
+                try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+            }
+            #expect(!open.contains { $0.hasPrefix("\(folder)/") })
+            expectError(.closed) { try store.read { _ in } }
+        }
+    }
+
+    private func makeStore(_ path: String) throws -> LMDBStore {
+        let store = try LMDBStore(path: path)
+        try store.define([TableSchema("t", columns: [.string("s")], indexes: [["s"]])])
+        try store.write { writer throws in
+            try writer.upsert((0..<300).map { ["id": .string("\($0)"), "s": "some text"] as Row }, into: "t")
+        }
+        return store
+    }
+
+    /// An environment of LMDB's as another program has it.
+    private func makeForeign(_ path: String) throws {
+        var environment: OpaquePointer?
+        #expect(mdb_env_create(&environment) == 0)
+        defer { mdb_env_close(environment) }
+        #expect(mdb_env_open(environment, path, 0, 0o644) == 0)
+        var transaction: OpaquePointer?
+        #expect(mdb_txn_begin(environment, nil, 0, &transaction) == 0)
+        var database: MDB_dbi = 0
+        #expect(mdb_dbi_open(transaction, nil, 0, &database) == 0)
+        var bytes = Array("mine".utf8)
+        let size = bytes.count
+        bytes.withUnsafeMutableBytes { bytes in
+            var key = MDB_val(mv_size: size, mv_data: bytes.baseAddress)
+            var value = key
+            #expect(mdb_put(transaction, database, &key, &value, 0) == 0)
+        }
+        #expect(mdb_txn_commit(transaction) == 0)
+    }
+
+    private func write(_ text: String, to path: String) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    }
+
+    private func names(_ folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    }
+}
