@@ -44,11 +44,41 @@ extension KeyValueStore where Engine == LevelDBEngine {
         try store.close()
     }
 
+    /// Removes the store in the folder at `path`: LevelDB's files, those that a repair kept in `lost`, and the folder when
+    /// nothing else is in it.
+    ///
+    /// Where there is no store, nothing is done. Files that are not the store's stay. A store that is damaged can be
+    /// destroyed, too; but of a damaged LevelDB nobody can tell whether it is a store's or another program's.
+    /// - Throws: ``StoreError/Code/locked`` when the store is open, in this process or another;
+    ///   ``StoreError/Code/corrupt`` when the folder is not a store's; ``StoreError/Code/readOnly``,
+    ///   ``StoreError/Code/full`` or ``StoreError/Code/io`` when it cannot be looked into, or its files cannot be removed.
+    ///   Nothing is removed then, unless removing them failed half-way: then call it again.
+    public static func destroy(path: String) throws {
+        let path = try DatabaseFolder.absolute(path)
+        guard try DatabaseFolder.hasDatabase(at: path) else { return }
+        if let engine = try LevelDBEngine.opened(toDestroy: path) {
+            // A folder that cannot be closed in an orderly way is closed all the same.
+            defer { try? engine.close() }
+            try engine.requireStore(at: path)
+        }
+        try DatabaseFolder.destroy(path)
+    }
+
     /// Gives back the room of what was deleted or replaced; see ``LevelDBEngine/compact()``.
     public func compact() throws { try withEngine { try $0.compact() } }
 }
 
 extension LevelDBEngine {
+    /// The database in a folder, to see whose it is; nil where it is damaged or was never finished.
+    fileprivate static func opened(toDestroy path: String) throws -> LevelDBEngine? {
+        guard try FolderCheck.names(in: path).contains("CURRENT") else { return nil }
+        do {
+            return try LevelDBEngine(path: path, options: LevelDBOptions(createsIfMissing: false))
+        } catch let error as StoreError where error.code == .corrupt {
+            return nil
+        }
+    }
+
     /// Checks that what is in the folder, if anything, was written by a store.
     /// - Throws: ``StoreError/Code/corrupt``.
     fileprivate func requireStore(at path: String) throws {

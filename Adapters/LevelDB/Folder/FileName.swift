@@ -36,6 +36,14 @@ enum FileName: Hashable {
         }
     }
 
+    /// Whether it is one that every database has, and by which it is told from other files.
+    var beginsDatabase: Bool {
+        switch self {
+        case .current, .manifest: true
+        case .lock, .report, .log, .table, .temporary: false
+        }
+    }
+
     private static func file(_ number: UInt64, _ suffix: Substring) -> FileName? {
         switch suffix {
         case "log": .log(number)

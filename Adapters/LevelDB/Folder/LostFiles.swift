@@ -5,6 +5,8 @@ internal import TidelineStore
 struct LostFiles {
     let folder: String
 
+    static let folderName = "lost"
+
     /// Keeps from LevelDB's repair what it would make wrong rows of, or what would end the process.
     ///
     /// LevelDB's repair reads logs without regard to checksums, and reads every table there is.
@@ -51,9 +53,25 @@ struct LostFiles {
 
     /// A path in `lost` that is free.
     private func place(for name: String) throws -> String {
-        try FileManager.default.createDirectory(atPath: "\(folder)/lost", withIntermediateDirectories: true)
-        let path = "\(folder)/lost/\(name)"
+        let lost = "\(folder)/\(Self.folderName)"
+        try FileManager.default.createDirectory(atPath: lost, withIntermediateDirectories: true)
+        let path = "\(lost)/\(name)"
         return FileManager.default.fileExists(atPath: path) ? "\(path).\(UUID().uuidString)" : path
+    }
+
+    /// Removes the files that were kept, and their folder when nothing else is in it.
+    func remove() throws(StoreError) {
+        let lost = "\(folder)/\(Self.folderName)"
+        for name in try FolderCheck.names(in: lost) where Self.isKept(name) && unlink("\(lost)/\(name)") != 0 {
+            throw .system(errno, path: "\(lost)/\(name)", doing: "the file cannot be removed")
+        }
+        rmdir(lost)
+    }
+
+    /// Whether a name is that of a database's file, with what ``place(for:)`` and ``cutDamage(_:_:)`` may have added.
+    private static func isKept(_ name: String) -> Bool {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        return (1...2).contains { FileName(parts.prefix($0).joined(separator: ".")) != nil }
     }
 
     private func doing(_ path: String, _ body: (FileManager) throws -> Void) throws(StoreError) {

@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+import TidelineLevelDB
+import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
+
+/// Removing a store. That one which another process has open is refused is held by the conformance suite.
+@Suite struct DestroyTests {
+    @Test func aStoreGoesWithItsFolder() throws {
+        try withTemporaryFolder { folder throws in
+            try makeStore("\(folder)/store").close()
+            try LevelDBStore.destroy(path: "\(folder)/store")
+            #expect(try names(folder) == [])
+        }
+    }
+
+    @Test func otherFilesStayAndTheFolderWithThem() throws {
+        try withTemporaryFolder { folder throws in
+            try makeStore(folder).close()
+            for name in ["mine.txt", "mine.log"] {
+                try Data("mine".utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+            }
+            try LevelDBStore.destroy(path: folder)
+            #expect(try names(folder) == ["mine.log", "mine.txt"])
+        }
+    }
+
+    @Test func aStoreThatIsOpenIsLocked() throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/store"
+            let store = try makeStore(path)
+            for _ in 0..<2 {
+                let error = expectError(.locked) { try LevelDBStore.destroy(path: path) }
+                #expect(error?.path == path)
+            }
+            expectError(.locked) { _ = try LevelDBStore(path: path) }
+            #expect(try store.read { try $0.count(Query("t")) } == 300)
+            try store.close()
+            try LevelDBStore.destroy(path: path)
+            #expect(try names(folder) == [])
+        }
+    }
+
+    @Test func whatIsNotAStoreIsNamedAndKept() throws {
+        try withTemporaryFolder { folder throws in
+            let logs = ["20261121.log": Data("mine".utf8), "1.log": Data(), "LOG": Data()]
+            for content in [logs, ["letter.txt": Data("x".utf8)], ["LOCK": Data(), "mine.log": Data()]] {
+                try replaceFiles("\(folder)/other", by: content)
+                let error = expectError(.corrupt) { try LevelDBStore.destroy(path: "\(folder)/other") }
+                #expect(error?.path == "\(folder)/other")
+                #expect(try files("\(folder)/other") == content)
+            }
+            expectError(.io) { try LevelDBStore.destroy(path: "\(folder)/other/LOCK") }
+            expectError(.io) { try LevelDBStore.destroy(path: "") }
+        }
+    }
+
+    @Test func anotherProgramsDatabaseIsNamedAndKept() throws {
+        try withTemporaryFolder { folder throws in
+            let engine = try LevelDBEngine(path: "\(folder)/other")
+            try engine.write { transaction in
+                try Array("their key".utf8).withUnsafeBytes { try transaction.put($0, $0) }
+            }
+            try engine.close()
+            let error = expectError(.corrupt) { try LevelDBStore.destroy(path: "\(folder)/other") }
+            #expect(error?.path == "\(folder)/other")
+            let again = try LevelDBEngine(path: "\(folder)/other", options: LevelDBOptions(createsIfMissing: false))
+            let value = try again.read { snapshot in
+                try Array("their key".utf8).withUnsafeBytes { try snapshot.get($0) { $0.count } }
+            }
+            #expect(value == 9)
+            try again.close()
+        }
+    }
+
+    @Test func whereNothingIsNothingIsDone() throws {
+        try withTemporaryFolder { folder throws in
+            try Data().write(to: URL(fileURLWithPath: "\(folder)/file"))
+            try FileManager.default.createDirectory(atPath: "\(folder)/empty", withIntermediateDirectories: false)
+            for name in ["none", "none/deeper", "file/below", "empty"] {
+                try LevelDBStore.destroy(path: "\(folder)/\(name)")
+            }
+            #expect(try names(folder) == ["empty", "file"])
+        }
+    }
+
+    @Test func whatAnInterruptedCreationOrDestructionLeftGoes() throws {
+        try withTemporaryFolder { folder throws in
+            let leftovers: [[String: Data]] = [
+                ["LOCK": Data()], ["LOCK": Data(), "LOG": Data("x".utf8), "000001.dbtmp": Data()],
+                ["LOCK": Data(), "MANIFEST-000001": Data(), "000003.log": Data()],
+            ]
+            for content in leftovers {
+                try replaceFiles("\(folder)/store", by: content)
+                try LevelDBStore.destroy(path: "\(folder)/store")
+                #expect(try names(folder) == [])
+            }
+        }
+    }
+
+    @Test func aDamagedStoreGoesWithWhatARepairKept() throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/store"
+            try makeStore(path).close()
+            let log = try #require(try names(path).first { $0.hasSuffix(".log") })
+            var content = try #require(FileManager.default.contents(atPath: "\(path)/\(log)"))
+            content.replaceSubrange(content.count / 2..<content.count / 2 + 8, with: Data(repeating: 0x55, count: 8))
+            try content.write(to: URL(fileURLWithPath: "\(path)/\(log)"))
+            expectError(.corrupt) { _ = try LevelDBStore(path: path) }
+            try FileManager.default.copyItem(atPath: path, toPath: "\(folder)/copy")
+            try LevelDBStore.destroy(path: "\(folder)/copy")
+            #expect(try names(folder) == ["store"])
+            try? LevelDBStore.repair(path: path)
+            #expect(try names(path).contains("lost"))
+            try LevelDBStore.destroy(path: path)
+            #expect(try names(folder) == [])
+        }
+    }
+
+    private func makeStore(_ path: String) throws -> LevelDBStore {
+        let store = try LevelDBStore(path: path)
+        try store.define([TableSchema("t", columns: [.string("s")], indexes: [["s"]])])
+        try store.write { writer throws in
+            try writer.upsert((0..<300).map { ["id": .string("\($0)"), "s": "some text"] as Row }, into: "t")
+        }
+        return store
+    }
+
+    private func names(_ folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    }
+}
