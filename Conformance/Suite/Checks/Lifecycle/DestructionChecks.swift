@@ -83,6 +83,25 @@ extension Check {
             let open = try OpenFiles.below(trial.directory)
             try trial.expect(open.isEmpty, "this process still has open: \(open.joined(separator: ", "))")
         },
+        Check(
+            "LIF-096", "Destroying a store that another process has open is refused with locked, until it closes it",
+            needs: [.persistence, .destroying, .process]
+        ) { trial in
+            try fill(trial).close()
+            let opening = StoreOpening(directory: try trial.folder("store"))
+            try trial.child([.open(opening), .wait, .close]) { child in
+                try child.expect(ChildLine.waiting)
+                for _ in 0..<2 { try trial.expectError(.locked, "destroying it") { try destroy(trial) } }
+                child.proceed()
+                let end = try child.finish()
+                try trial.expect(end.isWell, "the process that had the store open fails: \(end)")
+            }
+            let store = try trial.open()
+            try trial.expect(try store.count(Query("Note")), is: 200, "rows")
+            try store.close()
+            try destroy(trial)
+            try trial.expect(trial.names(in: opening.directory), is: [], "what is left in the folder")
+        },
     ]
 
     private static func fill(_ trial: Trial, in name: String = "store") throws -> TracedStore {

@@ -97,6 +97,26 @@ extension Check {
                 try trial.expect(try store.row(in: "Note", "sum")?["number"], is: 60, "the sum of 60 increments")
             }
         },
+        Check(
+            "LIF-046", "A process that opens and closes the files leaves two stores of another process on them whole",
+            why: """
+                The last process that closes tidies the files up. It asks by a lock whether it is the last, and a process \
+                loses its locks on a file when it closes any of its handles on it: as a second store is opened, say.
+                """,
+            needs: [.sharedFiles, .process]
+        ) { trial in
+            let first = try trial.store(.notes)
+            let second = try trial.open()
+            try first.put([["id": "1"]], into: "Note")
+            let opening = StoreOpening(directory: try trial.folder("store"))
+            try trial.childFinishing([.open(opening), .close])
+            try first.put([["id": "2"]], into: "Note")
+            try second.put([["id": "3"]], into: "Note")
+            try trial.expect(Query("Note"), in: first, finds: ["1", "2", "3"], "in the first")
+            try first.close()
+            try second.close()
+            try trial.expect(Query("Note"), in: try trial.open(), finds: ["1", "2", "3"], "after reopening")
+        },
     ]
 
     /// A second store of this process on the same files, where one has them to itself.
