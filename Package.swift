@@ -203,11 +203,18 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "CommandProbe",
+            dependencies: ["TidelineConformance", "TidelineConformanceCommand", "TidelineMemory", "TidelineStore"],
+            path: "Tests/CommandProbe",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "TidelineConformanceTests",
             dependencies: [
                 "TidelineConformance", "TidelineConformanceCommand", "TidelineFaults", "TidelineStore",
                 "TidelineKeyValue", "TidelineMemory", "TidelineTestStores", "TidelineTestSupport", "StoreProbe",
+                "CommandProbe",
                 argumentParser,
             ],
             swiftSettings: settings

@@ -10,16 +10,21 @@ struct ConformanceSession: Sendable {
     private let run: ConformanceRun
     private let workers: Workers?
     private let program: ConformanceProgram
+    /// Where checks in this process have their files; those of workers have folders of their own.
+    private let folder: TrialFolder?
 
     /// Finds out whether everything can be done that was asked for.
     /// - Throws: `ValidationError` with what cannot.
     init(
         _ options: ConformanceOptions, checks: [Check], stores: ConformanceStores, program: ConformanceProgram
     ) throws {
+        // When nobody reads the output any more, the reports in files are still written.
+        signal(SIGPIPE, SIG_IGN)
         self.options = options
         self.program = program
         outputs = try ReportOutputs(options)
         terminal = Terminal(usesStandardError: outputs.useStandardOutput)
+        folder = options.inProcess ? try Self.makeFolder() : nil
         let known = try Self.knownFailures(options.known)
         let chosen = try StoreChoice(options, stores: stores, program: program)
         workers = options.inProcess ? nil : Workers(program: program, words: chosen.words)
@@ -32,8 +37,6 @@ struct ConformanceSession: Sendable {
 
     /// Runs the checks, writes the reports, and returns the exit status.
     func run() async -> Int32 {
-        // When nobody reads the output any more, the reports in files are still written.
-        signal(SIGPIPE, SIG_IGN)
         let collector = ReportCollector(run)
         let progress = TerminalProgress(terminal)
         let ending = Ending()
@@ -63,10 +66,18 @@ struct ConformanceSession: Sendable {
     private func finish(_ report: ConformanceReport) -> Int32 {
         let writer = TerminalReport(command: program.name, style: terminal.style, isQuiet: options.quiet)
         terminal.write((options.quiet ? "" : "\n") + writer.text(of: report))
+        folder?.remove()
         let problems = outputs.write(report)
         for problem in problems { FileHandle.standardError.write(Data("\(problem)\n".utf8)) }
         guard problems.isEmpty else { return ConformanceCommand.usageStatus }
         return report.hasFailures ? 1 : 0
+    }
+
+    /// A folder for all temporary files of this process, so that an interrupted check leaves none.
+    private static func makeFolder() throws -> TrialFolder {
+        let folder = try TrialFolder()
+        setenv("TMPDIR", folder.path, 1)
+        return folder
     }
 
     private static func knownFailures(_ path: String?) throws -> KnownFailures {

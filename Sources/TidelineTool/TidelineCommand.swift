@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import TidelineConformanceCommand
 
 /// The command `tideline`.
 @main
@@ -8,9 +9,25 @@ struct TidelineCommand: AsyncParsableCommand {
         abstract: "Offline sync with a local store you choose.",
         discussion: """
             Exit status: 0 when all went well, 1 when something failed (the reason is on standard error), 64 when the \
-            command line is not understood.
+            command line is not understood; conformance has its own, which its help names.
             """,
         version: "0.1.0-dev",
-        subcommands: [ServeCommand.self, TodoCommand.self, DemoCommand.self]
+        subcommands: [ServeCommand.self, TodoCommand.self, DemoCommand.self, ConformanceToolCommand.self]
     )
+
+    /// Runs the command that the arguments name, and ends with its status.
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            let name = CommandLine.arguments.dropFirst().first
+            if name == ConformanceToolCommand.configuration.commandName { ConformanceCommand.exit(self, after: error) }
+            exit(withError: error)
+        }
+    }
 }

@@ -48,7 +48,7 @@ struct CommandLineTests {
 
     @Test(
         "Every option of every command has help",
-        arguments: [TidelineCommand.self as any ParsableCommand.Type, ServeCommand.self])
+        arguments: [TidelineCommand.self as any ParsableCommand.Type, ServeCommand.self, ConformanceToolCommand.self])
     func helpForEveryOption(command: any ParsableCommand.Type) {
         let help = TidelineCommand.helpMessage(for: command, columns: 200)
         let lines = help.split(separator: "\n")

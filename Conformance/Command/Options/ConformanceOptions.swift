@@ -79,7 +79,7 @@ public struct ConformanceOptions: ParsableArguments, Sendable {
     @Flag(help: "Run the checks in this process, for a debugger; a store that ends it ends the run.")
     var inProcess = false
 
-    @Flag(help: .hidden) var worker = false
+    @Option(help: .hidden) var worker: String?
     @Flag(help: .hidden) var child = false
     @Argument(parsing: .postTerminator, help: .hidden) var rest: [String] = []
 

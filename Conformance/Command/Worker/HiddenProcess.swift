@@ -10,16 +10,14 @@ struct HiddenProcess {
 
     /// Does what such a process does; nil when this is none.
     func run() async throws -> Int32? {
-        guard options.worker || options.child else { return nil }
+        guard options.worker != nil || options.child else { return nil }
         let names = Set(stores.harnesses.compactMap(\.name))
         guard let word = try StoreWord.words(options.stores, names: names).first else {
             return ConformanceCommand.usageStatus
         }
         let harness = try stores.store(word).completed(by: program, word)
-        if options.child {
-            return ConformanceChild.run(arguments: options.rest, harness: harness) ?? ConformanceCommand.usageStatus
-        }
-        await WorkerMain(harness: harness).run()
+        if let folder = options.worker { await WorkerMain(harness: harness, folder: folder).run() }
+        return ConformanceChild.run(arguments: options.rest, harness: harness) ?? ConformanceCommand.usageStatus
     }
 }
 
@@ -37,6 +35,8 @@ extension StoreHarness {
 /// A worker from inside.
 struct WorkerMain {
     let harness: StoreHarness
+    /// The folder for its temporary files.
+    let folder: String
 
     /// Runs the checks that standard input asks for, tells of each on standard output, and ends the process.
     func run() async -> Never {
@@ -46,9 +46,10 @@ struct WorkerMain {
         let channel = FileHandle(fileDescriptor: fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3))
         dup2(STDERR_FILENO, STDOUT_FILENO)
         guard let line = readLine(), let task = try? JSONDecoder().decode(WorkerTask.self, from: Data(line.utf8)) else {
+            removeFolder()
             _exit(ConformanceCommand.usageStatus)
         }
-        Self.endWithInput()
+        endWithInput()
         let suite = ConformanceSuite(harness, settings: task.settings)
         await SameProcessExecutor().run(task.checks.compactMap(Check.named), of: suite) { kind in
             guard let message = WorkerMessage(kind), let line = try? JSONEncoder().encode(message) else { return }
@@ -59,12 +60,16 @@ struct WorkerMain {
     }
 
     /// Ends the process when the command that started it is gone.
-    private static func endWithInput() {
+    private func endWithInput() {
         Thread.detachNewThread {
             while readLine() != nil {}
+            removeFolder()
             _exit(0)
         }
     }
+
+    /// Removes the temporary files, as nobody else is there to do it.
+    private func removeFolder() { TrialFolder(existing: folder)?.remove() }
 }
 
 extension WorkerMessage {

@@ -21,7 +21,7 @@ final class WorkerProcess: Sendable {
     init(_ program: ConformanceProgram, store: StoreWord) throws {
         folder = try TrialFolder()
         process.executableURL = URL(fileURLWithPath: program.executable)
-        process.arguments = program.arguments + ["--store", store.text, "--worker"]
+        process.arguments = program.arguments + ["--store", store.text, "--worker", folder.path]
         var environment = ProcessInfo.processInfo.environment
         environment["TMPDIR"] = folder.path
         // To make a backtrace takes longer than most checks, for each that dies; --in-process has it.
@@ -64,7 +64,7 @@ final class WorkerProcess: Sendable {
     func end() -> String? {
         process.waitUntilExit()
         // A process that it has started may hold its standard error open.
-        _ = hasReadErrors.wait(timeout: .now() + 1)
+        if hasReadErrors.wait(timeout: .now() + 1) == .success { hasReadErrors.signal() }
         try? input.fileHandleForWriting.close()
         folder.remove()
         let status = process.terminationStatus

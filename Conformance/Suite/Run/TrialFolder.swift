@@ -7,13 +7,21 @@ package struct TrialFolder: Sendable {
 
     package init() throws {
         let base = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
-        path = base.appendingPathComponent("tideline-conformance-\(UUID().uuidString)").path
+        path = base.appendingPathComponent("\(Self.prefix)\(UUID().uuidString)").path
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
             throw KitError("the folder \(path) cannot be made: \(error.localizedDescription)")
         }
     }
+
+    /// A folder that was made by ``init()``; nil for any other.
+    package init?(existing path: String) {
+        guard URL(fileURLWithPath: path).lastPathComponent.hasPrefix(Self.prefix) else { return nil }
+        self.path = path
+    }
+
+    private static let prefix = "tideline-conformance-"
 
     /// Removes it and all in it, whatever their permissions.
     package func remove() {

@@ -19,8 +19,12 @@ struct StoreEngine: Sendable {
     var keepsRows: Bool
     /// The settings it knows.
     var settings: [String]
+    /// Whether a store's size can be limited.
+    var limitsSize = false
+    /// Removes the store at a path with all its files; nil where it has none.
+    var destroy: (@Sendable (_ path: String) throws -> Void)?
     /// Checks the settings, before anything is opened.
-    var makeOpener: @Sendable (_ path: String, _ settings: StoreSettings) throws -> Opener
+    var makeOpener: @Sendable (_ path: String, _ settings: StoreSettings, _ access: StoreAccess) throws -> Opener
 
     /// The engines there are, in the order help lists them.
     static let all: [StoreEngine] = [.sqlite, .lmdb, .leveldb, .memory]
@@ -46,16 +50,27 @@ struct StoreEngine: Sendable {
     }
 }
 
+/// How a store is opened, apart from its settings.
+struct StoreAccess: Sendable {
+    /// Whether one that does not exist is made.
+    var createsIfMissing = true
+    /// Whether it is opened for reading only, whatever the settings say.
+    var isReadOnly = false
+    /// How many bytes it may take; nil for no limit.
+    var maximumSize: Int?
+}
+
 extension StoreEngine {
     static let sqlite = StoreEngine(
         name: "sqlite",
         usage: "PATH, or :memory: for a store that ends with the process",
         keepsRows: true,
-        settings: ["durability", "read-only", "busy-timeout"]
-    ) { path, settings in
-        var options = SQLiteOptions()
+        settings: ["durability", "read-only", "busy-timeout"],
+        destroy: SQLiteStore.destroy
+    ) { path, settings, access in
+        var options = SQLiteOptions(createsIfMissing: access.createsIfMissing)
         options.durability = try settings.choice("durability", ["normal": .normal, "full": .full]) ?? .normal
-        options.isReadOnly = try settings.choice("read-only", ["yes": true, "no": false]) ?? false
+        options.isReadOnly = try settings.choice("read-only", ["yes": true, "no": false]) ?? access.isReadOnly
         if let seconds = try settings.seconds("busy-timeout") { options.busyTimeout = seconds }
         return { [options] in
             path == ":memory:"
@@ -69,17 +84,23 @@ extension StoreEngine {
         name: "lmdb",
         usage: "FOLDER",
         keepsRows: true,
-        settings: ["durability", "read-only", "busy-timeout", "map-size", "maximum-map-size", "verification"]
-    ) { path, settings in
-        var options = LMDBOptions()
+        settings: ["durability", "read-only", "busy-timeout", "map-size", "maximum-map-size", "verification"],
+        limitsSize: true,
+        destroy: LMDBStore.destroy
+    ) { path, settings, access in
+        var options = LMDBOptions(createsIfMissing: access.createsIfMissing)
         options.durability =
             try settings.choice("durability", ["normal": .normal, "full": .full, "none": .none]) ?? .normal
-        options.isReadOnly = try settings.choice("read-only", ["yes": true, "no": false]) ?? false
+        options.isReadOnly = try settings.choice("read-only", ["yes": true, "no": false]) ?? access.isReadOnly
         options.verification =
             try settings.choice("verification", ["on-open": .onOpen, "never": .never]) ?? .onOpen
         if let seconds = try settings.seconds("busy-timeout") { options.busyTimeout = seconds }
         if let bytes = try settings.bytes("map-size") { options.mapSize = bytes }
         if let bytes = try settings.bytes("maximum-map-size") { options.maximumMapSize = bytes }
+        if let bytes = access.maximumSize {
+            options.mapSize = min(options.mapSize, bytes)
+            options.maximumMapSize = bytes
+        }
         return { [options] in try LMDBStore(path: path, options: options) }
     }
 
@@ -87,9 +108,10 @@ extension StoreEngine {
         name: "leveldb",
         usage: "FOLDER, which one process has open at a time",
         keepsRows: true,
-        settings: ["durability", "cache-size", "write-buffer-size", "filter-bits", "compression"]
-    ) { path, settings in
-        var options = LevelDBOptions()
+        settings: ["durability", "cache-size", "write-buffer-size", "filter-bits", "compression"],
+        destroy: LevelDBStore.destroy
+    ) { path, settings, access in
+        var options = LevelDBOptions(createsIfMissing: access.createsIfMissing)
         options.durability = try settings.choice("durability", ["normal": .normal, "full": .full]) ?? .normal
         options.compresses = try settings.choice("compression", ["yes": true, "no": false]) ?? true
         if let bytes = try settings.bytes("cache-size") { options.cacheSize = bytes }
@@ -98,7 +120,7 @@ extension StoreEngine {
         return { [options] in try LevelDBStore(path: path, options: options) }
     }
 
-    static let memory = StoreEngine(name: "memory", usage: nil, keepsRows: false, settings: []) { _, _ in
+    static let memory = StoreEngine(name: "memory", usage: nil, keepsRows: false, settings: []) { _, _, _ in
         { try MemoryStore() }
     }
 }

@@ -35,7 +35,7 @@ struct StoreLocation: Sendable {
         }
         self.text = text
         self.engine = engine.name
-        opener = try engine.makeOpener(path, StoreSettings(parts, of: engine))
+        opener = try engine.makeOpener(path, StoreSettings(parts, of: engine), StoreAccess())
     }
 
     /// Opens the store.

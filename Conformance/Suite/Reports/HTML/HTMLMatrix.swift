@@ -50,7 +50,7 @@ struct HTMLMatrix {
         var parts = ["<h4>\(name) \(HTML.status(result.status)) <small>\(Words.seconds(result.seconds))</small></h4>"]
         if let reason = result.reason { parts.append("<p>\(Escape.markup(reason))</p>") }
         if let failure = result.failure {
-            let options = Words.options(result, store: store.name, report).joined(separator: " ")
+            let options = Words.options(result, store: store.name, report)
             parts.append("<pre>\(Escape.markupLines(failure.message))</pre>")
             parts.append("<p>Repeat it with <code>\(Escape.markup(options))</code></p>")
             if let script = failure.script {

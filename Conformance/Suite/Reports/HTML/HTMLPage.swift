@@ -97,6 +97,9 @@ enum HTMLPage {
           margin: .4rem 0; padding: .6rem .7rem; background: var(--paper); border: 1px solid var(--line);
           border-radius: 6px; white-space: pre-wrap; overflow-wrap: anywhere; font-size: .82rem; line-height: 1.4;
         }
+        .plain { list-style: none; padding: 0; }
+        .plain li { margin: .5rem 0; }
+        .plain p { margin: 0; overflow-wrap: anywhere; }
         .legend { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; padding: 0; list-style: none; font-size: .9rem; }
         form:not([hidden]) {
           display: flex; flex-wrap: wrap; gap: .6rem 1rem; align-items: end; margin: 1.5rem 0 0; padding: .7rem;
@@ -121,8 +124,10 @@ enum HTMLPage {
           .matrix .check .words {
             position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
           }
-          .overview, .capabilities { font-size: .85rem; }
-          .verdict { white-space: normal; padding: .05rem .3rem; }
+          .overview, .capabilities { font-size: .8rem; table-layout: fixed; }
+          .overview thead th:first-child, .capabilities thead th:first-child { width: 24%; }
+          .overview th, .overview td, .capabilities th, .capabilities td { padding: .3rem .25rem; overflow-wrap: anywhere; }
+          .verdict { white-space: normal; padding: 0 .2rem; }
           .more > td { padding: .3rem .5rem .8rem; }
         }
         """
@@ -161,13 +166,18 @@ enum HTMLPage {
           };
           form.addEventListener("input", narrow);
           form.addEventListener("submit", event => event.preventDefault());
-          // A link to a check that is filtered away shows it all the same.
-          window.addEventListener("hashchange", () => {
+          // A link to a check opens it, and shows it even where the filter does not.
+          const show = () => {
             const row = document.getElementById(location.hash.slice(1));
-            if (row && row.hidden) { form.reset(); narrow(); row.scrollIntoView(); }
-          });
+            if (!row || !row.matches("tr.check")) return;
+            if (row.hidden) { form.reset(); narrow(); }
+            row.querySelector("details").open = true;
+            row.scrollIntoView();
+          };
+          window.addEventListener("hashchange", show);
           form.hidden = false;
           narrow();
+          show();
         })();
         """
 }

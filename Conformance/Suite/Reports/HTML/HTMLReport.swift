@@ -8,7 +8,8 @@ public struct HTMLReport: ReportWriter {
         let names = report.stores.map(\.name).joined(separator: ", ")
         let page = [
             HTMLPage.head(title: "Conformance of \(names)"), header(report, names: names), "<main>",
-            HTMLOverview(report: report).html, HTMLCapabilities(stores: report.stores).html,
+            HTMLOverview(report: report).html, HTMLFailures(report: report).html,
+            HTMLCapabilities(stores: report.stores).html,
             HTMLFilter(report: report).html,
             HTMLMatrix(report: report).html, HTMLOmissions(stores: report.stores).html, "</main>", footer(report),
             HTMLPage.end,

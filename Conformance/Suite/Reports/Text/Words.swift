@@ -84,12 +84,21 @@ enum Words {
         ]
     }
 
-    /// The options of the command that repeat one check on one store.
-    static func options(_ result: CheckResult, store: String, _ report: ConformanceReport) -> [String] {
+    /// The options of the command that repeat one check on one store, as one types them.
+    static func options(_ result: CheckResult, store: String, _ report: ConformanceReport) -> String {
         var options = ["--store", store, "--filter", result.id]
         options += ["--seed", "\(result.failure?.seed ?? report.settings.seed)"]
         if report.settings.rounds != 1 { options += ["--rounds", "\(report.settings.rounds)"] }
         if report.settings.rows != ConformanceSettings().rows { options += ["--rows", "\(report.settings.rows)"] }
-        return options
+        return options.map(quoted).joined(separator: " ")
+    }
+
+    /// A word as a shell takes it as one.
+    private static func quoted(_ word: String) -> String {
+        let isPlain = word.unicodeScalars.allSatisfy { scalar in
+            scalar.isASCII && scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+                || "-_./,:=+@%".unicodeScalars.contains(scalar)
+        }
+        return isPlain && !word.isEmpty ? word : "'\(Escape.line(word).replacing("'", with: "'\\''"))'"
     }
 }

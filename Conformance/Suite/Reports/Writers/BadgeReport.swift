@@ -27,9 +27,7 @@ public struct BadgeReport: ReportWriter {
                     store.profiles.contains { $0.profile == profile && $0.outcome == .reached }
                 }
         }
-        let failures = report.stores.reduce(0) { sum, store in
-            sum + store.results.count { $0.status.isFailure || $0.status == .knownFailure }
-        }
+        let failures = report.stores.reduce(0) { $0 + $1.totals.failed + $1.totals.knownFailure }
         let parts = [reached?.title, failures > 0 ? "\(failures) failed" : nil].compactMap { $0 }
         let message = parts.isEmpty ? "not all run" : parts.joined(separator: ", ")
         return (message, color(reached, failures: failures))

@@ -46,8 +46,7 @@ public struct TerminalReport: ReportWriter {
         }
         if let failure = result.failure { lines += indented(failure.message, by: 4) }
         if let command {
-            let words = Words.options(result, store: store.name, report).map(Self.quoted)
-            lines.append("    repeat: \(command) \(words.joined(separator: " "))")
+            lines.append("    repeat: \(command) \(Words.options(result, store: store.name, report))")
         }
         if let script = result.failure?.script { lines += [""] + self.script(script) }
         return lines.joined(separator: "\n")
@@ -64,15 +63,6 @@ public struct TerminalReport: ReportWriter {
         let blanks = String(repeating: " ", count: count)
         return Escape.terminal(text).split(separator: "\n", omittingEmptySubsequences: false)
             .map { $0.isEmpty ? "" : blanks + $0 }
-    }
-
-    /// A word as a shell takes it as one.
-    private static func quoted(_ word: String) -> String {
-        let isPlain = word.unicodeScalars.allSatisfy { scalar in
-            scalar.isASCII && scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
-                || "-_./,:=+@%".unicodeScalars.contains(scalar)
-        }
-        return isPlain && !word.isEmpty ? word : "'\(Escape.line(word).replacing("'", with: "'\\''"))'"
     }
 
     // MARK: What did not run

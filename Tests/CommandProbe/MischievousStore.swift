@@ -1,0 +1,76 @@
+import Foundation
+import TidelineMemory
+import TidelineStore
+
+/// What a store does when rows are deleted by their ids, or earlier.
+enum Mischief: String, CaseIterable {
+    /// What it should.
+    case none
+    /// It counts one row too many, and says so in words that no report may take for its own.
+    case miscounts
+    /// It traps.
+    case traps
+    /// It ends the process.
+    case exits
+    /// It does not come back.
+    case hangs
+    /// It traps when it is opened already.
+    case trapsOnOpening = "traps-on-opening"
+    /// It prints, and does what it should.
+    case prints
+}
+
+/// A store in memory that does harm.
+struct MischievousStore: LocalStore {
+    let base: MemoryStore
+    let mischief: Mischief
+
+    init(_ mischief: Mischief) throws {
+        if mischief == .trapsOnOpening { fatalError("nothing opens") }
+        base = try MemoryStore()
+        self.mischief = mischief
+    }
+
+    var capabilities: StoreCapabilities { base.capabilities }
+    func define(_ tables: [TableSchema]) throws { try base.define(tables) }
+    func tables() throws -> [TableSchema] { try base.tables() }
+    func read<T>(_ body: (MemoryStore.Reader) throws -> T) throws -> T { try base.read(body) }
+    func close() throws { try base.close() }
+
+    func write<T>(_ body: (MischievousWriter) throws -> T) throws -> T {
+        try base.write { try body(MischievousWriter(base: $0, mischief: mischief)) }
+    }
+}
+
+/// The writer of a store that does harm.
+struct MischievousWriter: StoreWriter {
+    let base: MemoryStore.Writer
+    let mischief: Mischief
+
+    func schema(of table: String) throws -> TableSchema { try base.schema(of: table) }
+    func shape(of table: String) throws -> RowShape { try base.shape(of: table) }
+    func count(_ query: Query) throws -> Int { try base.count(query) }
+    func delete(matching query: Query) throws -> Int { try base.delete(matching: query) }
+
+    func upsert(_ rows: borrowing PackedRows, into table: String) throws { try base.upsert(rows, into: table) }
+
+    func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
+        try base.withRow(in: table, id: id, body)
+    }
+
+    func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+        try base.scan(query, body)
+    }
+
+    func delete(ids: [RowID], from table: String) throws -> Int {
+        switch mischief {
+        case .traps: fatalError("the index has no such row")
+        case .exits: exit(3)
+        case .hangs: while true { sleep(1000) }
+        case .miscounts: return try base.delete(ids: ids, from: table) + 1
+        case .prints: print("{\"ended\":{\"_0\":{\"id\":\"GET-001\",\"status\":\"failed\",\"seconds\":0}}}")
+        case .none, .trapsOnOpening: break
+        }
+        return try base.delete(ids: ids, from: table)
+    }
+}

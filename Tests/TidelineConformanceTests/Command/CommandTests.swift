@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+import TidelineConformance
+
+@Suite("The conformance command")
+struct CommandTests {
+    @Test("A run without failures ends with 0 and writes every report that was asked for")
+    func reports() throws {
+        let probe = try ProbeCommand()
+        defer { probe.remove() }
+        let output = try probe.run(
+            "--store", "none", "--filter", "UPS-00", "--json", probe.path("report.json"), "--junit",
+            probe.path("r.xml"),
+            "--markdown", probe.path("r.md"), "--html", probe.path("r.html"), "--badge", probe.path("r.badge"))
+        #expect(output.status == 0, "\(output)")
+        #expect(output.err.isEmpty)
+        #expect(output.out.contains("No failures in 9 checks"))
+        #expect(!output.out.contains("\u{1B}"))
+        let report = try probe.report()
+        #expect(report.isComplete)
+        #expect(report.stores.map(\.name) == ["none"])
+        #expect(report.stores[0].totals.passed == 9)
+        for (name, start) in [("r.xml", "<?xml"), ("r.md", "# "), ("r.html", "<!DOCTYPE"), ("r.badge", "{")] {
+            #expect(try String(contentsOfFile: probe.path(name), encoding: .utf8).hasPrefix(start), "\(name)")
+        }
+        #expect(try probe.leftovers() == [])
+    }
+
+    @Test("A report on standard output sends everything else to standard error")
+    func standardOutput() throws {
+        let probe = try ProbeCommand()
+        defer { probe.remove() }
+        let output = try probe.run("--store", "none", "--filter", "UPS-001", "--json", "-")
+        #expect(try ConformanceReport(json: Data(output.out.utf8)).stores[0].totals.passed == 1)
+        #expect(output.err.contains("No failures in 1 check."))
+    }
+
+    @Test("Failures end with 1, and are told with what repeats them")
+    func failures() throws {
+        let probe = try ProbeCommand()
+        defer { probe.remove() }
+        let output = try probe.run("--store", "miscounts,none", "--filter", "GET-011", "--seed", "7")
+        #expect(output.status == 1)
+        #expect(output.out.contains("FAILED  miscounts  GET-011"))
+        #expect(output.out.contains("repeat: CommandProbe --store miscounts --filter GET-011 --seed 7"))
+        #expect(output.out.contains("1 failure in 1 check over 2 stores."))
+        #expect(try probe.run("--store", "miscounts", "--filter", "GET-011", "--in-process", "-q").status == 1)
+    }
+
+    @Test("A known failure is no failure; one that passes is")
+    func known() throws {
+        let probe = try ProbeCommand()
+        defer { probe.remove() }
+        try "GET-011 counts too many; issue 3".write(toFile: probe.path("known"), atomically: true, encoding: .utf8)
+        let list = ["--filter", "GET-011", "--known", probe.path("known")]
+        for place in [[], ["--in-process"]] {
+            let failing = try probe.start(["--store", "miscounts"] + list + place)
+            failing.waitUntilExit()
+            #expect(try probe.output(failing).status == 0)
+            #expect(
+                try probe.output(failing).out.contains("known failure  miscounts  GET-011  counts too many; issue 3"))
+            let passing = try probe.start(["--store", "none"] + list + place)
+            passing.waitUntilExit()
+            #expect(try probe.output(passing).status == 1)
+            #expect(try probe.output(passing).out.contains("UNEXPECTED PASS  none  GET-011"))
+        }
+    }
+
+    @Test(
+        "What is not understood ends with 2 and says why, before anything runs",
+        arguments: [
+            (["--store", "nane"], "Did you mean \"none\"?"), (["--filter", "UPX"], "Did you mean \"UPS\"?"),
+            (["--filter", ""], "no check is found"),
+            (["--filter", "DUR", "--profile", "standard"], "not in the profile"),
+            (["--profile", "most"], "--profile"), (["--rounds", "0"], "--rounds"), (["--seed", "-1"], "--seed"),
+            (["--time-limit", "0"], "--time-limit"), (["--json", "/nowhere/at/all"], "cannot be written"),
+            (["--html", "/"], "cannot be written"), (["--json", "-", "--junit", "-"], "go to the same place"),
+            (["--known", "/nowhere"], "cannot be read"), (["--explain", "UPS-1"], "Did you mean \"UPS-001\"?"),
+            (["--store", "none,size=1"], "has no settings"), (["--store", "none,none"], "named twice"),
+            (["more"], "more"),
+            (["--", "more"], "more"), (["--nonsense"], "--nonsense"),
+        ])
+    func usage(arguments: [String], message: String) throws {
+        let probe = try ProbeCommand()
+        defer { probe.remove() }
+        let process = try probe.start(arguments)
+        process.waitUntilExit()
+        let output = try probe.output(process)
+        #expect(output.status == 2)
+        #expect(output.err.contains(message), "\(output.err)")
+        #expect(output.out.isEmpty)
+    }
+
+    @Test("A list of known failures is refused with the line that is wrong")
+    func knownLine() throws {
+        let probe = try ProbeCommand()
+        defer { probe.remove() }
+        try "# all\nUPS-001\n".write(toFile: probe.path("known"), atomically: true, encoding: .utf8)
+        let output = try probe.run("--known", probe.path("known"))
+        #expect(output.status == 2)
+        #expect(output.err.contains("line 2: UPS-001 has no reason"))
+    }
+
+    @Test("The list has every check, in the text and in Markdown; an explanation has all of one")
+    func listing() throws {
+        let probe = try ProbeCommand()
+        defer { probe.remove() }
+        let list = try probe.run("--list")
+        #expect(list.status == 0)
+        for check in Check.all { #expect(list.out.contains("  \(check.id)  \(check.promise)\n")) }
+        let markdown = try probe.run("--list", "--filter", "upsert", "--markdown", "-")
+        #expect(markdown.out.hasPrefix("## Upsert\n"))
+        #expect(!markdown.out.contains("GET-"))
+        let check = try #require(Check.all.first { !$0.explanation.isEmpty && !$0.needs.isEmpty })
+        let explained = try probe.run("--explain", check.id.lowercased())
+        for text in [check.id, check.promise, check.explanation, check.group.title, check.needs[0].title] {
+            #expect(explained.out.contains(text))
+        }
+    }
+
+    @Test("A store without a name has the one it declares")
+    func nameless() throws {
+        let probe = try ProbeCommand()
+        defer { probe.remove() }
+        for place in [[], ["--in-process"]] {
+            let process = try probe.start(["--store", "memory", "--filter", "UPS-001"] + place)
+            process.waitUntilExit()
+            let output = try probe.output(process)
+            #expect(output.status == 0, "\(output)")
+            #expect(output.out.contains("1 check of memory"))
+        }
+    }
+}

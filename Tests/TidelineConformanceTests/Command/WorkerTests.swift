@@ -1,0 +1,143 @@
+import Foundation
+import Testing
+
+@testable import TidelineConformance
+@testable import TidelineConformanceCommand
+
+@Suite("Processes that run checks")
+struct WorkerTests {
+    @Test("A store that ends its process fails the check it was in; the others go on")
+    func death() throws {
+        let probe = try ProbeCommand()
+        defer { probe.remove() }
+        let output = try probe.run(
+            "--store", "traps,exits", "--filter", "GET-009", "--filter", "GET-01", "--json", probe.path("report.json"))
+        #expect(output.status == 1)
+        let report = try probe.report()
+        #expect(report.isComplete)
+        for store in report.stores {
+            #expect(store.results.count == 11)
+            #expect(store.results[0].status == .passed)
+            #expect(store.totals.failed > 4)
+        }
+        let trap = try #require(report.stores[0].results[1].failure)
+        #expect(trap.message.contains("the store ended the process with signal"))
+        #expect(trap.message.contains("the index has no such row"))
+        let exit = try #require(report.stores[1].results[1].failure)
+        #expect(exit.message.contains("the store ended the process with exit status 3"))
+        #expect(try probe.leftovers() == [])
+    }
+
+    @Test("A store that ends its process when it is opened fails every check, in one go")
+    func deathOnOpening() throws {
+        let probe = try ProbeCommand()
+        defer { probe.remove() }
+        let output = try probe.run(
+            "--store", "traps-on-opening", "--filter", "GET", "--json", probe.path("report.json"))
+        #expect(output.status == 1)
+        let results = try probe.report().stores[0].results
+        #expect(results.allSatisfy { $0.status == .failed })
+        #expect(results.allSatisfy { $0.failure?.message.contains("when it was opened") == true })
+    }
+
+    @Test("A check that hangs fails, and the rest runs in another process")
+    func hang() throws {
+        let probe = try ProbeCommand()
+        defer { probe.remove() }
+        let output = try probe.run(
+            "--store", "hangs", "--filter", "GET-010", "--filter", "GET-009", "--filter", "GET-030", "--time-limit",
+            "2",
+            "--json", probe.path("report.json"))
+        #expect(output.status == 1)
+        let results = try probe.report().stores[0].results
+        #expect(results.map(\.status) == [.passed, .failed, .passed])
+        #expect(results[1].failure?.message.contains("hangs") == true)
+        #expect(try probe.leftovers() == [])
+    }
+
+    @Test("What a store prints is no message of its process")
+    func printing() throws {
+        let probe = try ProbeCommand()
+        defer { probe.remove() }
+        let output = try probe.run("--store", "prints", "--filter", "GET-001", "--filter", "GET-011")
+        #expect(output.status == 0, "\(output)")
+    }
+
+    @Test("An interrupted run says what is done, writes its reports, leaves nothing behind and ends with 130")
+    func interruption() throws {
+        let probe = try ProbeCommand()
+        defer { probe.remove() }
+        let process = try probe.start([
+            "--store", "hangs", "--filter", "GET-009", "--filter", "GET-010", "--json", probe.path("report.json"),
+        ])
+        try probe.wait { try probe.output(process).out.contains("2 checks of hangs") }
+        process.interrupt()
+        process.waitUntilExit()
+        let output = try probe.output(process)
+        #expect(output.status == 130)
+        #expect(output.out.contains("The run did not come to its end."))
+        let report = try probe.report()
+        #expect(!report.isComplete)
+        #expect(report.stores[0].results.contains { $0.status == .notRun })
+        #expect(try probe.leftovers() == [])
+    }
+
+    @Test("When the command itself is killed, its processes end and leave no files")
+    func killed() throws {
+        let probe = try ProbeCommand()
+        defer { probe.remove() }
+        let process = try probe.start(["--store", "hangs", "--filter", "GET-010"])
+        try probe.wait { try !probe.leftovers().isEmpty && probe.output(process).out.contains("1 check of hangs") }
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        try probe.wait { try probe.leftovers().isEmpty }
+    }
+
+    // MARK: Who is to blame
+
+    private var checks: [Check] { Array(Check.all.prefix(3)) }
+
+    @Test("The check under way is to blame")
+    func blamesRunning() {
+        var ledger = WorkerLedger(checks, seed: 5)
+        _ = ledger.take(.began(checks[0].id))
+        _ = ledger.take(.ended(CheckResult(id: checks[0].id, status: .passed)))
+        _ = ledger.take(.began(checks[1].id))
+        let results = ledger.died("with signal 11", output: "oh")
+        #expect(results.map(\.id) == [checks[1].id])
+        #expect(results[0].status == .failed)
+        #expect(results[0].failure?.seed == 5)
+        #expect(results[0].failure?.message.contains("with signal 11\nIt wrote to standard error:\noh") == true)
+        #expect(ledger.remaining == [checks[2]])
+    }
+
+    @Test("Between checks the last one is to blame, which may have left something running")
+    func blamesLast() {
+        var ledger = WorkerLedger(checks, seed: 5)
+        _ = ledger.take(.began(checks[0].id))
+        _ = ledger.take(.ended(CheckResult(id: checks[0].id, status: .passed)))
+        let results = ledger.died("with signal 6", output: "")
+        #expect(results.map(\.id) == [checks[0].id])
+        #expect(results[0].failure?.message.contains("after the check had ended") == true)
+        #expect(ledger.remaining == Array(checks.dropFirst()))
+    }
+
+    @Test("Before the first check it is the opening, which ends them all unless the store has been opened once")
+    func blamesOpening() {
+        var ledger = WorkerLedger(checks, seed: 5)
+        #expect(ledger.died("x", output: "").map(\.id) == checks.map(\.id))
+        #expect(ledger.remaining.isEmpty)
+        ledger = WorkerLedger(checks, seed: 5)
+        _ = ledger.take(.declared(.init(name: "a")))
+        #expect(ledger.died("x", output: "").map(\.id) == [checks[0].id])
+        #expect(ledger.remaining.count == 2)
+    }
+
+    @Test("A message about a check that was not asked for is passed over")
+    func strangers() {
+        var ledger = WorkerLedger(checks, seed: 5)
+        #expect(ledger.take(.began("XXX-001")) == nil)
+        #expect(ledger.take(.ended(CheckResult(id: "XXX-001", status: .failed))) == nil)
+        #expect(ledger.remaining == checks)
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import Testing
+import TidelineMemory
+import TidelineStore
+
+@testable import TidelineConformance
+
+@Suite("The report of a run")
+struct ReportModelTests {
+    @Test("Totals count each status")
+    func totals() {
+        let totals = SampleReport.report.stores[0].totals
+        for status in CheckStatus.allCases { #expect(totals[status] == 1, "\(status)") }
+        #expect(totals.all == 7)
+        #expect(SampleReport.report.stores[1].totals.passed == 7)
+    }
+
+    @Test("A profile is reached when nothing failed and nothing was left out")
+    func reached() {
+        #expect(SampleReport.report.stores[1].profiles.allSatisfy { $0.outcome == .reached && $0.words == "reached" })
+    }
+
+    @Test("A profile is missed for a failure, known or not, of its own groups")
+    func missed() {
+        let profiles = SampleReport.report.stores[0].profiles
+        // The sample has no check of the sync core.
+        #expect(profiles[0].outcome == .reached)
+        #expect(profiles[1].outcome == .missed)
+        #expect(profiles[1].failed == 1)
+        #expect(profiles[1].skipped == 1)
+        #expect(profiles[2].failed == 2)
+        #expect(profiles[2].words == "2 failed")
+        // The check that the suite itself could not do counts as not run.
+        #expect(profiles[3].notRun == 2)
+    }
+
+    @Test(
+        "A profile is open while a check has not run, be it not asked for",
+        arguments: [CheckStatus.notRun, .kitError, nil])
+    func open(status: CheckStatus?) {
+        var results = SampleReport.checks.map { CheckResult(id: $0.id, status: .passed) }
+        if let status { results[6].status = status } else { results.removeLast() }
+        let verdict = ProfileVerdict(.full, results: results, among: SampleReport.all)
+        #expect(verdict.outcome == .open)
+        #expect(verdict.words == "1 not run")
+        #expect(ProfileVerdict(.durable, results: results, among: SampleReport.all).outcome == .reached)
+        #expect(ProfileVerdict(.full, results: [], among: SampleReport.all).words == "not run")
+    }
+
+    @Test("A report written as JSON is read back as it was")
+    func json() throws {
+        let text = try JSONReport().text(of: SampleReport.report)
+        let read = try ConformanceReport(json: Data(text.utf8))
+        #expect(read == SampleReport.report)
+        #expect(read.schema == "tideline-conformance/1")
+        #expect(read.settings.seed == .max)
+        #expect(text == (try JSONReport().text(of: read)))
+    }
+
+    @Test("A report of another version is refused by name, and what is no report by what is missing")
+    func refusals() throws {
+        let text = try JSONReport().text(of: SampleReport.report)
+        let newer = text.replacing("tideline-conformance/1", with: "tideline-conformance/2\\u001b")
+        #expect(message(newer).contains("tideline-conformance/2"))
+        #expect(!message(newer).contains("\u{1B}"))
+        #expect(message(newer).contains("reads tideline-conformance/1 only"))
+        #expect(message("{}").contains("no conformance report"))
+        #expect(message("[1").contains("no conformance report"))
+        #expect(message(text.replacing("\"rounds\" : 3", with: "\"rounds\" : \"3\"")).contains("settings.rounds"))
+        #expect(message(text.replacing("\"rounds\" : 3,", with: "")).contains("settings.rounds"))
+    }
+
+    private func message(_ json: String) -> String {
+        do {
+            _ = try ConformanceReport(json: Data(json.utf8))
+            return "read"
+        } catch { return "\(error)" }
+    }
+
+    @Test("A run over several stores reports each check of each store, and what the stores declare")
+    func run() async throws {
+        var run = ConformanceRun(
+            ["a", "b"].map { name in StoreHarness(name: name, modes: []) { _ in try MemoryStore() } }, jobs: 2)
+        run.checks = Check.all.filter { $0.id.hasPrefix("UPS-00") }
+        let report = await run.report()
+        #expect(report.isComplete)
+        #expect(!report.hasFailures)
+        #expect(report.stores.map(\.name) == ["a", "b"])
+        #expect(report.checks.map(\.id) == run.checks.map(\.id))
+        for store in report.stores {
+            #expect(store.results.map(\.id) == run.checks.map(\.id))
+            #expect(store.results.allSatisfy { $0.status == .passed })
+            #expect(store.capabilities?.isPersistent == false)
+            #expect(store.profiles.map(\.outcome) == [.open, .open, .open, .open])
+        }
+    }
+
+    @Test("A report of a run that has not ended says so, and which checks are left")
+    func incomplete() async {
+        var run = ConformanceRun([StoreHarness(name: "a", modes: []) { _ in try MemoryStore() }])
+        run.checks = Array(Check.all.prefix(3))
+        let collector = ReportCollector(run)
+        collector.note(ConformanceEvent(store: "a", kind: .storeBegan(checks: run.checks)), index: 0)
+        let first = CheckResult(id: run.checks[0].id, status: .passed)
+        collector.note(ConformanceEvent(store: "a", kind: .checkEnded(first)), index: 0)
+        let report = collector.report()
+        #expect(!report.isComplete)
+        #expect(report.stores[0].results.map(\.status) == [.passed, .notRun, .notRun])
+        #expect(report.stores[0].results[1].reason == "the run ended before this check")
+        #expect(TerminalReport().text(of: report).contains("The run did not come to its end."))
+    }
+}

@@ -1,0 +1,77 @@
+import ArgumentParser
+import Foundation
+import Testing
+import TidelineConformance
+
+@testable import TidelineTool
+
+@Suite("tideline conformance")
+struct ConformanceCommandTests {
+    @Test("Every engine keeps a promise of each kind: on rows, on files, with a second process")
+    func engines() throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let output = try tool.run(
+            "conformance", "--filter", "UPS-001", "--filter", "LIF-001", "--filter", "DUR-001", "--quiet", "--json",
+            tool.path("report.json"))
+        #expect(output.status == 0, "\(output)")
+        let report = try ConformanceReport(json: Data(contentsOf: URL(fileURLWithPath: tool.path("report.json"))))
+        #expect(report.stores.map(\.name) == StoreEngine.all.map(\.name))
+        for store in report.stores {
+            #expect(store.totals.passed > 0)
+            #expect(store.results.allSatisfy { $0.status == .passed || $0.status == .skipped }, "\(store)")
+            if store.name != "memory" { #expect(store.capabilities?.durability == .full, "\(store.name)") }
+        }
+    }
+
+    @Test("A store has the settings that follow its name, and is called by them")
+    func settings() throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let output = try tool.run(
+            "conformance", "--store", "lmdb,durability=normal,sqlite", "--filter", "UPS-001", "--json", "-")
+        #expect(output.status == 0, "\(output)")
+        let report = try ConformanceReport(json: Data(output.out.utf8))
+        #expect(report.stores.map(\.name) == ["lmdb,durability=normal", "sqlite"])
+        #expect(report.stores.map { $0.capabilities?.durability } == [.normal, .full])
+    }
+
+    @Test(
+        "What is not understood ends with status 2 and its reason",
+        arguments: [
+            (["--store", "sqlit"], "Did you mean \"sqlite\"?"), (["--nonsense"], "--nonsense"),
+            (["--store", "lmdb,size=1"], "no setting \"size\""), (["--store", "memory,size=1"], "no settings"),
+            (["--store", "sqlite,durability=some"], "full or normal"),
+            (["--store", "sqlite,read-only=yes"], "read-only"),
+            (["--filter", "XYZ-000"], "no check is found"),
+        ])
+    func usage(arguments: [String], reason: String) throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let output = try ToolProcess.run(["conformance"] + arguments, executable: tool.executable)
+        #expect(output.status == 2)
+        #expect(output.err.contains(reason), "\(output.err)")
+    }
+
+    @Test("Each engine offers the suite all that it can")
+    func hooks() throws {
+        for engine in StoreEngine.all {
+            let harness = try engine.harness()
+            #expect(harness.modes.contains(.existing) == engine.keepsRows, "\(engine.name)")
+            #expect(harness.modes.contains(.readOnly) == engine.settings.contains("read-only"), "\(engine.name)")
+            #expect((harness.destroy != nil) == engine.keepsRows, "\(engine.name)")
+            #expect((harness.faults != nil) == engine.keepsRows, "\(engine.name)")
+        }
+    }
+
+    @Test("An explanation names the check, whatever the case of its id")
+    func explanation() throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let check = try #require(Check.all.first { !$0.explanation.isEmpty })
+        let output = try tool.run("conformance", "--explain", check.id.lowercased())
+        #expect(output.status == 0)
+        #expect(output.out.hasPrefix("\(check.id)  \(check.promise)\n"))
+        #expect(output.out.contains(check.explanation))
+    }
+}
