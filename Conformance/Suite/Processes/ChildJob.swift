@@ -38,6 +38,8 @@ enum ChildStep: Codable, Sendable {
     case empty([String])
     /// Prints the ids of the rows whose column has this value, in order, with spaces between.
     case find(table: String, column: String, value: Int64)
+    /// Makes the commits of these numbers of ``KnownContent``; before the first one its tables are defined.
+    case fill(Range<Int>)
     /// Closes the store.
     case close
     /// Damages copies of a store, and prints a ``DamageFinding`` as JSON for each.
@@ -81,4 +83,26 @@ struct ChildFailure: Codable, Error, CustomStringConvertible {
     }
 
     var description: String { message }
+}
+
+extension ChildStep: CustomStringConvertible {
+    /// What it does, in few words, for the script of a failure.
+    var description: String {
+        switch self {
+        case .open: "open"
+        case .say(let line): "say \(line)"
+        case .wait: "wait"
+        case .define(let tables): "define \(tables.map(\.name).joined(separator: ", "))"
+        case .write(let transactions): "write \(transactions.count) times as \(transactions.writer)"
+        case .writeAndWait(let transactions):
+            "write \(transactions.count * transactions.rows) rows and wait before the commit"
+        case .readAndWait: "read and wait before the end"
+        case .increment(_, let times): "count up \(times) times"
+        case .empty(let tables): "delete all of \(tables.joined(separator: ", "))"
+        case .find(let table, let column, let value): "look in \(table) for \(column) == \(value)"
+        case .fill(let numbers): "make commits \(numbers)"
+        case .close: "close"
+        case .inspect(let job): "open and read \(job)"
+        }
+    }
 }

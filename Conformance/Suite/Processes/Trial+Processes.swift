@@ -44,6 +44,9 @@ extension Trial {
 
     /// The steps as comments in the script, which is made for one process.
     private func note(_ steps: [ChildStep]) {
-        trace.add(Trace.Entry(isExpression: false) { "// a second process: \(steps)" })
+        trace.add(
+            Trace.Entry(isExpression: false) {
+                "// a second process: \(steps.map(\.description).joined(separator: "; "))"
+            })
     }
 }

@@ -121,7 +121,7 @@ extension Check {
         ) { trial in
             let store = try trial.open()
             try store.define(PairedTransactions.tables)
-            let other = PairedTransactions(writer: "other", count: 60 * trial.rounds, rows: 4)
+            let other = PairedTransactions(writer: "other", count: 30 * trial.rounds, rows: 4)
             try trial.child(try trial.writing(other) + [.close]) { child in
                 var seen = 0
                 while try child.next() != nil {

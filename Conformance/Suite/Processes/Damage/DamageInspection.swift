@@ -10,6 +10,8 @@ struct DamageInspection {
     /// The commits that all answers so far agree with.
     private var candidates = Array(KnownContent.states.indices)
     private var refusals: [StoreError] = []
+    /// The first answer that no commit explains.
+    private var wrongAnswer: String?
 
     /// What is found in the store in a folder.
     static func finding(in folder: String, _ harness: StoreHarness) -> DamageFinding {
@@ -17,8 +19,6 @@ struct DamageInspection {
         do {
             try inspection.inspect()
             return inspection.finding
-        } catch let wrong as WrongAnswer {
-            return DamageFinding(verdict: .wrong, detail: wrong.description)
         } catch {
             return DamageFinding(verdict: .badError, detail: ChildFailure(error).message)
         }
@@ -56,31 +56,34 @@ struct DamageInspection {
     }
 
     private var finding: DamageFinding {
+        if let wrongAnswer { return DamageFinding(verdict: .wrong, detail: wrongAnswer) }
         let isLast = candidates.last == KnownContent.states.indices.last
         guard let error = refusals.first else {
             let total = KnownContent.states.count - 1
             return DamageFinding(
                 verdict: isLast ? .right : .earlier, detail: "the rows are those of step \(candidates) of \(total)")
         }
-        var finding = DamageFinding(verdict: isLast ? .refused : .earlierAndRefused, detail: "\(error)")
-        finding.namesPath = refusals.allSatisfy { $0.path?.contains(folder) ?? $0.message.contains(folder) }
-        return finding
+        let verdict: DamageFinding.Verdict = isLast ? .refused : .earlierAndRefused
+        guard let vague = refusals.first(where: { !namesPlace($0) }) else {
+            return DamageFinding(verdict: verdict, detail: "\(error)")
+        }
+        return DamageFinding(verdict: .vague, detail: "\(vague)")
     }
 
-    /// An answer that no commit explains.
-    private struct WrongAnswer: Error {
-        var description: String
+    /// Whether an error says what is damaged: a file or folder of the store, or a row.
+    private func namesPlace(_ error: StoreError) -> Bool {
+        error.path?.contains(folder) ?? (error.table != nil || error.message.contains(folder))
     }
 
     /// Keeps the commits that agree with an answer.
-    private mutating func keep(_ answer: String, where difference: (KnownContent.State) -> String?) throws {
+    private mutating func keep(_ answer: String, where difference: (KnownContent.State) -> String?) {
         let agreeing = candidates.filter { difference(KnownContent.states[$0]) == nil }
-        guard agreeing.isEmpty else {
+        if !agreeing.isEmpty {
             candidates = agreeing
-            return
+        } else if wrongAnswer == nil {
+            let nearest = candidates.last.flatMap { difference(KnownContent.states[$0]) } ?? ""
+            wrongAnswer = "\(answer): \(nearest)"
         }
-        let nearest = candidates.last.flatMap { difference(KnownContent.states[$0]) } ?? ""
-        throw WrongAnswer(description: "\(answer): \(nearest)")
     }
 }
 
@@ -89,7 +92,7 @@ struct DamageInspection {
 extension DamageInspection {
     private mutating func readAll(_ store: any LocalStore) throws {
         guard let names = try attempt({ try store.tables().map(\.name) }) else { return }
-        try keep("tables()") { state in
+        keep("tables()") { state in
             state.keys.sorted() == names ? nil : "found \(names), expected \(state.keys.sorted())"
         }
         for table in KnownContent.tables where names.contains(table.name) {
@@ -104,8 +107,8 @@ extension DamageInspection {
             query.order = order
             guard let rows = try attempt({ try store.read { try $0.rows(matching: query).rows } }) else { continue }
             let found = rows.sorted { Self.precedes($0.key, $1.key) }
-            try keep("the rows of \(query.swiftSource)") { state in
-                RowDifference(found: found, expected: state[table.name] ?? [])?.description
+            keep("the rows of \(query.swiftSource)") { state in
+                RowDifference(found: found, expected: state[table.name]?.rows ?? [])?.description
             }
         }
     }
@@ -114,8 +117,8 @@ extension DamageInspection {
         for id in KnownContent.ids[table.name] ?? [] {
             let answer = try attempt { try store.read { try $0.row(in: table.name, id: id).map { [$0] } ?? [] } }
             guard let found = answer else { continue }
-            try keep("the row \(id.text.debugDescription) of \(table.name)") { state in
-                let expected = state[table.name]?.first { $0.key == id }
+            keep("the row \(id.text.debugDescription) of \(table.name)") { state in
+                let expected = state[table.name]?[id]
                 return RowDifference(found: found, expected: expected.map { [$0] } ?? [])?.description
             }
         }

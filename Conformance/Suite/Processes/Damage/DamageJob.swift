@@ -1,13 +1,16 @@
 internal import Foundation
 
 /// What a second process does with damaged stores: it copies one, damages the copy, and reads it, for each damage.
-struct DamageJob: Codable, Sendable {
+struct DamageJob: Codable, Sendable, CustomStringConvertible {
     /// The folder of a store that is whole.
     var sample: String
     /// The folder in which the copies are made.
     var workshop: String
     /// What is done to them.
     var damages: [Damage]
+
+    /// Few words, as the damages are many.
+    var description: String { "\(damages.count) damaged copies" }
 
     /// Makes the copies one by one, and calls `body` with the folder of each.
     func forEachCopy(_ body: (String) throws -> Void) throws {
@@ -36,15 +39,10 @@ struct DamageFinding: Codable, Sendable {
         case wrong
         /// What was thrown tells nothing of damage.
         case badError
+        /// What was thrown does not say where the damage is.
+        case vague
     }
     var verdict: Verdict
     /// What is wrong, or what the error says.
     var detail: String
-    /// Whether each error named the store's folder, or a file in it.
-    var namesPath = true
-
-    init(verdict: Verdict, detail: String) {
-        self.verdict = verdict
-        self.detail = detail
-    }
 }

@@ -3,8 +3,22 @@ internal import TidelineStore
 /// What a store holds after each of a row of commits that are always the same: tables with indexes, rows that were
 /// changed and deleted, values longer than an engine's pages.
 struct KnownContent: Sendable {
-    /// What every table holds, in order of id, by the table's name.
-    typealias State = [String: [Row]]
+    /// What every table holds, by the table's name.
+    typealias State = [String: Content]
+
+    /// What a table holds.
+    struct Content: Sendable {
+        /// The rows in order of id.
+        let rows: [Row]
+        private let byID: [RowID: Row]
+
+        init(_ rows: [Row]) {
+            self.rows = rows
+            byID = Dictionary(rows.compactMap { row in row.key.map { ($0, row) } }) { $1 }
+        }
+
+        subscript(id: RowID) -> Row? { byID[id] }
+    }
 
     /// How many commits follow the definitions.
     static let commits = 16
@@ -21,10 +35,14 @@ struct KnownContent: Sendable {
 
     /// What is there before anything, after the definitions, and after each commit.
     static let states: [State] = {
-        var state: State = ["Item": [], "Counter": []]
-        var states = [[:], state]
+        var state: State = [:]
+        var states = [state]
+        for table in tables { state[table.name] = Content([]) }
+        states.append(state)
         for number in 0..<commits {
-            for table in tables { state[table.name] = rows(state[table.name] ?? [], after: number, in: table) }
+            for table in tables {
+                state[table.name] = Content(rows(state[table.name]?.rows ?? [], after: number, in: table))
+            }
             states.append(state)
         }
         return states
@@ -42,10 +60,10 @@ struct KnownContent: Sendable {
         }
     }
 
-    /// Defines the tables and makes all commits.
-    static func fill(_ store: some LocalStore) throws {
-        try store.define(tables)
-        for number in 0..<commits { try store.write { try apply(number, to: $0) } }
+    /// Makes the commits of these numbers, and defines the tables before the first one.
+    static func fill(_ store: some LocalStore, _ numbers: Range<Int>) throws {
+        if numbers.lowerBound == 0 { try store.define(tables) }
+        for number in numbers { try store.write { try apply(number, to: $0) } }
     }
 
     // MARK: - One commit
@@ -86,10 +104,10 @@ struct KnownContent: Sendable {
 
     private static func rows(_ rows: [Row], after number: Int, in table: TableSchema) -> [Row] {
         let changes = upserted(by: number, into: table)
-        let removed = deleted(by: number, from: table) + changes.compactMap(\.key)
-        let kept = rows.filter { row in !removed.contains { $0 == row.key } }
-        let deleted = deleted(by: number, from: table)
-        let all = kept + changes.filter { row in !deleted.contains { $0 == row.key } }
+        let deleted = Set(deleted(by: number, from: table))
+        let replaced = Set(changes.compactMap(\.key)).union(deleted)
+        let kept = rows.filter { row in row.key.map { !replaced.contains($0) } ?? true }
+        let all = kept + changes.filter { row in row.key.map { !deleted.contains($0) } ?? true }
         return all.sorted { a, b in
             guard case .int(let left)? = a.key, case .int(let right)? = b.key else { return a.id < b.id }
             return left < right
