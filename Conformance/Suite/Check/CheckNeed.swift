@@ -43,11 +43,13 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
     case limitedSize
     /// ``StoreHarness/destroy``.
     case destroying
+    /// ``StoreHarness/fixtures``: stores of all released formats.
+    case fixtures
 
     /// Whether it is the store's to declare, not the harness' to offer.
     public var isCapability: Bool {
         switch self {
-        case .process, .faults, .damage, .openingExisting, .openingReadOnly, .limitedSize, .destroying: false
+        case .process, .faults, .damage, .openingExisting, .openingReadOnly, .limitedSize, .destroying, .fixtures: false
         default: true
         }
     }
@@ -84,6 +86,7 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
         case .openingReadOnly: harness.modes.contains(.readOnly)
         case .limitedSize: harness.modes.contains(.limitedSize)
         case .destroying: harness.destroy != nil
+        case .fixtures: harness.fixtures != nil
         default: true
         }
     }
@@ -108,6 +111,7 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
         case .openingReadOnly: "the harness cannot open for reading only (StoreHarness.modes: readOnly)"
         case .limitedSize: "the harness cannot limit the size of a store (StoreHarness.modes: limitedSize)"
         case .destroying: "the harness cannot destroy a store (StoreHarness.destroy)"
+        case .fixtures: "the harness has no stores of earlier releases (StoreHarness.fixtures)"
         }
     }
 }

@@ -18,6 +18,9 @@ public struct StoreHarness: Sendable {
     /// Whether the suite may cut, overwrite and remove the files in a closed store's folder; for checks of damage. They
     /// also need ``process``, as what a damaged file can do to a store includes ending its process.
     public var damagesFiles: Bool
+    /// The path of a folder with a folder for each released format of the store, named after it, which holds a store that
+    /// ``ConformanceSuite/makeFixture(in:)`` made then. Without it, nothing is said of stores of earlier releases.
+    public var fixtures: String?
     /// Removes the store in a folder with all its files.
     public var destroy: (@Sendable (_ directory: String) throws -> Void)?
 
@@ -43,11 +46,13 @@ public struct StoreHarness: Sendable {
     ///   - process: Starts a second process.
     ///   - faults: Makes file calls fail, and records them.
     ///   - damagesFiles: Whether files may be damaged.
+    ///   - fixtures: Where stores of all released formats are.
     ///   - destroy: Removes a store.
     ///   - open: Opens a store.
     public init(
         name: String? = nil, modes: Set<Mode>, process: StoreProcess? = nil, faults: (any FileFaults)? = nil,
-        damagesFiles: Bool = true, destroy: (@Sendable (_ directory: String) throws -> Void)? = nil,
+        damagesFiles: Bool = true, fixtures: String? = nil,
+        destroy: (@Sendable (_ directory: String) throws -> Void)? = nil,
         open: @escaping @Sendable (StoreOpening) throws -> any LocalStore
     ) {
         self.name = name
@@ -55,6 +60,7 @@ public struct StoreHarness: Sendable {
         self.process = process
         self.faults = faults
         self.damagesFiles = damagesFiles
+        self.fixtures = fixtures
         self.destroy = destroy
         self.open = open
     }

@@ -1,4 +1,89 @@
+internal import Foundation
+internal import TidelineStore
+
 extension Check {
     /// Stores that earlier releases made.
-    static let tableFixtures: [Check] = []
+    static let tableFixtures: [Check] = [
+        Check(
+            "TAB-201", "A store that an earlier release made opens, with its rows, and works on",
+            why: """
+                Whoever updates an app has the files of the release before. They are opened or migrated, never guessed: \
+                each release that changes the format keeps a small store, and all later ones are held to it.
+                """,
+            needs: [.persistence, .fixtures]
+        ) { trial in
+            for format in try trial.fixtureNames() {
+                let store = try trial.openFixture(format)
+                try trial.expectFixture(in: store, format)
+                try trial.expectFixture(in: try trial.reopened(store, in: format), "\(format), opened again")
+            }
+        },
+        Check(
+            "TAB-202", "A store that an earlier release made takes new tables, columns, indexes and rows",
+            needs: [.persistence, .fixtures]
+        ) { trial in
+            for format in try trial.fixtureNames() {
+                let store = try trial.openFixture(format)
+                var table = FixtureContent.everything
+                table.columns.append(.int("added"))
+                table.indexes.append(["added", "int"])
+                try store.define([table, .notes])
+                try store.write { writer in
+                    try writer.upsert(["id": "a", "added": 7], into: table.name)
+                    try writer.upsert(["id": "new", "added": 7, "required": "new"], into: table.name)
+                    try writer.upsert(["id": "1", "text": "note"], into: "Note")
+                    try writer.delete(ids: ["b"], from: table.name)
+                }
+                let reopened = try trial.reopened(store, in: format)
+                let added = Query(table.name, predicate: .column("added") == 7)
+                try trial.expect(added, in: reopened, finds: ["a", "new"], "\(format), by a new index")
+                let small = Query(table.name, predicate: .column("int") <= 1).order(by: "int")
+                try trial.expect(small, in: reopened, finds: ["d", "a"], "\(format), by an old index")
+                var expected = FixtureContent.rows[table.name]?.first
+                expected?["added"] = 7
+                let row = try reopened.read { try $0.row(in: table.name, id: "a") }
+                try trial.expect(row, is: expected, "\(format), a row of before that was changed")
+            }
+        },
+    ]
+}
+
+extension Trial {
+    /// The formats of which there are stores, in order.
+    fileprivate func fixtureNames() throws -> [String] {
+        let folder = harness.fixtures ?? ""
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let formats = names.filter { !$0.hasPrefix(".") }.sorted()
+        guard !formats.isEmpty else { throw KitError("there are no stores of earlier releases in \(folder)") }
+        return formats
+    }
+
+    /// Opens a copy of the store of a format.
+    fileprivate func openFixture(_ format: String) throws -> TracedStore {
+        let source = "\(harness.fixtures ?? "")/\(format)"
+        do { try FileManager.default.copyItem(atPath: source, toPath: "\(directory)/\(format)") } catch {
+            throw KitError("the store \(source) cannot be copied: \(error.localizedDescription)")
+        }
+        return try open(format)
+    }
+
+    /// Fails unless all that the release stored is there, by a scan, by every index, and by id.
+    fileprivate func expectFixture(in store: TracedStore, _ format: String) throws {
+        try expect(try store.tables(), is: FixtureContent.tables, "\(format), the definitions")
+        for table in FixtureContent.tables {
+            let rows = FixtureContent.rows[table.name] ?? []
+            let found = try store.read { try $0.allRows(table.name) }
+            try expect(found, are: rows, "\(format), the rows of \(table.name)")
+            for index in table.indexes {
+                var query = Query(table.name)
+                query.order = index.columns.map { OrderTerm($0) }
+                try expect(query, in: store, over: rows, of: table)
+            }
+            for row in rows {
+                guard let id = row.key else { continue }
+                let found = try store.read { try $0.row(in: table.name, id: id) }
+                try expect(found, is: row, "\(format), the row of \(table.name) by its id")
+            }
+        }
+    }
 }
