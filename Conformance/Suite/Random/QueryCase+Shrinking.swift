@@ -48,7 +48,7 @@ extension QueryCase {
 
 extension Query {
     /// This query with something left out.
-    fileprivate var simpler: [Query] {
+    var simpler: [Query] {
         var made: [Query] = []
         func add(_ change: (inout Query) -> Void) {
             var copy = self

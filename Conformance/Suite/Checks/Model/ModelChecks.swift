@@ -1,4 +1,4 @@
 extension Check {
     /// Random operations and limits.
-    static let model: [Check] = modelQueries
+    static let model: [Check] = modelScripts + modelPaths + modelLimits + modelQueries
 }

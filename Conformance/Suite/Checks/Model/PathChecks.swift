@@ -1,0 +1,153 @@
+internal import Synchronization
+internal import TidelineStore
+
+extension Check {
+    /// Fast paths agree with the generic ones, and capabilities with themselves.
+    static let modelPaths: [Check] = [
+        Check(
+            "MOD-005", "What a store declares does not change while it is open, nor when it is opened again",
+            why: "Callers ask once and rely on it."
+        ) { trial in
+            let store = try ThreeTables.store(trial)
+            let declared = trial.capabilities
+            try trial.expect(store.capabilities, is: declared, "the capabilities of another store of the kind")
+            try store.read { _ in try trial.expect(store.capabilities, is: declared, "the capabilities in a read") }
+            try store.write { writer in
+                try writer.upsert(["id": "z"], into: "Note")
+                try trial.expect(store.capabilities, is: declared, "the capabilities in a write")
+            }
+            try trial.rollBack(store) { try $0.delete(matching: Query("Note")) }
+            try store.define([TableSchema("Other", columns: [.int("n")])])
+            try trial.expect(
+                store.capabilities, is: declared, "the capabilities after writes, a throw and a definition")
+            try trial.onThreads(3, "reads of the capabilities") { _ in
+                try trial.expect(store.capabilities, is: declared, "the capabilities on another thread")
+            }
+            let reopened = try trial.reopened(store)
+            try trial.expect(reopened.capabilities, is: declared, "the capabilities after a new opening")
+            try reopened.close()
+            _ = reopened.capabilities
+        },
+        Check("MOD-006", "The shape of a table is the one that its definition makes, in reads and in writes") { trial in
+            let store = try ThreeTables.store(trial)
+            func compare(_ reader: some StoreReader, _ place: String) throws {
+                for schema in try store.tables() {
+                    let (shape, expected) = (try reader.shape(of: schema.name), schema.makeShape())
+                    try trial.expect(shape.columns, is: expected.columns, "the shape's columns, \(place)")
+                    try trial.expect(shape.idType, is: expected.idType, "the shape's type of ids, \(place)")
+                    try trial.expect(shape.table, is: expected.table, "the shape's table, \(place)")
+                    try trial.expect(try reader.schema(of: schema.name), is: schema, "the definition, \(place)")
+                }
+                try trial.expectError(.noSuchTable, "the shape of a table that is not there", table: "Nothing") {
+                    _ = try reader.shape(of: "Nothing")
+                }
+            }
+            try store.read { try compare($0, "in a read") }
+            var items = TableSchema.items
+            items.columns.removeFirst()
+            items.columns.append(.bytes("picture"))
+            try store.define([items])
+            try store.read { try compare($0, "in a read after another definition") }
+            guard trial.capabilities.readersDoNotBlockWriters else { return }
+            try store.write { try compare($0, "in a write after another definition") }
+        },
+        Check("MOD-007", "A borrowed row has the values, the id and the columns of the owned one") { trial in
+            let store = try everyType(trial)
+            let schema = RandomRows.everyType()
+            try store.read { reader in
+                for row in try reader.allRows(schema.name) {
+                    let owned = try reader.row(in: schema.name, id: row.id)
+                    try trial.expect(owned, is: row, "row(in:id:) beside rows(matching:)")
+                    let borrowed = try reader.withRow(in: schema.name, id: .string(row.id)) { view in
+                        schema.allColumns.reduce(into: Row(id: view.key)) { $0[$1.name] = view[$1.name] }
+                    }
+                    try trial.expect(borrowed, is: row, "withRow(in:id:), value by value")
+                }
+            }
+        },
+        Check("MOD-008", "A scan lends the rows that rows(matching:) gives, with columns at the places its shape names")
+        {
+            trial in
+            let store = try everyType(trial)
+            let name = RandomRows.everyType().name
+            let queries = [
+                Query(name), Query(name).order(by: "int", descending: true), Query(name).select("string", "int2"),
+                Query(name).filter(.column("bool") == true).skip(1).limit(4).includingTotalCount(),
+            ]
+            try store.read { reader in
+                for query in queries {
+                    let result = try reader.rows(matching: query)
+                    var scanned: [Row] = []
+                    let total = try reader.scan(query) { view in
+                        var row = Row(id: view.key)
+                        for (index, column) in view.shape.columns.enumerated() {
+                            row[column.name] = view.value(at: index)
+                        }
+                        scanned.append(row)
+                        return .next
+                    }
+                    try trial.expect(scanned, are: result.rows, query.swiftSource)
+                    try trial.expect(total, is: result.totalCount, "\(query.swiftSource): the total count of a scan")
+                }
+            }
+        },
+        Check("MOD-009", "count(_:) is how many rows a query without skip and limit gives, and its total count") {
+            trial in
+            let store = try everyType(trial)
+            let schema = RandomRows.everyType()
+            var queries = RandomQuery(
+                seed: trial.seed, schema: schema, rows: try store.read { try $0.allRows(schema.name) })
+            for _ in 0..<(60 * trial.rounds) {
+                var query = queries.nextIndexed()
+                (query.skip, query.limit, query.includesTotalCount) = (0, nil, true)
+                try store.read { reader in
+                    do {
+                        let (count, result) = (try reader.count(query), try reader.rows(matching: query))
+                        try trial.expect(
+                            count, is: result.rows.count, "count(_:) of \(query.swiftSource) beside its rows")
+                        try trial.expect(result.totalCount, is: count, "the total count of \(query.swiftSource)")
+                    } catch let error as StoreError where error.code == .unsupportedQuery { return }
+                }
+            }
+        },
+        Check(
+            "MOD-010", "Packed rows are stored as the same rows are that are not, whatever the order of their columns",
+            why: "A store that copies packed bytes must look at whose columns they are."
+        ) { trial in
+            let schema = RandomRows.everyType()
+            let (plain, packed) = (try trial.store(schema, in: "plain"), try trial.store(schema, in: "packed"))
+            var random = RandomRows(seed: trial.seed, values: RandomValues(includesInfinity: false))
+            let rows = random.rows(40, of: schema)
+            var turned = schema
+            turned.columns = schema.columns.reversed()
+            turned.systemColumns = []
+            try plain.write { try $0.upsert(rows, into: schema.name) }
+            try packed.write { writer in
+                var batch = PackedRows(shape: turned.makeShape())
+                for row in rows { try batch.append(row.filteringColumns { turned.column($0) != nil }) }
+                try writer.upsert(batch, into: schema.name)
+                var rest = PackedRows(shape: schema.makeShape())
+                for row in rows {
+                    var system = row.filteringColumns { turned.column($0) == nil }
+                    system.key = row.key
+                    try rest.append(system)
+                }
+                try writer.upsert(rest, into: schema.name)
+            }
+            let found = try packed.read { try $0.allRows(schema.name) }
+            try trial.expect(
+                found, are: try plain.read { try $0.allRows(schema.name) }, "packed rows beside plain ones")
+        },
+    ]
+
+    /// A table with a column of every type, and forty random rows in it.
+    private static func everyType(_ trial: Trial) throws -> TracedStore {
+        var schema = RandomRows.everyType()
+        schema.indexes = [["bool"], ["int", "string"]]
+        let store = try trial.store(schema)
+        var random = RandomRows(seed: trial.seed, values: RandomValues(includesInfinity: false))
+        let rows = random.rows(40, of: schema)
+        try store.write { try $0.upsert(rows, into: schema.name) }
+        return store
+    }
+}

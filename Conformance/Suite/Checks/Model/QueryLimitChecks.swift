@@ -1,0 +1,127 @@
+internal import TidelineStore
+
+extension Check {
+    /// Queries at the limits of numbers and of size.
+    static let modelQueryLimits: [Check] = [
+        Check("MOD-018", "The greatest limit there is means all rows, with an index and without") { trial in
+            let store = try ThreeTables.store(trial)
+            for query in variants(limit: .max) { try trial.expect(query, in: store, over: rows, of: .items) }
+        },
+        Check("MOD-019", "The greatest skip there is leaves out all rows, with an index and without") { trial in
+            let store = try ThreeTables.store(trial)
+            for query in variants(skip: .max) { try trial.expect(query, in: store, over: rows, of: .items) }
+        },
+        Check(
+            "MOD-020", "Skip and limit whose sum is beyond 64 bits mean what they say",
+            why: "Where the end of the window is computed, the sum overflows."
+        ) { trial in
+            let store = try ThreeTables.store(trial)
+            for (skip, limit) in [(1, Int.max), (3, Int.max - 1), (Int.max, Int.max), (Int.max - 1, 2)] {
+                for query in variants(skip: skip, limit: limit) {
+                    try trial.expect(query, in: store, over: rows, of: .items)
+                }
+            }
+        },
+        Check("MOD-021", "A deletion with the greatest skip or limit deletes exactly that window") { trial in
+            let store = try ThreeTables.store(trial)
+            let beyond = Query("TodoItem", skip: .max, limit: .max)
+            try trial.expect(try store.write { try $0.delete(matching: beyond) }, is: 0, "deletions beyond the end")
+            let rest = Query("TodoItem").order(by: "priority").skip(1).limit(.max)
+            try trial.expect(try store.write { try $0.delete(matching: rest) }, is: 3, "deletions of all but the first")
+            try trial.expect(Query("TodoItem"), in: store, finds: ["d"], "after the deletions")
+        },
+        Check(
+            "MOD-022", "A list of 33,000 values to be among is answered as the evaluator does, or refused",
+            why: "Engines have limits on the number of parameters and the length of a statement; what is beyond must "
+                + "not be cut."
+        ) { trial in
+            let store = try ThreeTables.store(trial)
+            // Only the last value is one that a row has.
+            let values = (0..<33_000).map { Value.int(Int64(100_000 - $0)) } + [2]
+            let query = Query("TodoItem").filter(.column("priority").isIn(values))
+            try expectAnswerOrRefusal(trial, query, in: store)
+        },
+        Check("MOD-023", "A text of 100,000 characters in a condition is answered as the evaluator does, or refused") {
+            trial in
+            let store = try ThreeTables.store(trial)
+            let long = String(repeating: "Milk", count: 25_000)
+            try store.write { try $0.upsert(["id": "a", "text": .string(long)], into: "TodoItem") }
+            var stored = rows
+            stored[0]["text"] = .string(long)
+            let text = Predicate.column("text")
+            for condition in [text == .value(long), text.contains(.value(long)), text < .value(long + "a")] {
+                try expectAnswerOrRefusal(trial, Query("TodoItem").filter(condition), in: store, over: stored)
+            }
+        },
+        Check("MOD-024", "Two hundred tables live in one store, each with its own rows and index") { trial in
+            let schemas = (0..<200).map {
+                TableSchema("T\($0)", columns: [.int("n")], systemColumns: [], indexes: [["n"]])
+            }
+            let first = try trial.open()
+            try first.define(schemas)
+            try first.write { writer in
+                for (number, schema) in schemas.enumerated() {
+                    try writer.upsert(["id": .string("r\(number)"), "n": .int(Int64(number % 7))], into: schema.name)
+                }
+            }
+            let store = try trial.reopened(first)
+            let names = schemas.map(\.name).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            try trial.expect(try store.tables().map(\.name), is: names, "the names of the tables")
+            try store.read { reader in
+                for (number, schema) in schemas.enumerated() {
+                    let query = Query(schema.name).filter(.column("n") == .value(number % 7))
+                    try trial.expect(try reader.ids(query), is: ["r\(number)"], query.swiftSource)
+                }
+            }
+        },
+        Check("MOD-025", "A table keeps twenty indexes at once, each right after changes") { trial in
+            let columns = (0..<10).map { ColumnSchema.int("c\($0)") }
+            let indexes =
+                (0..<10).map { IndexSchema(["c\($0)"]) }
+                + (0..<10).map { IndexSchema(["c\($0)", "c\(($0 + 3) % 10)"]) }
+            let wide = TableSchema("Wide", columns: columns, systemColumns: [], indexes: indexes)
+            let store = try trial.store(wide)
+            let all = (0..<20).map { number in
+                columns.enumerated().reduce(into: Row(id: .string("r\(number + 10)"))) { row, column in
+                    row[column.element.name] = .int(Int64(number * (column.offset + 1) % 5))
+                }
+            }
+            try store.write { writer in
+                try writer.upsert(all, into: "Wide")
+                try writer.upsert(["id": "r10", "c0": 9, "c5": .null], into: "Wide")
+                try writer.delete(ids: ["r11"], from: "Wide")
+            }
+            let expected = [all[0].merging(["c0": 9, "c5": .null])] + all[2...]
+            try store.read { reader in
+                try trial.expectIndexes(of: wide, in: reader, find: expected, formerly: [all[1]], "of twenty indexes")
+            }
+        },
+    ]
+
+    private static let rows = ThreeTables.rows(.items)
+
+    /// A window on all rows, along an index, by a condition with one, along a column without.
+    private static func variants(skip: Int = 0, limit: Int? = nil) -> [Query] {
+        [
+            Query("TodoItem"), Query("TodoItem").order(by: "priority", descending: true),
+            Query("TodoItem").filter(.column("priority") >= 1), Query("TodoItem").order(by: "text"),
+            Query("TodoItem").filter(.column("text") != "Eggs").order(by: "complete"),
+        ].map { query in
+            var copy = query.includingTotalCount()
+            (copy.skip, copy.limit) = (skip, limit)
+            return copy
+        }
+    }
+
+    private static func expectAnswerOrRefusal(
+        _ trial: Trial, _ query: Query, in store: TracedStore, over rows: [Row] = rows
+    ) throws {
+        let expected = try Answer.expected(query, .items, try TableSchema.items.packed(rows))
+        do {
+            let found = try store.read { try Answer.of($0, query) }
+            if let difference = found.difference(from: expected) {
+                throw CheckFailure("\(Trial.text(query)): \(difference)")
+            }
+        } catch let error as StoreError where error.code == .unsupportedQuery { return }
+    }
+}

@@ -1,0 +1,52 @@
+internal import TidelineStore
+
+/// All that a store holds, as lines of text that are the same for every store: definitions, then rows in order of id.
+struct StoreDump: Equatable {
+    private let lines: [String]
+
+    /// What a store holds.
+    init(of store: some LocalStore) throws {
+        let schemas = try store.tables()
+        lines = try store.read { reader in
+            try schemas.flatMap { schema in
+                var rows: [Row] = []
+                try reader.scan(Query(schema.name)) { view in
+                    rows.append(view.owned())
+                    return .next
+                }
+                return StoreDump.lines(schema, rows)
+            }
+        }
+    }
+
+    /// What a model holds.
+    init(of model: StoreModel) throws {
+        lines = model.schemas.flatMap { StoreDump.lines($0, model.rows($0.name)) }
+    }
+
+    /// The 64-bit FNV-1a hash of the text, by which dumps made at different places are compared.
+    var digest: String {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for line in lines {
+            for byte in line.utf8 + [0x0A] { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+        }
+        return String(hash, radix: 16)
+    }
+
+    /// The first line that is not as expected.
+    func difference(_ expected: StoreDump) -> String {
+        for (line, right) in zip(lines, expected.lines) where line != right {
+            return "found \(line), expected \(right)"
+        }
+        return "found \(lines.count) lines, expected \(expected.lines.count)"
+    }
+
+    private static func lines(_ schema: TableSchema, _ rows: [Row]) -> [String] {
+        [schema.swiftSource]
+            + rows.map { row in
+                let names = row.columnNames.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+                let columns = names.map { "\($0.swiftSource): \((row[$0] ?? .null).swiftSource)" }
+                return "\((row.key ?? .string("")).swiftSource) \(columns.joined(separator: ", "))"
+            }
+    }
+}
