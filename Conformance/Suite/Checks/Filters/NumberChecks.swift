@@ -131,6 +131,8 @@ extension Check {
                 table.finds(d != d, "a")
                 table.finds(d < 5, "b", "d")
                 table.finds(d > -5, "b", "d")
+                table.finds(d > 0.5, "b")
+                table.finds(d <= 1.5, "b", "d")
                 table.finds(d.isNull, "c")
                 table.finds(d != 1.0, "a", "c", "d")
                 table.finds(!(d < 5), "a", "c")
