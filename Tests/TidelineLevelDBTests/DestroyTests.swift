@@ -60,7 +60,7 @@ import TidelineTestSupport
         try withTemporaryFolder { folder throws in
             let engine = try LevelDBEngine(path: "\(folder)/other")
             try engine.write { transaction in
-                try Array("their key".utf8).withUnsafeBytes { try transaction.put($0, $0) }
+                Array("their key".utf8).withUnsafeBytes { transaction.put($0, $0) }
             }
             try engine.close()
             let error = expectError(.corrupt) { try LevelDBStore.destroy(path: "\(folder)/other") }

@@ -41,11 +41,14 @@ extension Trial {
 
     /// Fails unless queries find what the evaluator says: in a read, in a write, and after reopening.
     ///
-    /// - Parameter rows: All rows of the table; columns that they do not name are null.
+    /// - Parameters:
+    ///   - folder: The name of the folder that the store is in.
+    ///   - rows: All rows of the table; columns that they do not name are null.
     /// - Returns: The store that is open then.
     @discardableResult
     func expectAnswers(
-        _ queries: [Query], in store: TracedStore, over rows: [Row], of schema: TableSchema, _ what: String = ""
+        _ queries: [Query], in store: TracedStore, folder: String = "store", over rows: [Row], of schema: TableSchema,
+        _ what: String = ""
     ) throws -> TracedStore {
         let rows = schema.completing(rows)
         let packed = try schema.packed(rows)
@@ -58,7 +61,7 @@ extension Trial {
         }
         try store.read { try compare($0, "in a read") }
         try store.write { try compare($0, "in a write") }
-        let reopened = try reopened(store)
+        let reopened = try reopened(store, in: folder)
         if reopened !== store { try reopened.read { try compare($0, "after reopening") } }
         return reopened
     }

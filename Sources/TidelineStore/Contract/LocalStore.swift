@@ -43,6 +43,8 @@ public protocol LocalStore: Sendable {
 
     /// Closes the store after the work in flight has ended. Every later call throws ``StoreError/Code/closed``, but
     /// closing again does nothing.
+    /// - Throws: ``StoreError/Code/busy`` inside a read or write body of the same store on the same thread, where it
+    ///   would wait for itself; the store stays open then.
     func close() throws
 }
 

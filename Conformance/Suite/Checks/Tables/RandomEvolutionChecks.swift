@@ -1,0 +1,92 @@
+internal import TidelineStore
+
+extension Check {
+    /// Definitions at random, beside a model of the rows.
+    static let randomEvolutions: [Check] = [
+        Check(
+            "TAB-140",
+            "A table that is defined anew at random, with changes of its rows between, answers as a model does",
+            why: """
+                Columns come, go out of sight, come back and change places, and so do indexes; rows of all ages lie side \
+                by side. The model keeps every value ever stored, and shows the columns that are defined.
+                """,
+            tier: .stress
+        ) { trial in
+            for round in 0..<(2 * trial.rounds) {
+                var evolution = EvolvingTable(trial, round: round)
+                var store = try trial.open("round \(round)")
+                for step in 0..<10 {
+                    try store.define([evolution.evolve()])
+                    try store.write { writer in try evolution.change(writer) }
+                    let what = "round \(round), definition \(step)"
+                    try trial.expect(try store.tables(), is: [evolution.schema], "\(what): the definition")
+                    store = try trial.expectAnswers(
+                        evolution.queries(), in: store, folder: "round \(round)", over: evolution.visible,
+                        of: evolution.schema, what)
+                }
+            }
+        }
+    ]
+}
+
+/// A table whose definition and rows change at random, and a model of what it holds.
+private struct EvolvingTable {
+    private(set) var schema = TableSchema.t(systemColumns: [])
+    /// All rows, with the columns that are out of sight.
+    private var rows: [String: Row] = [:]
+    private var random: SplitMix64
+    private let values: RandomValues
+
+    /// A column of every type, and two more, which is all that the table ever has.
+    private static let columns = (ColumnType.allCases + [.int, .string]).enumerated().map { number, type in
+        ColumnSchema("c\(number)", type)
+    }
+
+    init(_ trial: Trial, round: Int) {
+        random = SplitMix64(seed: trial.seed &+ UInt64(round))
+        values = RandomValues(
+            includesNaN: trial.capabilities.storesNaN, includesInfinity: trial.capabilities.storesInfinity,
+            nullShare: 0.2)
+    }
+
+    /// What the rows are under the present definition, in order of id.
+    var visible: [Row] {
+        rows.sorted { $0.key < $1.key }.map { _, row in row.filteringColumns { schema.column($0) != nil } }
+    }
+
+    /// Some of the columns in some order, under some indexes.
+    mutating func evolve() -> TableSchema {
+        let count = Int.random(in: 1...Self.columns.count, using: &random)
+        schema.columns = Array(Self.columns.shuffled(using: &random).prefix(count))
+        schema.indexes = (0..<Int.random(in: 0...3, using: &random)).map { _ in
+            let names = (schema.columns.map(\.name) + ["id"]).shuffled(using: &random)
+            return IndexSchema(Array(names.prefix(Int.random(in: 1...2, using: &random))))
+        }
+        return schema
+    }
+
+    /// Inserts and merges rows that name some of the columns, and deletes a few.
+    mutating func change(_ writer: some StoreWriter) throws {
+        for _ in 0..<8 {
+            let id = "r\(Int.random(in: 0..<24, using: &random))"
+            var row = Row(id: .string(id))
+            for column in schema.columns where Bool.random(using: &random) {
+                row[column.name] = values.value(for: column, using: &random)
+            }
+            try writer.upsert(row, into: schema.name)
+            rows[id] = rows[id]?.merging(row) ?? row
+        }
+        for _ in 0..<2 {
+            let id = "r\(Int.random(in: 0..<24, using: &random))"
+            try writer.delete(id: id, from: schema.name)
+            rows[id] = nil
+        }
+    }
+
+    /// All rows, and queries that lean on one of the columns.
+    mutating func queries() -> [Query] {
+        let column = pick(schema.columns, using: &random)
+        let value = visible.lazy.compactMap { $0[column.name] }.first { !$0.isNull }
+        return [Query(schema.name)] + Query.about(column.name, like: .literal(value ?? .null))
+    }
+}
