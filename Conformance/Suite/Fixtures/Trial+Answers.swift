@@ -138,7 +138,8 @@ private struct AnswerRun {
             let failing = QueryCase(schema: schema, rows: rows, query: query, step: .read)
             throw CheckFailure(
                 "\(about): \(difference)",
-                script: place == AnswerRun.inRead ? failing.script(named: "wrongAnswer", comment: "by hand") : nil)
+                script: place == AnswerRun.inRead
+                    ? failing.script(named: "wrongAnswer", comment: "a sample of the suite") : nil)
         } catch let error as StoreError {
             if item.mayBeRefused, error.code == .unsupportedQuery { return }
             throw CheckFailure("\(Trial.text(query)) \(place): a call failed that should not: \(error)")

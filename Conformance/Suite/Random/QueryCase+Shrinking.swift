@@ -7,13 +7,27 @@ extension QueryCase {
     private var smaller: [() -> QueryCase] {
         let fewer = rows.withoutRuns.map { rows in { with { $0.rows = rows() } } }
         // With very many rows, fewer of them first: the rest is quicker then.
-        return (rows.count > 64 ? Array(fewer.prefix(14)) : []) + simplerQueries + simplerSchemas + fewer + plainerRows
+        return simplerChanges + (rows.count > 64 ? Array(fewer.prefix(14)) : []) + simplerQueries + simplerSchemas
+            + fewer + plainerRows
     }
 
     private func with(_ change: (inout QueryCase) -> Void) -> QueryCase {
         var copy = self
         change(&copy)
         return copy
+    }
+
+    /// The same with the rows stored at once as they are after the change, or with a smaller change.
+    private var simplerChanges: [() -> QueryCase] {
+        guard !changes.isEmpty || !deleted.isEmpty else { return [] }
+        let atOnce = {
+            with { smaller in
+                smaller.rows = rowsAfterwards
+                (smaller.changes, smaller.deleted) = ([], [])
+            }
+        }
+        return [atOnce] + changes.withoutRuns.map { changes in { with { $0.changes = changes() } } }
+            + deleted.withoutRuns.map { deleted in { with { $0.deleted = deleted() } } }
     }
 
     private var simplerQueries: [() -> QueryCase] {
@@ -29,6 +43,7 @@ extension QueryCase {
                 with { smaller in
                     smaller.schema.columns.removeAll { $0.name == column.name }
                     smaller.rows = rows.map { $0.filteringColumns { $0 != column.name } }
+                    smaller.changes = changes.map { $0.filteringColumns { $0 != column.name } }
                 }
             }
         }

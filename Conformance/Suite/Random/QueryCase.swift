@@ -1,44 +1,68 @@
 internal import TidelineStore
 
-/// Rows of one table and a query over them, whose answer a store is to give as the evaluator does.
+/// Rows of one table, a change of them, and a query over what they are then, whose answer a store is to give as the
+/// evaluator does.
 struct QueryCase {
     /// How the query is put.
     enum Step: String {
-        /// In a read.
+        /// In a read, after the change was committed.
         case read
-        /// In the write that stores the rows.
+        /// In the write that makes the change.
         case readInWrite
-        /// As what to delete.
+        /// As what to delete, in a write after the change was committed.
         case delete
     }
 
     var schema: TableSchema
-    /// The rows, each with all columns.
+    /// The rows that are stored first, in a write of their own.
     var rows: [Row]
+    /// What is inserted or merged next; with ``deleted``, in one write.
+    var changes: [Row] = []
+    /// The rows that are deleted next.
+    var deleted: [RowID] = []
     var query: Query
     var step: Step
 
-    /// What the evaluator says.
-    func expected() throws -> Answer { try Answer.expected(query, schema, try schema.packed(rows)) }
+    /// The rows over which the query is put, each with all columns.
+    var rowsAfterwards: [Row] {
+        var after = rows
+        for change in changes {
+            if let index = after.firstIndex(where: { $0.key == change.key }) {
+                after[index] = after[index].merging(change)
+            } else {
+                after.append(change)
+            }
+        }
+        after.removeAll { row in row.key.map(deleted.contains) ?? false }
+        return schema.completing(after)
+    }
 
     /// What an empty store does wrong; nil when it does nothing wrong, and for a query that has no answer.
     func failure(in store: some LocalStore) -> String? {
-        guard let expected = try? expected() else { return nil }
+        let after = rowsAfterwards
+        guard let packed = try? schema.packed(after),
+            let expected = try? Answer.expected(query, schema, packed)
+        else { return nil }
         do {
             try store.define([schema])
-            if step != .readInWrite { try store.write { try $0.upsert(rows, into: schema.name) } }
-            switch step {
-            case .read: return try store.read { try Answer.of($0, query).difference(from: expected) }
-            case .readInWrite:
-                return try store.write { writer in
-                    try writer.upsert(rows, into: schema.name)
-                    return try Answer.of(writer, query).difference(from: expected)
-                }
-            case .delete:
-                return try store.write { try QueryCase.deletion(query, expected, of: rows, by: $0) }
+            try store.write { try $0.upsert(rows, into: schema.name) }
+            let difference: String? = try store.write { writer in
+                try writer.upsert(changes, into: schema.name)
+                try writer.delete(ids: deleted, from: schema.name)
+                guard step == .readInWrite else { return nil }
+                return try Answer.of(writer, query).difference(from: expected)
             }
+            return try difference ?? failure(inFilled: store, expected, after)
         } catch {
             return "a call failed that should not: \(error)"
+        }
+    }
+
+    private func failure(inFilled store: some LocalStore, _ expected: Answer, _ after: [Row]) throws -> String? {
+        switch step {
+        case .read: try store.read { try Answer.of($0, query).difference(from: expected) }
+        case .readInWrite: nil
+        case .delete: try store.write { try QueryCase.deletion(query, expected, of: after, by: $0) }
         }
     }
 
@@ -56,71 +80,12 @@ struct QueryCase {
         let kept = Set(rows.compactMap(\.key)).subtracting(gone)
         guard left == kept else {
             return """
-                a deletion by it leaves \(Trial.text(Array(left.subtracting(kept)))) and takes \
-                \(Trial.text(Array(kept.subtracting(left)))) too much
+                the deletion leaves \(Trial.text(Array(left.subtracting(kept)))) that match, and takes \
+                \(Trial.text(Array(kept.subtracting(left)))) that do not
                 """
         }
-        guard count == gone.count else { return "a deletion by it returned \(count), expected \(gone.count)" }
+        guard count == gone.count else { return "the deletion returned \(count), expected \(gone.count)" }
         let counted = try writer.count(Query(query.table))
-        return counted == kept.count ? nil : "after a deletion by it count(_:) is \(counted), expected \(kept.count)"
-    }
-}
-
-extension QueryCase {
-    /// The case as a Swift function that compiles, and stops where a store's answer is not the evaluator's.
-    func script(named name: String, comment: String) -> String {
-        """
-        import TidelineStore
-
-        // \(comment)
-        func \(name)(_ open: (_ directory: String) throws -> any LocalStore) throws {
-            let schema = \(schema.swiftSource)
-            let rows: [Row] = [\(rows.map { "\n        \($0.swiftSource)," }.joined())
-            ]
-            let query = \(query.swiftSource)
-            var all = PackedRows(shape: schema.makeShape())
-            for row in rows { try all.append(row) }
-            let expected = try Evaluator(schema: schema).result(of: query.includingTotalCount(), over: all)
-            let store = try open("store")
-            try store.define([schema])
-        \(body)
-        }
-        """
-    }
-
-    private var body: String {
-        switch step {
-        case .read:
-            """
-                try store.write { try $0.upsert(rows, into: schema.name) }
-                let (found, count) = try store.read { (try $0.rows(matching: query), try $0.count(query)) }
-            \(comparison)
-            """
-        case .readInWrite:
-            """
-                let (found, count) = try store.write { writer in
-                    try writer.upsert(rows, into: schema.name)
-                    return (try writer.rows(matching: query), try writer.count(query))
-                }
-            \(comparison)
-            """
-        case .delete:
-            """
-                try store.write { try $0.upsert(rows, into: schema.name) }
-                let count = try store.write { try $0.delete(matching: query) }
-                precondition(count == expected.rows.count, "\\(count) deleted, expected \\(expected.rows.count)")
-                let left = try store.read { try $0.rows(matching: Query(schema.name)).rows.map(\\.key) }
-                precondition(left.count == rows.count - count, "\\(left.count) rows are left")
-                precondition(Set(left).isDisjoint(with: expected.rows.map(\\.key)), "left are \\(left)")
-            """
-        }
-    }
-
-    private var comparison: String {
-        """
-            precondition(found.rows == expected.rows, "found \\(found.rows), expected \\(expected.rows)")
-            precondition(count == expected.totalCount, "count(_:) is \\(count), expected \\(expected.totalCount ?? -1)")
-            precondition(found.totalCount == \(query.includesTotalCount ? "count" : "nil"), "the total count is wrong")
-        """
+        return counted == kept.count ? nil : "count(_:) after the deletion is \(counted), expected \(kept.count)"
     }
 }

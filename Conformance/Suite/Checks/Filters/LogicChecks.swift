@@ -6,6 +6,10 @@ extension SampleTable {
         .bool("p"), .bool("q"), .bool("r"), .int("n"),
         rows: (0..<8).map(combination))
 
+    /// Fewer rows, for conditions that take long over each.
+    fileprivate static let few = SampleTable(
+        .int("n"), rows: [["id": "3", "n": 3], ["id": "5", "n": 5], ["id": "6", "n": 6]])
+
     private static func combination(_ number: Int) -> Row {
         var row = Row(id: .string("\(number)"))
         row["p"] = .bool(number & 4 != 0)
@@ -145,18 +149,18 @@ extension Check {
             "FIL-050", "A condition may have 2,000 terms",
             why: "The sync core asks for the rows of a whole page by one condition; engines limit a statement's terms."
         ) { trial in
-            try trial.expectAnswers(over: .truth, readOnly: true) { table in
+            try trial.expectAnswers(over: .few, readOnly: true) { table in
                 let terms = (5..<2_005).map { n == .literal(.int($0)) }
-                table.finds(.or(terms), "5", "6", "7")
-                table.finds(.and(terms.map { .not($0) }), "0", "1", "2", "3", "4")
-                table.finds(.not(.or(terms)), "0", "1", "2", "3", "4")
+                table.finds(.or(terms), "5", "6")
+                table.finds(.and(terms.map { .not($0) }), "3")
+                table.finds(.not(.or(terms)), "3")
             }
         },
         Check(
             "FIL-051", "A condition too large for the store is refused with `unsupportedQuery` and leaves it at work",
             why: "20,000 levels may be beyond what an engine takes; they must not end the process."
         ) { trial in
-            try trial.expectAnswers(over: .truth, readOnly: true) { table in
+            try trial.expectAnswers(over: .few, readOnly: true) { table in
                 table.mayBeRefused = true
                 table.finds((0..<20_000).reduce(n == 3) { condition, _ in .not(condition) }, "3")
                 table.finds((0..<3_000).reduce(n) { sum, _ in sum + 0 } == 3, "3")

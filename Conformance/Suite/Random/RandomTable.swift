@@ -1,0 +1,176 @@
+internal import TidelineStore
+
+/// A table with random rows in a store, what must be in it, and queries over it.
+final class RandomTable {
+    private let trial: Trial
+    private let schema: TableSchema
+    private let seed: UInt64
+    private var store: TracedStore
+    /// What is in the table, each row with all columns.
+    private var rows: [Row]
+    private var packed: PackedRows
+    /// Rows that are not in the table, to be inserted.
+    private var reserve: [Row]
+    /// What the last write was made of: the rows before it, what it changed and deleted.
+    private var last: (rows: [Row], changes: [Row], deleted: [RowID])
+    private var source: RandomRows
+    private var queries: RandomQuery
+    private var random: SplitMix64
+
+    /// A table in a store of its own.
+    init(_ trial: Trial, seed: UInt64, rows count: Int) throws {
+        let capabilities = trial.capabilities
+        var source = RandomRows(
+            seed: seed,
+            values: RandomValues(
+                includesNaN: capabilities.storesNaN && seed % 3 == 0, includesInfinity: capabilities.storesInfinity,
+                includesLongTexts: capabilities.maximumIDLength >= 255))
+        schema = seed % 4 == 0 ? RandomRows.everyType() : source.indexedSchema()
+        let made = schema.completing(source.rows(count + count / 4, of: schema))
+        rows = Array(made.prefix(count))
+        reserve = Array(made.dropFirst(count))
+        packed = try schema.packed(rows)
+        last = (rows, [], [])
+        queries = RandomQuery(seed: seed, schema: schema, rows: made, values: source.values)
+        random = SplitMix64(seed: seed)
+        self.trial = trial
+        self.seed = seed
+        self.source = source
+        store = try trial.open()
+        try store.define([schema])
+        try store.write { [rows, schema] in try $0.upsert(rows, into: schema.name) }
+    }
+
+    /// The next query over all kinds of nodes.
+    func nextQuery() -> Query { queries.next() }
+
+    /// The next query such as an index serves.
+    func nextIndexedQuery() -> Query { queries.nextIndexed() }
+
+    /// Puts a query in a read.
+    func ask(_ query: Query) throws {
+        let expected = try Answer.expected(query, schema, packed)
+        try telling(query, .read) { try store.read { try Answer.of($0, query).difference(from: expected) } }
+    }
+
+    /// Puts a query in pages.
+    func askPaged(_ query: Query, size: Int) throws {
+        var whole = query
+        (whole.skip, whole.limit, whole.includesTotalCount) = (0, nil, false)
+        let expected = try Answer.expected(whole, schema, packed)
+        for start in stride(from: 0, through: expected.matching, by: size) { try ask(whole.skip(start).limit(size)) }
+    }
+
+    /// Deletes by a query, and keeps that or rolls it back.
+    func delete(_ query: Query, commits: Bool) throws {
+        let expected = try Answer.expected(query, schema, packed)
+        try telling(query, .delete) {
+            var difference: String?
+            let body: (TracedWriter) throws -> Void = { [rows] writer in
+                difference = try QueryCase.deletion(query, expected, of: rows, by: writer)
+            }
+            try commits ? store.write(body) : trial.rollingBack(store, body)
+            return difference
+        }
+        if commits { try become(changes: [], deleted: expected.rows.compactMap(\.key)) }
+    }
+
+    /// Changes, inserts and deletes rows in one write, which puts so many queries itself, and commits or rolls back.
+    func change(asking count: Int = 0, commits: Bool = true, _ next: (RandomTable) -> Query) throws {
+        let (changes, deleted) = nextChange()
+        let before = (rows, reserve, last)
+        try become(changes: changes, deleted: deleted)
+        let answers = try (0..<count).map { _ in
+            let query = next(self)
+            return (query, try Answer.expected(query, schema, packed))
+        }
+        let body: (TracedWriter) throws -> Void = { [self] writer in
+            try writer.upsert(changes, into: schema.name)
+            try writer.delete(ids: deleted, from: schema.name)
+            for (query, expected) in answers {
+                try telling(query, .readInWrite) { try Answer.of(writer, query).difference(from: expected) }
+            }
+        }
+        try commits ? store.write(body) : trial.rollingBack(store, body)
+        if commits { return }
+        (rows, reserve, last) = before
+        packed = try schema.packed(rows)
+    }
+
+    /// Closes the store and opens it again, where it keeps its rows.
+    func reopen() throws { store = try trial.reopened(store) }
+
+    private func nextChange() -> (changes: [Row], deleted: [RowID]) {
+        let changed = rows.shuffled(using: &random).prefix(rows.count / 8 + 1).map { source.change(of: $0, in: schema) }
+        let deleted = rows.shuffled(using: &random).prefix(rows.count / 10).compactMap(\.key)
+        let inserted = reserve.shuffled(using: &random).prefix(reserve.count / 2)
+        return ((changed + inserted).shuffled(using: &random), deleted)
+    }
+
+    private func become(changes: [Row], deleted: [RowID]) throws {
+        last = (rows, changes, deleted)
+        let inserted = Set(changes.compactMap(\.key))
+        let gone = Set(deleted)
+        reserve.removeAll { row in row.key.map(inserted.contains) ?? false }
+        reserve += rows.filter { row in row.key.map(gone.contains) ?? false }
+        rows = queryCase(Query(schema.name), .read).rowsAfterwards
+        packed = try schema.packed(rows)
+    }
+
+    private func queryCase(_ query: Query, _ step: QueryCase.Step) -> QueryCase {
+        QueryCase(
+            schema: schema, rows: last.rows, changes: last.changes, deleted: last.deleted, query: query, step: step)
+    }
+}
+
+// MARK: - Failures
+
+extension RandomTable {
+    /// Makes of a difference, or of an error, a failure that shows the smallest case found.
+    private func telling(_ query: Query, _ step: QueryCase.Step, _ difference: () throws -> String?) throws {
+        let found: String?
+        do { found = try difference() } catch { found = "a call failed that should not: \(error)" }
+        guard let found else { return }
+        let failing = queryCase(query, step)
+        let comment = "found with seed \(seed)"
+        guard trial.failure(of: failing) != nil else {
+            let message = "\(Trial.text(query)): \(found)\nIn a new store with the same rows the answer is right."
+            throw CheckFailure(message, script: trial.trace.script(named: "wrongAnswer", comment: comment))
+        }
+        let small = failing.shrunk { trial.failure(of: $0) != nil }
+        let place =
+            switch small.step {
+            case .read: ""
+            case .readInWrite: " in a write"
+            case .delete: " as a deletion"
+            }
+        throw CheckFailure(
+            "\(Trial.text(small.query))\(place): \(trial.failure(of: small) ?? found)",
+            script: small.script(named: "wrongAnswer", comment: comment))
+    }
+}
+
+extension Trial {
+    /// What a new store does wrong with a case, nil when it does nothing wrong.
+    fileprivate func failure(of found: QueryCase) -> String? {
+        do {
+            let folder = try TrialFolder()
+            defer { folder.remove() }
+            let store = try harness.open(StoreOpening(directory: folder.path))
+            defer { try? store.close() }
+            return found.failure(in: store)
+        } catch {
+            return "the store cannot be opened: \(error)"
+        }
+    }
+
+    /// Calls a body with so many random tables per round, each in a store and with a trace of its own.
+    func everyRandomTable(_ count: Int, rows: Int, _ body: (RandomTable) throws -> Void) throws {
+        for number in 0..<UInt64(count * rounds) {
+            let folder = try folder("table\(number)")
+            let part = Trial(directory: folder, settings: settings, harness: harness, capabilities: capabilities)
+            defer { part.end() }
+            try body(try RandomTable(part, seed: seed &* 1_000 &+ number, rows: rows))
+        }
+    }
+}
