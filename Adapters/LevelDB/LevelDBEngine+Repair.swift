@@ -16,6 +16,8 @@ extension LevelDBEngine {
         let lock = try FolderLock(path)
         defer { lock.release() }
         try DiskRoom.check(in: path)
+        // The logs will not stay as they are.
+        LogSeal.remove(in: path)
         try LostFiles(folder: path).sortOut()
         try rebuild(path, options)
         try settle(path, options)

@@ -11,8 +11,9 @@ public import TidelineStore
 /// Every block of a table has a checksum, which is verified whenever it is read from the disk: a read that meets damage throws
 /// ``StoreError/Code/corrupt``. What LevelDB itself would pass over — a missing log, a stretch of zeros, a manifest that
 /// was cut off — is looked for when the folder is opened. A log that ends in the middle of a commit is what a killed
-/// process leaves: the commits before are there. After a loss of power, a file system that fills what was not written
-/// with zeros makes the log ``StoreError/Code/corrupt``, and a repair keeps the commits before.
+/// process leaves: the commits before are there. So they are where a loss of power left zeros in place of what was not
+/// synced; with ``StoreCapabilities/Durability/full`` that is never more than the last commit, and zeros before others
+/// are damage. A store that was closed has its logs on the disk: any damage to them is told.
 ///
 /// After a write that failed, reads go on and LevelDB is closed and opened again before the next write, which waits ten
 /// seconds for the reads in flight and throws ``StoreError/Code/busy`` then.

@@ -25,7 +25,8 @@ import TidelineTestSupport
         }
     }
 
-    /// A database of 20 commits of two changes each, all in the log; some are longer than a block.
+    /// A database of 20 commits of two changes each, all in the log, as a killed process leaves it; some are longer than a
+    /// block.
     private func make(_ path: String) throws {
         let engine = try LevelDBEngine(path: path)
         for number in 0..<20 {
@@ -33,6 +34,7 @@ import TidelineTestSupport
             try engine.put(["a\(number)": value, "b\(number)": value])
         }
         try engine.close()
+        LogSeal.remove(in: path)
     }
 
     /// After a sync that failed, the whole of a commit that was not acknowledged lies in the log.

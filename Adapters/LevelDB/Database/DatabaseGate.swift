@@ -24,6 +24,8 @@ final class DatabaseGate: @unchecked Sendable {
     private var users = 0
     private var hasFailed = false
     private var isClosed = false
+    /// Whether the log has anything to seal.
+    private var hasCommitted = false
     /// The number of the last change that was acknowledged, as LevelDB counts them.
     private var lastSequence: UInt64
 
@@ -31,7 +33,8 @@ final class DatabaseGate: @unchecked Sendable {
     init(_ folder: DatabaseFolder, _ options: LevelDBOptions) throws(StoreError) {
         self.folder = folder
         self.options = options
-        lastSequence = folder.isNew ? 0 : try FolderCheck(folder: folder.path).lastSequence()
+        let check = FolderCheck(folder: folder.path)
+        lastSequence = folder.isNew ? 0 : try check.lastSequence(recovering: options.durability)
         database = try Database(folder.path, options, createsIfMissing: folder.isNew)
     }
 
@@ -71,6 +74,7 @@ final class DatabaseGate: @unchecked Sendable {
     func committed(_ changes: Int) {
         condition.lock()
         lastSequence += UInt64(changes)
+        hasCommitted = true
         condition.unlock()
     }
 
@@ -92,6 +96,7 @@ final class DatabaseGate: @unchecked Sendable {
         isClosed = true
         database?.close()
         database = nil
+        if hasCommitted { LogSeal.write(in: folder.path) }
         folder.release()
         return true
     }

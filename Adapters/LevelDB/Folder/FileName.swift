@@ -10,12 +10,15 @@ enum FileName: Hashable {
     case log(UInt64)
     case table(UInt64)
     case temporary(UInt64)
+    /// What is noted of the logs when the database is closed.
+    case seal
 
     init?(_ name: String) {
         switch name {
         case "CURRENT": self = .current
         case "LOCK": self = .lock
         case "LOG", "LOG.old": self = .report
+        case LogSeal.fileName: self = .seal
         default:
             let parts = name.split(separator: ".", omittingEmptySubsequences: false)
             if name.hasPrefix("MANIFEST-"), let number = Self.number(name.dropFirst(9)) {
@@ -32,7 +35,7 @@ enum FileName: Hashable {
     var holdsData: Bool {
         switch self {
         case .current, .manifest, .log, .table: true
-        case .lock, .report, .temporary: false
+        case .lock, .report, .temporary, .seal: false
         }
     }
 
@@ -40,7 +43,7 @@ enum FileName: Hashable {
     var beginsDatabase: Bool {
         switch self {
         case .current, .manifest: true
-        case .lock, .report, .log, .table, .temporary: false
+        case .lock, .report, .log, .table, .temporary, .seal: false
         }
     }
 
@@ -60,9 +63,11 @@ enum FileName: Hashable {
     /// The name of the manifest that `CURRENT` names.
     static func current(in folder: String) throws(StoreError) -> String {
         let path = "\(folder)/CURRENT"
-        guard let content = FileManager.default.contents(atPath: path).map({ String(decoding: $0, as: UTF8.self) }),
-            content.hasSuffix("\n"), case .manifest = FileName(String(content.dropLast()))
-        else { throw .damaged(path, "the file does not name a manifest") }
+        guard let file = try FileHandle.reading(path) else { throw .damaged(path, "the file is missing") }
+        let content = String(decoding: try file.all(of: path), as: UTF8.self)
+        guard content.hasSuffix("\n"), case .manifest = FileName(String(content.dropLast())) else {
+            throw .damaged(path, "the file does not name a manifest")
+        }
         return String(content.dropLast())
     }
 }

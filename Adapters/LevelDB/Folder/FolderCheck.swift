@@ -6,9 +6,19 @@ internal import TidelineStore
 /// LevelDB has checksums, but does not notice a log that is missing, zeros within a log or manifest, or a manifest that
 /// was cut off; it begins an empty database where `CURRENT` is missing; and some damage ends the process.
 /// What is left to LevelDB are the blocks of tables, which it checks when it reads them. A log that ends too early is
-/// taken as a killed process leaves it: the commits before that are there.
+/// taken as a killed process leaves it, unless the store was closed: the commits before that are there.
 struct FolderCheck {
     let folder: String
+
+    /// The number of the last change of a database, whose logs are made whole where a loss of power cut them.
+    func lastSequence(recovering durability: StoreCapabilities.Durability) throws(StoreError) -> UInt64 {
+        do throws(StoreError) {
+            return try lastSequence()
+        } catch  where error.code == .corrupt {
+            try LogRecovery(folder: folder, durability: durability).cut()
+            return try lastSequence()
+        }
+    }
 
     /// The number of the last change of a sound database.
     func lastSequence() throws(StoreError) -> UInt64 {
@@ -19,8 +29,9 @@ struct FolderCheck {
         guard manifest.firstLog == 0 || logs.first == manifest.firstLog else {
             throw .damaged(Self.path(ofLog: manifest.firstLog, in: folder), "the log is missing")
         }
+        let seal = LogSeal(in: folder)
         var last: UInt64?
-        for log in logs { try check(log: log, &last, after: manifest.lastSequence) }
+        for log in logs { try check(log: log, &last, after: manifest.lastSequence, size: seal[log]) }
         return max(manifest.lastSequence, last ?? 0)
     }
 
@@ -29,8 +40,12 @@ struct FolderCheck {
     /// - Parameters:
     ///   - last: The number of the last change in the logs before, then of the last in this one.
     ///   - known: The number of the last change when the manifest was written; the first log may begin before it.
-    private func check(log: UInt64, _ last: inout UInt64?, after known: UInt64) throws(StoreError) {
+    ///   - size: How long the log was when the database was closed, where that is known.
+    private func check(
+        log: UInt64, _ last: inout UInt64?, after known: UInt64, size: UInt64?
+    ) throws(StoreError) {
         let path = Self.path(ofLog: log, in: folder)
+        if let size { try requireSize(size, path) }
         var reader = try LogReader(path, keeping: LogCommit.headerSize)
         while let record = try reader.next() {
             guard let commit = LogCommit(record), last.map({ commit.first == $0 + 1 }) ?? (commit.first <= known + 1)
@@ -38,6 +53,14 @@ struct FolderCheck {
             last = commit.last
         }
         if let damage = reader.damage { throw .damaged(path, "the log is damaged: \(damage)") }
+    }
+
+    private func requireSize(_ size: UInt64, _ path: String) throws(StoreError) {
+        guard let file = try FileHandle.reading(path) else { throw .damaged(path, "the log is missing") }
+        defer { try? file.close() }
+        guard let found = try? file.seekToEnd() else { throw StoreError(.io, "the log cannot be read", path: path) }
+        guard found != size else { return }
+        throw .damaged(path, "the log has \(found) bytes and had \(size) when the store was closed")
     }
 
     // MARK: Logs

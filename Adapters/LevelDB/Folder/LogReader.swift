@@ -23,6 +23,8 @@ struct LogRecord {
 struct LogReader {
     private static let blockSize = 32_768
     private static let headerSize = 7
+    /// What a disk writes whole or not at all.
+    private static let sectorSize = 512
 
     private enum Kind: UInt8 {
         case full = 1
@@ -46,11 +48,11 @@ struct LogReader {
     private(set) var end = 0
     /// What is wrong with the file, once that was met.
     private(set) var damage: String?
+    /// Whether the damaged place reads as what was never written: zeros up to the end of a sector.
+    private(set) var isUnwritten = false
 
     init(_ path: String, keeping limit: Int = .max) throws(StoreError) {
-        guard let file = FileHandle(forReadingAtPath: path) else {
-            throw .damaged(path, "the file does not exist or cannot be read")
-        }
+        guard let file = try FileHandle.reading(path) else { throw .damaged(path, "the file does not exist") }
         self.file = file
         self.path = path
         self.limit = limit
@@ -85,17 +87,46 @@ struct LogReader {
         let content = position + Self.headerSize
         let length = Int(block[position + 4]) | Int(block[position + 5]) << 8
         guard content + length <= block.count else {
-            if content + length > Self.blockSize || !isCut(at: position) {
-                damage = "the length at \(blockStart + position) is wrong"
-            }
+            if content + length > Self.blockSize || !isCut(at: position) { meetDamage("the length", content + length) }
             return nil
         }
         guard let kind = Kind(rawValue: block[position + 6]), hasChecksum(at: position, length) else {
-            damage = "the checksum at \(blockStart + position) is wrong"
+            meetDamage("the checksum", content + length)
             return nil
         }
         defer { position = content + length }
         return Fragment(kind: kind, start: position, content: content..<(content + length))
+    }
+
+    /// Notes damage to the fragment here, which should end at `end`.
+    private mutating func meetDamage(_ what: String, _ end: Int) {
+        damage = "\(what) at \(blockStart + position) is wrong"
+        var start = position
+        while start < min(end, block.count), !isUnwritten {
+            let next = min((start / Self.sectorSize + 1) * Self.sectorSize, block.count)
+            isUnwritten = block[start..<next].allSatisfy { $0 == 0 }
+            start = next
+        }
+    }
+
+    /// Whether a whole record begins behind the damage, as far as can be seen.
+    mutating func hasCommitBehind() throws(StoreError) -> Bool {
+        let last = block.count - Self.headerSize
+        if last > position, (position + 1...last).contains(where: beginsRecord) { return true }
+        while !isLastBlock {
+            try readBlock()
+            var header = 0
+            while header + Self.headerSize <= block.count, isWhole(at: header) {
+                if beginsRecord(at: header) { return true }
+                header += Self.headerSize + (Int(block[header + 4]) | Int(block[header + 5]) << 8)
+            }
+        }
+        return false
+    }
+
+    private func beginsRecord(at header: Int) -> Bool {
+        let kind = Kind(rawValue: block[header + 6])
+        return (kind == .full || kind == .first) && isWhole(at: header)
     }
 
     private mutating func readBlock() throws(StoreError) {

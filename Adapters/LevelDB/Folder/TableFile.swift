@@ -14,27 +14,35 @@ enum TableFile {
     /// Refuses a table that is not of the size the manifest says, or whose footer points outside.
     static func check(_ number: UInt64, size: UInt64, in folder: String) throws(StoreError) {
         let path = path(number, in: folder)
-        guard let file = FileHandle(forReadingAtPath: path) else { throw .damaged(path, "the table is missing") }
+        guard let file = try FileHandle.reading(path) else { throw .damaged(path, "the table is missing") }
         defer { try? file.close() }
         guard let actual = try? file.seekToEnd() else { throw StoreError(.io, "the table cannot be read", path: path) }
         guard actual == size, size >= UInt64(footerSize) else {
             throw .damaged(path, "the table has \(actual) bytes and should have \(size)")
         }
-        guard hasGoodFooter(file, size) else { throw .damaged(path, "the table's footer is damaged") }
+        guard isGood(try footer(file, size, path), size) else { throw .damaged(path, "the table's footer is damaged") }
     }
 
     /// The table's file; databases of an old LevelDB have another suffix.
     private static func path(_ number: UInt64, in folder: String) -> String {
         let digits = String(number)
         let stem = "\(folder)/\(String(repeating: "0", count: max(0, 6 - digits.count)))\(digits)"
-        return FileManager.default.fileExists(atPath: "\(stem).ldb") ? "\(stem).ldb" : "\(stem).sst"
+        var status = stat()
+        return lstat("\(stem).sst", &status) == 0 ? "\(stem).sst" : "\(stem).ldb"
     }
 
-    private static func hasGoodFooter(_ file: FileHandle, _ size: UInt64) -> Bool {
+    private static func footer(_ file: FileHandle, _ size: UInt64, _ path: String) throws(StoreError) -> [UInt8] {
+        do {
+            try file.seek(toOffset: size - UInt64(footerSize))
+            return [UInt8](try file.read(upToCount: footerSize) ?? Data())
+        } catch {
+            throw StoreError(.io, "the table cannot be read", path: path, cause: error)
+        }
+    }
+
+    private static func isGood(_ footer: [UInt8], _ size: UInt64) -> Bool {
         let start = size - UInt64(footerSize)
-        guard (try? file.seek(toOffset: start)) != nil, let footer = try? file.read(upToCount: footerSize),
-            footer.count == footerSize, Array(footer.suffix(magic.count)) == magic
-        else { return false }
+        guard footer.count == footerSize, Array(footer.suffix(magic.count)) == magic else { return false }
         var reader = VarintReader(footer.dropLast(magic.count))
         return (0..<2).allSatisfy { _ in
             guard let offset = reader.number(), let length = reader.number() else { return false }

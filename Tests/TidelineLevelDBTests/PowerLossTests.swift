@@ -1,0 +1,165 @@
+import Foundation
+import Testing
+import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
+
+@testable import TidelineLevelDB
+
+/// What a loss of power leaves of the log: any sector that was not synced may read zero.
+@Suite struct PowerLossTests {
+    private struct Sample {
+        var files: [String: Data]
+        var log: String
+        var states: [Entries]
+
+        var content: Data { files[log] ?? Data() }
+    }
+
+    /// The files of a database with thirty commits in its log; as they are after closing, or before.
+    private func makeSample(_ durability: StoreCapabilities.Durability, closed: Bool = false) throws -> Sample {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/db"
+            let engine = try LevelDBEngine(path: path, options: LevelDBOptions(durability: durability))
+            var states: [Entries] = [[:]]
+            for number in 0..<30 {
+                let length = number == 15 ? 70_000 : 300
+                let change = ["id-\(number % 7)": String(repeating: "\(number % 10)", count: length)]
+                try engine.put(change)
+                states.append(states[number].merging(change) { $1 })
+            }
+            if closed { try engine.close() }
+            let files = try DamageFiles.read(path)
+            if !closed { try engine.close() }
+            let log = try #require(files.keys.first { $0.hasSuffix(".log") })
+            return Sample(files: files, log: log, states: states)
+        }
+    }
+
+    /// What a database with zeros in its log holds; nil when it is `corrupt`.
+    private func open(
+        _ sample: Sample, zeros: Range<Int>, _ durability: StoreCapabilities.Durability
+    ) throws -> Entries? {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/db"
+            var files = sample.files
+            files[sample.log]?.resetBytes(in: zeros)
+            try replaceFiles(path, by: files)
+            do {
+                let options = LevelDBOptions(durability: durability)
+                let engine = try LevelDBEngine(path: path, options: options)
+                let found = try engine.all()
+                try engine.put(["new": "1"])
+                try engine.close()
+                let again = try LevelDBEngine(path: path, options: options)
+                #expect(try again.all() == found.merging(["new": "1"]) { $1 })
+                try again.close()
+                return found
+            } catch let error as StoreError where error.code == .corrupt {
+                return nil
+            }
+        }
+    }
+
+    private func lastRecord(_ sample: Sample) throws -> LogRecord {
+        try withTemporaryFolder { folder throws in
+            try sample.content.write(to: URL(fileURLWithPath: "\(folder)/log"))
+            var reader = try LogReader("\(folder)/log")
+            var last = LogRecord()
+            while let record = try reader.next() { last = record }
+            return last
+        }
+    }
+
+    private func sectors(_ count: Int) -> [Range<Int>] {
+        stride(from: 0, to: count, by: 512).map { $0..<min($0 + 512, count) }
+    }
+
+    @Test func withNormalDurabilityTheCommitsBeforeASectorThatIsMissingAreThere() throws {
+        let sample = try makeSample(.normal)
+        var found: Set<Int> = []
+        for sector in sectors(sample.content.count) {
+            let entries = try #require(try open(sample, zeros: sector, .normal), "\(sector)")
+            found.insert(try #require(sample.states.firstIndex(of: entries), "\(sector)"))
+        }
+        #expect(found.count > 15)
+        #expect(!found.contains(30))
+    }
+
+    @Test func withFullDurabilityOnlyTheLastCommitCanBeMissing() throws {
+        let sample = try makeSample(.full)
+        let last = try lastRecord(sample)
+        for sector in sectors(last.start) { #expect(try open(sample, zeros: sector, .full) == nil, "\(sector)") }
+        #expect(try open(sample, zeros: last.start..<last.end, .full) == sample.states[29])
+    }
+
+    @Test(arguments: [StoreCapabilities.Durability.normal, .full])
+    func whatIsMissingFromAStoreThatWasClosedIsDamage(_ durability: StoreCapabilities.Durability) throws {
+        let sample = try makeSample(durability, closed: true)
+        #expect(sample.files[LogSeal.fileName] != nil)
+        for sector in sectors(sample.content.count) {
+            #expect(try open(sample, zeros: sector, durability) == nil, "\(sector)")
+        }
+        #expect(try open(sample, zeros: 0..<0, durability) == sample.states[30])
+    }
+
+    @Test func aStoreThatWasClosedIsRefusedWhenItsLogWasCut() throws {
+        let sample = try makeSample(.normal, closed: true)
+        try withTemporaryFolder { folder throws in
+            for size in [0, 100, sample.content.count - 1] {
+                let cut = sample.files.merging([sample.log: sample.content.prefix(size)]) { $1 }
+                try replaceFiles("\(folder)/db", by: cut)
+                let error = expectError(.corrupt) { _ = try LevelDBEngine(path: "\(folder)/db") }
+                #expect(error?.path?.hasSuffix(sample.log) == true)
+            }
+        }
+    }
+
+    /// Zeros that no disk leaves, in the middle of a sector.
+    @Test func zerosWithinASectorAreDamage() throws {
+        let sample = try makeSample(.normal)
+        for place in [600, 2_100, 5_300] {
+            #expect(try open(sample, zeros: place..<place + 40, .normal) == nil, "\(place)")
+        }
+    }
+
+    /// A note that is damaged says nothing, and does no harm.
+    @Test(arguments: ["", "x", "3 100 1", "3", "99999999999999999999 1 1"])
+    func aSealThatIsDamagedIsPassedOver(_ text: String) throws {
+        let sample = try makeSample(.normal, closed: true)
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/db"
+            try replaceFiles(path, by: sample.files.merging([LogSeal.fileName: Data(text.utf8)]) { $1 })
+            let engine = try LevelDBEngine(path: path)
+            #expect(try engine.all() == sample.states[30])
+            try engine.close()
+        }
+    }
+}
+
+/// Files that cannot be read now are neither missing nor damaged.
+@Suite struct UnreadableFileTests {
+    @Test(arguments: ["CURRENT", ".log", ".ldb"])
+    func aFileThatCannotBeOpenedIsNotCorrupt(_ suffix: String) throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/db"
+            let engine = try LevelDBEngine(path: path)
+            try engine.put(["a": "1"])
+            try engine.compact()
+            try engine.put(["b": "2"])
+            try engine.close()
+            let name = try #require(try files(path).keys.first { $0.hasSuffix(suffix) })
+            // A link to itself: the system gives up on it, whoever asks.
+            let content = try #require(try files(path)[name])
+            try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+            try FileManager.default.createSymbolicLink(atPath: "\(path)/\(name)", withDestinationPath: name)
+            let error = expectError(.io) { _ = try LevelDBEngine(path: path) }
+            #expect(error?.engineCode == Int(ELOOP))
+            try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+            try content.write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+            let again = try LevelDBEngine(path: path)
+            #expect(try again.all() == ["a": "1", "b": "2"])
+            try again.close()
+        }
+    }
+}
