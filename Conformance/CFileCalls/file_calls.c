@@ -365,21 +365,34 @@ ssize_t pwritev64(int descriptor, const struct iovec *pieces, int count, off64_t
     return WRITE_PIECES(descriptor, pieces, count, offset, NEXT(pwritev64)(descriptor, pieces, count, offset));
 }
 
-// A copy from file to file inside the kernel: refused, as it may be, whereupon a program copies by itself, seen.
+// A copy from file to file inside the kernel, done here instead, piece by piece, so that its writes are seen.
+static ssize_t copy(int from, off_t *from_offset, int to, off_t *to_offset, size_t count) {
+    char bytes[65536];
+    ssize_t length =
+        read_next(from, bytes, count < sizeof bytes ? count : sizeof bytes, from_offset ? *from_offset : -1);
+    if (length <= 0) return length;
+    ssize_t written = write_observed(to, bytes, (size_t)length, to_offset ? *to_offset : -1);
+    if (written < 0) return -1;
+    if (from_offset) *from_offset += written;
+    else if (written < length) lseek(from, written - length, SEEK_CUR);
+    if (to_offset) *to_offset += written;
+    return written;
+}
+
+static bool is_file(int descriptor) {
+    struct stat status;
+    return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 ssize_t copy_file_range(
     int from, off64_t *from_offset, int to, off64_t *to_offset, size_t count, unsigned int flags
 ) {
-    if (!is_observed()) return NEXT(copy_file_range)(from, from_offset, to, to_offset, count, flags);
-    errno = EXDEV;
-    return -1;
+    return is_observed() ? copy(from, from_offset, to, to_offset, count)
+                         : NEXT(copy_file_range)(from, from_offset, to, to_offset, count, flags);
 }
 
 ssize_t sendfile(int to, int from, off_t *offset, size_t count) {
-    struct stat status;
-    bool is_file = is_observed() && fstat(to, &status) == 0 && S_ISREG(status.st_mode);
-    if (!is_file) return NEXT(sendfile)(to, from, offset, count);
-    errno = EINVAL;
-    return -1;
+    return is_observed() && is_file(to) ? copy(from, offset, to, NULL, count) : NEXT(sendfile)(to, from, offset, count);
 }
 
 ssize_t sendfile64(int to, int from, off64_t *offset, size_t count) { return sendfile(to, from, offset, count); }

@@ -14,20 +14,15 @@ final class SmallDisk: FileObserver {
     func decide(_ operation: FileOperation) -> FileDecision {
         switch operation.kind {
         case .sync, .syncDirectory: .skip
-        case .write: decide(growth: operation.offset + operation.length - operation.size, of: operation.length)
-        case .resize: decide(growth: operation.offset - operation.size, of: 0)
-        case .create, .makeDirectory: room.withLock { $0 > 0 ? .perform : .fail(ENOSPC) }
+        case .write: decide(growth: operation.offset + operation.length - operation.size)
+        case .resize: decide(growth: operation.offset - operation.size)
+        case .create, .makeDirectory: decide(growth: 1)
         default: .perform
         }
     }
 
-    /// A write that fits in part is made in part, as a file system does.
-    private func decide(growth: Int, of length: Int) -> FileDecision {
-        room.withLock { room in
-            guard growth > max(room, 0) else { return .perform }
-            let fitting = length - (growth - max(room, 0))
-            return fitting > 0 ? .cut(fitting) : .fail(ENOSPC)
-        }
+    private func decide(growth: Int) -> FileDecision {
+        room.withLock { growth <= max($0, 0) ? .perform : .fail(ENOSPC) }
     }
 
     func performed(_ operation: FileOperation) {
