@@ -15,12 +15,14 @@ extension TableSchema {
 }
 
 extension Row {
-    /// A row with a value in every column of ``TableSchema/allTypes``, other values for each number.
+    /// A row with a value in every column of ``TableSchema/allTypes``, other values for each number: values that every
+    /// store keeps, so that what fails is not the keeping of values.
     static func typed(_ id: RowID, _ number: Int64 = 1) -> Row {
         Row(id: id).merging([
             "bool": .bool(number % 2 == 1), "int": .int(number), "double": .double(Double(number) + 0.5),
-            "string": .string("text \(number)"), "timestamp": .timestamp(Timestamp(clampingTicks: number)),
-            "bytes": .bytes([UInt8(truncatingIfNeeded: number), 0, 255]), "json": .json("{\"n\": \(number)}"),
+            "string": .string("text \(number)"),
+            "timestamp": .timestamp(Timestamp(clampingTicks: number * Timestamp.ticksPerSecond)),
+            "bytes": .bytes([UInt8(truncatingIfNeeded: number), 0, 255]), "json": .json("{\"n\":\(number)}"),
         ])
     }
 

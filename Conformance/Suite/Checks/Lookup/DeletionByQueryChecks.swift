@@ -15,7 +15,8 @@ extension Check {
             let conditions: [Predicate] = [
                 .column("int") >= 3, .column("string") == "text 2", .column("bool") == false, .column("id") == "5",
                 .column("double").isIn([1.5, 2.5, .null]), .column("string").hasSuffix("4"),
-                .column("timestamp") < Timestamp(clampingTicks: 2), !(.column("json") == .literal(.json("{\"n\": 3}"))),
+                .column("timestamp") < Timestamp(clampingTicks: 20_000_000),
+                !(.column("json") == .literal(.json("{\"n\":3}"))),
                 .column("bytes") == .null, .and([]),
             ]
             for condition in conditions {
