@@ -1,0 +1,73 @@
+internal import Foundation
+internal import TidelineTestSupport
+
+/// Compiles a printed script against the modules of this very build, with a program around it, and runs it.
+enum ScriptCompiler {
+    /// How a program ended, and what it and the compiler said.
+    struct Outcome {
+        var status: Int32
+        var output: String
+    }
+
+    /// Where the build has put modules and objects: beside the program that runs the tests.
+    private static let products: URL? = {
+        let folder = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+            .deletingLastPathComponent()
+        let module = folder.appendingPathComponent("Modules/TidelineMemory.swiftmodule")
+        return FileManager.default.fileExists(atPath: module.path) ? folder : nil
+    }()
+
+    /// Whether there are a compiler and the modules of this build.
+    static let isAvailable = products != nil && (try? run("/usr/bin/env", ["swiftc", "--version"]))?.status == 0
+
+    /// Compiles a script's function with a store and runs it.
+    /// - Parameters:
+    ///   - function: The function's name.
+    ///   - store: An expression that makes a store.
+    static func run(_ script: String, calling function: String, on store: String) throws -> Outcome {
+        try withTemporaryFolder { folder in
+            let main = """
+                import Foundation
+                import TidelineMemory
+
+                do {
+                    try \(function) { _ in try \(store) }
+                } catch {
+                    print(error)
+                    exit(1)
+                }
+                """
+            try script.write(toFile: "\(folder)/script.swift", atomically: true, encoding: .utf8)
+            try main.write(toFile: "\(folder)/main.swift", atomically: true, encoding: .utf8)
+            let own = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+                "ForgetfulStore.swift")
+            let sources = ["\(folder)/script.swift", "\(folder)/main.swift", own.path]
+            let options = ["swiftc", "-swift-version", "6", "-warnings-as-errors", "-o", "\(folder)/program"]
+            let built = try run("/usr/bin/env", options + inputs + sources)
+            return built.status == 0 ? try run("\(folder)/program", []) : built
+        }
+    }
+
+    private static var inputs: [String] {
+        guard let products else { return [] }
+        let objects = ["TidelineStore", "TidelineKeyValue", "TidelineMemory"].flatMap { target in
+            let folder = products.appendingPathComponent("\(target).build").path
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            return names.filter { $0.hasSuffix(".o") }.map { "\(folder)/\($0)" }
+        }
+        return ["-I", products.appendingPathComponent("Modules").path] + objects
+    }
+
+    private static func run(_ program: String, _ arguments: [String]) throws -> Outcome {
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let data = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return Outcome(status: process.terminationStatus, output: String(decoding: data, as: UTF8.self))
+    }
+}
