@@ -96,13 +96,13 @@ extension Check {
         },
     ]
 
-    /// Fails when what `body` measures is too much more than there was before, every one of twenty times: other checks
+    /// Fails when what `body` measures is too much more than there was before, every one of eight times: other checks
     /// run beside this one, and take memory too, but not all the time.
     private static func expectMemory(
         of what: String, atMost limit: Int, _ trial: Trial, _ body: (_ measure: () -> Void) throws -> Void
     ) throws {
         var growths: [Int] = []
-        for _ in 0..<20 {
+        for _ in 0..<8 {
             let before = ProcessState.memory
             var peak = before
             try body { peak = max(peak, ProcessState.memory) }
@@ -110,7 +110,7 @@ extension Check {
             if peak - before <= limit { return }
         }
         throw CheckFailure(
-            "\(what) took \(growths.min() ?? 0) bytes of memory or more, each of 20 times, expected at most \(limit)")
+            "\(what) took \(growths.min() ?? 0) bytes of memory or more, each of 8 times, expected at most \(limit)")
     }
 
     private static func openOften(_ trial: Trial, count: Int) throws {
