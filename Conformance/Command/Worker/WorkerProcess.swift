@@ -74,12 +74,13 @@ final class WorkerProcess: Sendable {
         return "with signal \(status) (\(String(cString: strsignal(status))))"
     }
 
-    /// The last of what it wrote to standard error; from the message of a trap on, if there is one.
+    /// The last of what it wrote to standard error; the message of a trap, if there is one, without the addresses after it.
     var lastErrors: String {
         let text = String(decoding: written.withLock { $0 }, as: UTF8.self)
         let lines = text.split(whereSeparator: \.isNewline)
+        let isTrace: (Substring) -> Bool = { $0.hasPrefix("Current stack trace") || $0.hasPrefix("*** ") }
         let start = lines.lastIndex { $0.contains("Fatal error") } ?? max(lines.count - Self.keptLines, 0)
-        return lines[start...].prefix(Self.keptLines).joined(separator: "\n")
+        return lines[start...].prefix { !isTrace($0) }.prefix(Self.keptLines).joined(separator: "\n")
     }
 
     private func readErrors() {

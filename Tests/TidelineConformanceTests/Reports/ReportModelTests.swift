@@ -110,3 +110,36 @@ struct ReportModelTests {
         #expect(TerminalReport().text(of: report).contains("The run did not come to its end."))
     }
 }
+
+@Suite("What did not run")
+struct OmissionTests {
+    @Test("Stores that omit the same for the same reason are told of together, most checks first")
+    func together() {
+        func store(_ name: String, _ omitted: [(String, CheckStatus, String)]) -> StoreReport {
+            let results = omitted.map { CheckResult(id: $0.0, status: $0.1, reason: $0.2) }
+            return StoreReport(name: name, capabilities: nil, results: results, seconds: 0)
+        }
+        var report = SampleReport.report
+        report.stores = [
+            store("a", [("1", .skipped, "x"), ("2", .notRun, "y"), ("3", .notRun, "z"), ("4", .notRun, "z")]),
+            store("b", [("1", .skipped, "x"), ("2", .notRun, "z")]),
+        ]
+        let found = Omission.all(of: report).map { "\($0.stores) \($0.status) \($0.reason) \($0.ids)" }
+        #expect(
+            found == [
+                "[\"a\", \"b\"] skipped x [\"1\"]", "[\"a\"] notRun z [\"3\", \"4\"]", "[\"a\"] notRun y [\"2\"]",
+                "[\"b\"] notRun z [\"2\"]",
+            ])
+    }
+
+    @Test("What a store declares not to do is skipped, whatever hooks are missing; else the hook is told of")
+    func precedence() async {
+        for check in Check.all where check.needs.contains(where: \.isCapability) {
+            guard check.needs.contains(where: { !$0.isCapability }), check.needs.contains(.persistence) else {
+                continue
+            }
+            let memory = ConformanceSuite(StoreHarness(modes: []) { _ in try MemoryStore() })
+            #expect(await memory.run(check).status == .skipped, "\(check.id)")
+        }
+    }
+}

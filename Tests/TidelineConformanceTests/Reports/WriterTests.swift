@@ -31,7 +31,7 @@ struct WriterTests {
     func summary() throws {
         let text = TerminalReport().text(of: report)
         let lines = text.split(separator: "\n").map(String.init)
-        #expect(lines.contains { $0.hasPrefix("not run  bad") && $0.hasSuffix("1  no hook (DUR-001)") })
+        #expect(lines.contains { $0.hasPrefix("not run  1  bad") && $0.hasSuffix("no hook (DUR-001)") })
         #expect(lines.contains { $0.hasPrefix("known failure  bad") && $0.hasSuffix("DUR-002  issue 12") })
         let good = try #require(lines.last { $0.hasPrefix("good") })
         let words = good.split(separator: " ").map(String.init)

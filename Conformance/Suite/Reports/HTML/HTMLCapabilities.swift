@@ -34,23 +34,3 @@ struct HTMLCapabilities {
 
     private static func answer(_ value: Bool) -> String { value ? "yes" : "no" }
 }
-
-/// What did not run, and why, for each store.
-struct HTMLOmissions {
-    let stores: [StoreReport]
-
-    var html: String {
-        let items = stores.flatMap { store in Omission.all(of: store).map { item($0, of: store) } }
-        guard !items.isEmpty else { return "" }
-        return "<section>\n<h2>What did not run</h2>\n<ul>\n\(items.joined(separator: "\n"))\n</ul>\n</section>"
-    }
-
-    private func item(_ omission: Omission, of store: StoreReport) -> String {
-        let links = omission.ids.map { "<a href=\"#\(Escape.markup($0))\">\(Escape.markup($0))</a>" }
-        return """
-            <li><strong>\(Escape.markup(store.name))</strong>, \(Words.counted(omission.ids.count, "check")) \
-            \(Words.title(omission.status)): \(Escape.markup(omission.reason))
-            <details><summary>Which</summary><p>\(links.joined(separator: ", "))</p></details></li>
-            """
-    }
-}

@@ -2,21 +2,33 @@
 struct HTMLFailures {
     let report: ConformanceReport
 
+    /// Of more failures than these, a store's are shown when one asks for them.
+    private static let shown = 12
+
     var html: String {
-        let items = report.stores.flatMap { store in
-            store.results.filter { $0.status.isFailure || $0.status == .knownFailure }.map { item($0, of: store) }
-        }
-        guard !items.isEmpty else { return "" }
-        return
-            "<section>\n<h2>What failed</h2>\n<ul class=\"plain\">\n\(items.joined(separator: "\n"))\n</ul>\n</section>"
+        let stores = report.stores.compactMap(failures)
+        return stores.isEmpty ? "" : "<section>\n<h2>What failed</h2>\n\(stores.joined(separator: "\n"))\n</section>"
     }
 
-    private func item(_ result: CheckResult, of store: StoreReport) -> String {
+    private func failures(of store: StoreReport) -> String? {
+        let items = store.results.filter { $0.status.isFailure || $0.status == .knownFailure }.map(item)
+        guard !items.isEmpty else { return nil }
+        return """
+            <details class="card"\(items.count > Self.shown ? "" : " open")>
+            <summary><strong>\(Escape.markup(store.name))</strong>: \(Words.counted(items.count, "check"))</summary>
+            <ul class="plain">
+            \(items.joined(separator: "\n"))
+            </ul>
+            </details>
+            """
+    }
+
+    private func item(_ result: CheckResult) -> String {
         let id = Escape.markup(result.id)
         let about = [result.reason, result.failure.map { Self.firstLine($0.message) }].compactMap { $0 }
         return """
-            <li><strong>\(Escape.markup(store.name))</strong> \(HTML.status(result.status)): \
-            <a href="#\(id)"><code>\(id)</code></a> \(Escape.markup(report.check(result.id)?.promise ?? "")) \
+            <li>\(HTML.status(result.status)) <a href="#\(id)"><code>\(id)</code></a> \
+            \(Escape.markup(report.check(result.id)?.promise ?? "")) \
             <p class="kind">\(Escape.markup(about.joined(separator: ": ")))</p></li>
             """
     }

@@ -47,7 +47,8 @@ struct HTMLMatrix {
 
     private func finding(_ result: CheckResult, of store: StoreReport) -> String {
         let name = Escape.markup(store.name)
-        var parts = ["<h4>\(name) \(HTML.status(result.status)) <small>\(Words.seconds(result.seconds))</small></h4>"]
+        let seconds = result.seconds > 0 ? " <small>\(Words.seconds(result.seconds))</small>" : ""
+        var parts = ["<h4>\(name) \(HTML.status(result.status))\(seconds)</h4>"]
         if let reason = result.reason { parts.append("<p>\(Escape.markup(reason))</p>") }
         if let failure = result.failure {
             let options = Words.options(result, store: store.name, report)

@@ -85,7 +85,8 @@ enum HTMLPage {
         }
         code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; }
         code { font-size: .88em; }
-        .matrix code { white-space: nowrap; }
+        summary code { white-space: nowrap; }
+        .more code { overflow-wrap: anywhere; }
         .check:target th { background: var(--open-shade); }
         .more { display: none; }
         .check:has(details[open]) + .more { display: table-row; }

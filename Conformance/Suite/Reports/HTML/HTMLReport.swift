@@ -11,7 +11,7 @@ public struct HTMLReport: ReportWriter {
             HTMLOverview(report: report).html, HTMLFailures(report: report).html,
             HTMLCapabilities(stores: report.stores).html,
             HTMLFilter(report: report).html,
-            HTMLMatrix(report: report).html, HTMLOmissions(stores: report.stores).html, "</main>", footer(report),
+            HTMLMatrix(report: report).html, HTMLOmissions(report: report).html, "</main>", footer(report),
             HTMLPage.end,
         ]
         return page.joined(separator: "\n") + "\n"

@@ -64,11 +64,9 @@ public struct MarkdownReport: ReportWriter {
     }
 
     private func omissions(_ report: ConformanceReport) -> [String] {
-        report.stores.flatMap { store in
-            Omission.all(of: store).map { omission in
-                "- \(Escape.markdown(store.name)), \(Words.title(omission.status)): "
-                    + Escape.markdown("\(omission.reason) (\(omission.ids.joined(separator: ", ")))")
-            }
+        Omission.all(of: report).map { omission in
+            "- \(Escape.markdown(omission.stores.joined(separator: ", "))), \(Words.title(omission.status)): "
+                + Escape.markdown("\(omission.reason) (\(omission.ids.joined(separator: ", ")))")
         }
     }
 }

@@ -77,13 +77,11 @@ public struct TerminalReport: ReportWriter {
 
     /// A line for each reason, with the number of checks and the first of them.
     private func omissions(_ report: ConformanceReport) -> [String] {
-        let rows = report.stores.flatMap { store in
-            Omission.all(of: store).map { omission in
-                [Words.title(omission.status), store.name, "\(omission.ids.count)"]
-                    + ["\(omission.reason) (\(Self.listed(omission.ids)))"]
-            }
+        let rows = Omission.all(of: report).map { omission in
+            [Words.title(omission.status), "\(omission.ids.count)", omission.stores.joined(separator: ", ")]
+                + ["\(omission.reason) (\(Self.listed(omission.ids)))"]
         }
-        return TextTable(rows: rows.map { $0.map(Escape.line) }, numbers: [2]).lines
+        return TextTable(rows: rows.map { $0.map(Escape.line) }, numbers: [1]).lines
     }
 
     private static func listed(_ ids: [String]) -> String {
