@@ -54,7 +54,7 @@ public final class SQLiteStore: LocalStore {
     private convenience init(writing path: String, _ options: SQLiteOptions) throws(StoreError) {
         let deadline = Deadline(after: options.busyTimeout)
         let writer = try Connection.open(path, for: .writing, options: options)
-        try writer.requireWholePages()
+        try writer.requireWholeFile()
         try writer.prepareStore(mayCreate: options.createsIfMissing, isReadOnly: false, deadline: deadline)
         let capabilities = StoreCapabilities(
             name: "sqlite", durability: options.durability == .full ? .full : .normal, sharesFilesWithProcesses: true,
@@ -70,7 +70,7 @@ public final class SQLiteStore: LocalStore {
         let deadline = Deadline(after: options.busyTimeout)
         let purpose = try Connection.readingPurpose(path, options, deadline)
         let reader = try Connection.open(path, for: purpose, options: options)
-        try reader.requireWholePages()
+        try reader.requireWholeFile()
         try reader.prepareStore(mayCreate: false, isReadOnly: true, deadline: deadline)
         let capabilities = StoreCapabilities(
             name: "sqlite", durability: options.durability == .full ? .full : .normal, sharesFilesWithProcesses: true,

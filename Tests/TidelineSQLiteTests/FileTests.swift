@@ -1,10 +1,10 @@
 import CSQLite
 import Foundation
 import Testing
+import TidelineConformance
 import TidelineSQLite
 import TidelineStore
 import TidelineTestStores
-import TidelineConformance
 import TidelineTestSupport
 
 @Suite struct FileTests {
@@ -134,6 +134,62 @@ import TidelineTestSupport
             try sql("\(folder)/store.sqlite", "PRAGMA user_version = 2")
             let error = expectError(.newerFormat) { _ = try SQLiteStore(path: "\(folder)/store.sqlite") }
             #expect(error?.message.contains("2") == true)
+        }
+    }
+
+    /// A store with long values whose last commits are in the log: its file, the log, and the file with the log in it.
+    private static func makeLogged(_ folder: String) throws -> (file: Data, log: Data, closed: Data) {
+        _ = try makeFile(folder)
+        let path = "\(folder)/store.sqlite"
+        func writeLongValues(_ first: Int) throws -> SQLiteStore {
+            let store = try SQLiteStore(path: path)
+            try store.write { writer throws in
+                for n in 0..<20 {
+                    let bytes = [UInt8](repeating: UInt8(n + 1), count: 9_000)
+                    try writer.upsert(["id": .string("id-\(n * 7 + first)"), "x": .bytes(bytes)], into: "t")
+                }
+            }
+            return store
+        }
+        try writeLongValues(0).close()
+        let store = try writeLongValues(1)
+        let file = try Data(contentsOf: URL(fileURLWithPath: path))
+        let log = try Data(contentsOf: URL(fileURLWithPath: "\(path)-wal"))
+        try store.close()
+        return (file, log, try Data(contentsOf: URL(fileURLWithPath: path)))
+    }
+
+    /// SQLite reads pages that neither the file nor the log has as zeros, which long values may have in them.
+    @Test func aFileThatWasCutOffBesideALogIsCorruptOrRight() throws {
+        try withTemporaryFolder { folder throws in
+            let (file, log, _) = try Self.makeLogged(folder)
+            let path = "\(folder)/copy.sqlite"
+            func rows(_ size: Int) throws -> [Row]? {
+                try Self.replaceFile(path, by: file.prefix(size))
+                try log.write(to: URL(fileURLWithPath: "\(path)-wal"))
+                return try Self.exercise(path)
+            }
+            let right = try #require(try rows(file.count))
+            var corrupt = 0
+            for size in stride(from: 4096, to: file.count, by: 4096).flatMap({ [$0, $0 + 1_000] }) {
+                if let found = try rows(size) { #expect(found == right, "cut off to \(size)") } else { corrupt += 1 }
+            }
+            #expect(corrupt > 20)
+        }
+    }
+
+    /// A process that is killed while it moves pages from the log to the file leaves a file that is too short.
+    @Test func aFileIntoWhichTheLogWasOnlyPartlyMovedIsRight() throws {
+        try withTemporaryFolder { folder throws in
+            let (file, log, closed) = try Self.makeLogged(folder)
+            #expect(closed.count > file.count)
+            let path = "\(folder)/copy.sqlite"
+            let right = try #require(try Self.exercise("\(folder)/store.sqlite"))
+            for size in stride(from: file.count, through: closed.count, by: 9_000) {
+                try Self.replaceFile(path, by: closed.prefix(size))
+                try log.write(to: URL(fileURLWithPath: "\(path)-wal"))
+                #expect(try Self.exercise(path) == right, "moved up to \(size)")
+            }
         }
     }
 

@@ -37,12 +37,20 @@ enum DatabaseFile {
 }
 
 extension Connection {
-    /// Refuses a file that ends within a page. SQLite would read the rest of that page as zeros, without an error.
+    /// Refuses a file that was cut off. Where it ends within a page, or there is a write-ahead log, SQLite would read what
+    /// is missing as zeros, without an error.
     ///
-    /// Where there is a write-ahead log, a process that was killed may have left the last page unfinished; the log has
-    /// the whole of it.
-    func requireWholePages() throws(StoreError) {
-        guard let path, endsWithinPage, !DatabaseFile.hasLog(path), endsWithinPage else { return }
+    /// Where there is a log, a process that was killed while it moved pages to the file may have left it too short, or the
+    /// last page unfinished; the log has those pages.
+    func requireWholeFile() throws(StoreError) {
+        guard let path, let extent = extent() else { return }
+        let isCutOff =
+            DatabaseFile.hasLog(path)
+            ? !LogPages(of: path, pageSize: extent.pageSize).contains(extent.missingPages)
+            : extent.endsWithinPage
+        // Another process may have been at work since: what left the log is in the file by now, or a log is there.
+        guard isCutOff, let now = self.extent(), DatabaseFile.hasLog(path) ? now.lacksPages : now.endsWithinPage
+        else { return }
         throw StoreError(.corrupt, "the file was cut off", path: path)
     }
 
@@ -58,12 +66,12 @@ extension Connection {
         return header
     }
 
-    private var endsWithinPage: Bool {
+    /// How large the file is and says it is; nil for what is no database, which is SQLite's to refuse.
+    private func extent() -> FileExtent? {
         var size: Int64 = 0
-        // Bytes 16 and 17 of the header hold the size of a page, big-endian, 65,536 as 1. Other files than databases
-        // are SQLite's to refuse.
-        guard let header = header(18), tideline_file_size(handle, &size) == SQLITE_OK else { return false }
-        let pageSize = Int64(header[16]) << 8 | Int64(header[17])
-        return size % (pageSize == 1 ? 65_536 : max(512, pageSize)) != 0
+        guard let header = header(FileExtent.headerSize), tideline_file_size(handle, &size) == SQLITE_OK else {
+            return nil
+        }
+        return FileExtent(header: header, size: size)
     }
 }
