@@ -31,14 +31,8 @@ extension QueryCase {
     private var steps: [String] {
         switch step {
         case .read: filling + [answering("store.read { reader in", ["return \(answer("reader"))"])] + comparison
-        case .readInWrite where hasChange:
-            [storing, answering("store.write { writer in", change + ["return \(answer("writer"))"])] + comparison
         case .readInWrite:
-            [
-                answering(
-                    "store.write { writer in",
-                    ["try writer.upsert(rows, into: schema.name)", "return \(answer("writer"))"])
-            ] + comparison
+            [storing, answering("store.write { writer in", change + ["return \(answer("writer"))"])] + comparison
         case .delete: filling + deletion
         }
     }
