@@ -187,10 +187,16 @@ let package = Package(
             path: "Tests/TidelineTestStores",
             swiftSettings: settings
         ),
+        .target(
+            name: "BrokenStores",
+            dependencies: ["TidelineStore", "TidelineConformance"],
+            path: "Tests/BrokenStores",
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "StoreProbe",
             dependencies: [
-                "SortedFileStore", "TidelineStore", "TidelineLMDB", "TidelineLevelDB", "TidelineSQLite",
+                "BrokenStores", "SortedFileStore", "TidelineStore", "TidelineLMDB", "TidelineLevelDB", "TidelineSQLite",
                 "TidelineConformance",
             ],
             path: "Tests/StoreProbe",
@@ -212,7 +218,7 @@ let package = Package(
         .testTarget(
             name: "TidelineConformanceTests",
             dependencies: [
-                "TidelineConformance", "TidelineConformanceCommand", "TidelineFaults", "TidelineStore",
+                "BrokenStores", "TidelineConformance", "TidelineConformanceCommand", "TidelineFaults", "TidelineStore",
                 "TidelineKeyValue", "TidelineMemory", "TidelineTestStores", "TidelineTestSupport", "StoreProbe",
                 "CommandProbe",
                 argumentParser,

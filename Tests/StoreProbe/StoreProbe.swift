@@ -1,3 +1,4 @@
+import BrokenStores
 import Foundation
 import SortedFileStore
 import TidelineConformance
@@ -20,6 +21,12 @@ enum StoreProbe {
     static func main() {
         if let name = CommandLine.arguments.dropFirst().first, let open = engines[name] {
             let harness = StoreHarness(modes: []) { try open("\($0.directory)/store") }
+            if let status = ConformanceChild.run(arguments: CommandLine.arguments, harness: harness) { exit(status) }
+        }
+        // A plain store has a folder of its own, and maybe a mistake: `plain`, `plain:nullsLast`.
+        if let name = CommandLine.arguments.dropFirst().first, name.hasPrefix("plain") {
+            let flaw = Flaw(rawValue: String(name.dropFirst("plain:".count)))
+            let harness = StoreHarness(modes: []) { try PlainStore($0, flaw: flaw) }
             if let status = ConformanceChild.run(arguments: CommandLine.arguments, harness: harness) { exit(status) }
         }
         let names = engines.keys.sorted().joined(separator: "|")

@@ -104,6 +104,22 @@ extension Check {
                 store = try trial.expectAnswers(queries, in: store, over: numbered(schema), of: schema)
             }
         },
+        Check(
+            "TAB-036", "Names that look alike and differ in their bytes are different names of tables",
+            why: "Swift's `==` holds \"é\" to be \"e\" with an accent: a dictionary by name makes one table of two."
+        ) { trial in
+            let names = ["caf\u{E9}", "cafe\u{301}"]
+            let store = try trial.store()
+            try store.define(names.map { TableSchema($0, columns: [.int("n")]) })
+            for (index, name) in names.enumerated() {
+                try store.put([["id": .string("\(index)"), "n": .int(Int64(index))]], into: name)
+            }
+            let reopened = try trial.reopened(store)
+            try trial.expect(try reopened.tables().count, is: names.count, "the number of tables")
+            for (index, name) in names.enumerated() {
+                try trial.expect(Query(name), in: reopened, finds: [.string("\(index)")])
+            }
+        },
     ]
 
     private static let hostile = [

@@ -1,9 +1,10 @@
-import Foundation
-import TidelineStore
+internal import Foundation
+internal import TidelineStore
 
 /// A file with a lock, read and written by offsets. It is closed when nobody refers to it any more, too.
 ///
-/// `@unchecked Sendable`: the descriptor changes in ``close()`` only, which the store's gate lets in alone.
+/// `@unchecked Sendable`: the descriptor changes in ``close()`` and ``replace(with:)`` only, which the store's gate lets in
+/// alone.
 final class PlainFile: @unchecked Sendable {
     private var descriptor: Int32
     private let path: String
@@ -22,11 +23,49 @@ final class PlainFile: @unchecked Sendable {
         }
         if descriptor < 0, flaw == .openErrorUntyped { throw CocoaError(.fileReadUnknown) }
         guard descriptor >= 0 else { throw Self.failure("the file cannot be opened", path) }
-        guard flaw == .secondOpenerAdmitted || flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        guard flaw == .secondOpenerAdmitted || Self.lock(descriptor, path) else {
             Foundation.close(descriptor)
             descriptor = -1
             throw StoreError(.locked, "another store has the file open; close it first", path: path)
         }
+    }
+
+    /// Locks a file that is still the one of that path: a store that tidies up puts another in its place.
+    private static func lock(_ descriptor: Int32, _ path: String) -> Bool {
+        var (locked, named) = (stat(), stat())
+        return flock(descriptor, LOCK_EX | LOCK_NB) == 0 && fstat(descriptor, &locked) == 0
+            && stat(path, &named) == 0 && locked.st_ino == named.st_ino
+    }
+
+    /// Removes the file of a store that is not open.
+    static func remove(_ path: String) throws {
+        guard access(path, F_OK) == 0 else { return }
+        let file = try PlainFile(path, mayCreate: false, isReadOnly: false, flaw: nil) { [] }
+        guard unlink(path) == 0 else { throw failure("the file cannot be removed", path) }
+        try file.close()
+    }
+
+    /// Puts another content in place of the file's, as a whole or not at all; the lock stays.
+    func replace(with content: [UInt8]) throws {
+        let draft = "\(path).\(UUID().uuidString)"
+        let file = Foundation.open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        guard file >= 0 else { throw Self.failure("the file cannot be made", path) }
+        do {
+            try Self.write(content, to: file, at: 0, path, flaw: flaw)
+            guard flaw == .neverSynced || fsync(file) == 0 else {
+                throw Self.failure("the file cannot be synced", path)
+            }
+            guard flock(file, LOCK_EX | LOCK_NB) == 0, rename(draft, path) == 0 else {
+                throw Self.failure("the file cannot be replaced", path)
+            }
+        } catch {
+            unlink(draft)
+            Foundation.close(file)
+            throw error
+        }
+        Foundation.close(descriptor)
+        descriptor = file
+        try Self.synchronizeFolder(of: path)
     }
 
     deinit { if descriptor >= 0 { Foundation.close(descriptor) } }

@@ -1,4 +1,4 @@
-import Foundation
+internal import Foundation
 
 /// Elements in the order of their keys' bytes, in chunks: a change moves few of them, and a copy of the map shares all
 /// chunks but those changed since.

@@ -1,4 +1,4 @@
-import TidelineStore
+internal import TidelineStore
 
 /// Where the rows of a query are looked for: intervals of the keys of an index or of the ids, or the whole table.
 struct PlainPlan {
@@ -148,7 +148,7 @@ private struct PathOperand {
         guard let type else { return nil }
         var value = value
         if flaw == .indexCutsFractions, type == .int, case .double(let double) = value {
-            value = .int(Int64(double))
+            value = .int(Int64(clamping: Int128(exactly: double.rounded(.towardZero)) ?? 0))
         }
         guard value.isNull || value.type == type else { return nil }
         if case .double(let double) = value, double.isNaN { return nil }

@@ -1,5 +1,5 @@
-import Foundation
-import TidelineStore
+internal import Foundation
+internal import TidelineStore
 
 /// Lets reads in beside each other and beside one write, and nothing after the store was closed.
 ///

@@ -1,4 +1,4 @@
-import TidelineStore
+internal import TidelineStore
 
 extension PlainSession {
     func upsert(_ rows: borrowing PackedRows, into name: String) throws {
@@ -112,7 +112,7 @@ private struct BatchMap {
         var row = old ?? PlainRow(id: known ?? id, values: [])
         if flaw == .mergeReplaces { row.values = [] }
         if flaw == .spellingReplaced { row.id = id }
-        row.values += Array(repeating: .null, count: layout.stored.count - row.values.count)
+        row.values += Array(repeating: .null, count: max(layout.stored.count - row.values.count, 0))
         var named: Set<Int> = []
         for index in 0..<shape.count {
             if flaw == .columnsOfFirstRow, !first.contains(index) { continue }

@@ -1,5 +1,5 @@
-import Foundation
-import TidelineStore
+internal import Foundation
+internal import TidelineStore
 
 extension Flaw {
     /// What is stored in place of a value.

@@ -1,11 +1,11 @@
-import TidelineStore
+internal import TidelineStore
 
 extension PlainSession {
     typealias Match = (key: RowOrder.Key, row: PlainRow)
 
     func scan(_ asked: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
         let table = try queried(asked.table)
-        let query = flaw?.misunderstood(asked) ?? asked
+        let query = flaw?.misunderstood(asked, table.layout.schema) ?? asked
         try validate(query, table)
         let found = try ordered(query, table)
         let window = flaw?.window(of: found, query) ?? found.dropFirst(query.skip).prefix(query.limit ?? .max)
@@ -21,7 +21,7 @@ extension PlainSession {
 
     func count(_ asked: Query) throws -> Int {
         let table = try queried(asked.table)
-        let query = flaw?.misunderstood(asked) ?? asked
+        let query = flaw?.misunderstood(asked, table.layout.schema) ?? asked
         try validate(query, table)
         if flaw == .countHeedsLimit, let limit = query.limit { return min(limit, try matches(query, table).count) }
         let plan = PlainPlan(query.predicate, table: table)
@@ -51,17 +51,7 @@ extension PlainSession {
         if flaw == .deepConditionsRefused, query.predicate.map({ $0.depth > 50 }) ?? false {
             throw StoreError(.unsupportedQuery, "the condition is too deep", table: query.table)
         }
-        do {
-            try table.layout.evaluator.validate(query)
-        } catch {
-            guard flaw == .columnNamesIgnoreCase, let column = error.column, hasColumn(column, table) else {
-                throw error
-            }
-        }
-    }
-
-    private func hasColumn(_ name: String, _ table: PlainTable) -> Bool {
-        table.layout.schema.allColumns.contains { $0.name.isSameFolded(as: name) }
+        try table.layout.evaluator.validate(query)
     }
 
     /// The rows that match.

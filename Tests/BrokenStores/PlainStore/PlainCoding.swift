@@ -1,5 +1,5 @@
-import Foundation
-import TidelineStore
+internal import Foundation
+internal import TidelineStore
 
 private struct Definition: Codable {
     var schema: TableSchema

@@ -1,4 +1,4 @@
-import TidelineStore
+internal import TidelineStore
 
 /// What follows from a table's definition, worked out once.
 final class TableLayout: Sendable {

@@ -1,4 +1,5 @@
-import TidelineStore
+internal import Foundation
+internal import TidelineStore
 
 /// One read or write body: the tables as it sees them, and what it changed.
 final class PlainSession {
@@ -44,7 +45,7 @@ final class PlainSession {
             guard let row = table.rows[key], row.id == id else { return nil }
         }
         if flaw == .lookupTrimsID, case .string(let text) = id {
-            key = table.key(of: .string(String(text.drop { $0 == " " }.prefix { $0 != " " })))
+            key = table.key(of: .string(text.trimmingCharacters(in: .whitespaces)))
         }
         guard let row = table.rows[key] else {
             if flaw == .missThrows { throw StoreError(.invalidValue, "no such row", table: name, id: id.text) }

@@ -1,10 +1,10 @@
-import TidelineStore
+internal import TidelineStore
 
 extension Flaw {
     /// Where the file is, where that is not in the folder under its name.
     func path(in directory: String) -> String? {
         guard self == .pathDecoded else { return nil }
-        return "\(directory.removingPercentEncoding ?? directory)/plain.log"
+        return "\(directory.removingPercentEncoding ?? directory)/\(PlainLog.fileName)"
     }
 
     /// What of a commit is written.

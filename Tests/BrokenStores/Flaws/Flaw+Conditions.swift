@@ -1,5 +1,5 @@
-import Foundation
-import TidelineStore
+internal import Foundation
+internal import TidelineStore
 
 extension Flaw {
     /// Whether conditions are evaluated by the flaw's own rules, without an index.
@@ -32,8 +32,13 @@ extension Flaw {
         var operands: [Value] = []
         for child in node.children { operands.append(value(of: child, in: row, evaluator)) }
         if let own = value(of: node, operands) { return own }
-        let plain = node.replacingChildren(with: operands)
+        let plain = node.replacingChildren(with: zip(node.children, operands).map(Self.operand))
         return (try? evaluator.value(of: plain, in: row)) ?? .null
+    }
+
+    /// A value in place of what gave it; a column stays, as comparisons take the id for more than its value.
+    private static func operand(_ node: TidelineStore.Predicate, _ value: Value) -> TidelineStore.Predicate {
+        if case .column = node { node } else { .literal(value) }
     }
 
     /// A node as it is taken.
@@ -187,7 +192,7 @@ extension Flaw {
         let scalars = text.unicodeScalars
         let first: Int
         switch self {
-        case .substringFromOne: first = max(Int(start) - 1, 0)
+        case .substringFromOne: first = max(Int(start), 1) - 1
         case .negativeStartCountsFromEnd where start < 0: first = max(scalars.count + Int(start), 0)
         default: return nil
         }
@@ -218,7 +223,7 @@ extension Flaw {
         case (.integersAddedAsDoubles, .add, .int(let x), .int(let y)):
             .int(Int64(clamping: Int128(Double(x) + Double(y))))
         case (.remainderNeverNegative, .modulo, .int(let x), .int(let y)) where y != 0 && y != -1:
-            .int((x % y + abs(y)) % abs(y))
+            .int(x % y &+ (x % y < 0 ? (y < 0 ? 0 &- y : y) : 0))
         case (.divisionByZeroIsInfinite, .divide, .double(let x), .double(0)): .double(x / 0)
         case (.overflowWraps, .add, .int(let x), .int(let y)): .int(x &+ y)
         case (.overflowWraps, .multiply, .int(let x), .int(let y)): .int(x &* y)
@@ -232,12 +237,9 @@ extension TidelineStore.Predicate {
     /// How deep the nodes lie.
     var depth: Int { 1 + (children.map(\.depth).max() ?? 0) }
 
-    /// This node over values; columns stay, as comparisons take the id for more than its value.
-    fileprivate func replacingChildren(with values: [Value]) -> TidelineStore.Predicate {
-        let operands = zip(children, values).map { child, value in
-            if case .column = child { child } else { TidelineStore.Predicate.literal(value) }
-        }
-        return switch self {
+    /// This node over other operands.
+    func replacingChildren(with operands: [TidelineStore.Predicate]) -> TidelineStore.Predicate {
+        switch self {
         case .column, .literal: self
         case .comparison(let comparison, _, _): .comparison(comparison, operands[0], operands[1])
         case .arithmetic(let arithmetic, _, _): .arithmetic(arithmetic, operands[0], operands[1])

@@ -1,14 +1,14 @@
-import Foundation
-import Synchronization
-import TidelineConformance
-import TidelineStore
+internal import Foundation
+internal import Synchronization
+package import TidelineConformance
+package import TidelineStore
 
 /// A whole store in plain Swift: sorted rows and indexes in memory, and a log of the commits in a file.
 ///
 /// Without a flaw it keeps every promise of ``LocalStore``. With one it makes that one mistake, at the place where an
 /// author would make it.
-final class PlainStore: LocalStore {
-    let capabilities: StoreCapabilities
+package final class PlainStore: LocalStore {
+    package let capabilities: StoreCapabilities
     let flaw: Flaw?
     private let opening: StoreOpening
     private let log: PlainLog
@@ -18,7 +18,7 @@ final class PlainStore: LocalStore {
     private let uncommitted = Mutex<PlainState?>(nil)
 
     /// Opens the store in a folder, or makes an empty one there.
-    init(_ opening: StoreOpening, flaw: Flaw? = nil) throws {
+    package init(_ opening: StoreOpening, flaw: Flaw? = nil) throws {
         self.opening = opening
         self.flaw = flaw
         gate = PlainGate(flaw: flaw)
@@ -39,15 +39,20 @@ final class PlainStore: LocalStore {
         self.capabilities = capabilities
     }
 
-    func close() throws { try gate.close { try log.close() } }
+    /// Removes the store in a folder, which must not be open.
+    package static func destroy(in directory: String) throws {
+        try PlainFile.remove("\(directory)/\(PlainLog.fileName)")
+    }
 
-    func tables() throws -> [TableSchema] {
+    package func close() throws { try gate.close { try log.close() } }
+
+    package func tables() throws -> [TableSchema] {
         if flaw == .tablesAfterClose { return committed.withLock { $0.schemas } }
         let schemas = try read { $0.session.state.schemas }
         return flaw?.listed(schemas) ?? schemas
     }
 
-    func read<T>(_ body: (PlainReader) throws -> T) throws -> T {
+    package func read<T>(_ body: (PlainReader) throws -> T) throws -> T {
         try gate.beginRead()
         defer { gate.endRead() }
         let session = PlainSession(committed.withLock { $0 }, flaw: flaw, elsewhere: elsewhere)
@@ -64,14 +69,14 @@ final class PlainStore: LocalStore {
         }
     }
 
-    func write<T>(_ body: (PlainWriter) throws -> T) throws -> T {
+    package func write<T>(_ body: (PlainWriter) throws -> T) throws -> T {
         try transaction { session in
             if flaw == .bodyRunsTwice { _ = try? body(PlainWriter(session: session)) }
             return try body(PlainWriter(session: session))
         }
     }
 
-    func define(_ tables: [TableSchema]) throws {
+    package func define(_ tables: [TableSchema]) throws {
         if flaw == .definitionNotAtomic, tables.count > 1 {
             for table in tables { try define([table]) }
             return
@@ -92,12 +97,12 @@ final class PlainStore: LocalStore {
     // MARK: Transactions
 
     private func transaction<T>(_ body: (PlainSession) throws -> T) throws -> T {
-        try checkCancellation()
+        if flaw != .cancelledAfterCommit { try checkCancellation() }
         try gate.beginWrite()
         var isDone = false
         defer { if isDone || flaw != .lockKeptAfterFailure { gate.endWrite() } }
         // Its turn may have been long in coming.
-        try checkCancellation()
+        if flaw != .cancelledAfterCommit { try checkCancellation() }
         guard opening.access != .readOnly || flaw == .readOnlyWrites else {
             throw StoreError(.readOnly, "the store was opened for reading only", path: log.path)
         }
@@ -107,6 +112,7 @@ final class PlainStore: LocalStore {
         if let failure = session.failure, flaw != .failedTransactionCommitted { throw failure }
         try commit(session)
         isDone = true
+        if flaw == .cancelledAfterCommit { try checkCancellation() }
         return result
     }
 
@@ -139,7 +145,7 @@ final class PlainStore: LocalStore {
 
     private func commit(_ session: PlainSession) throws {
         guard !session.changes.isEmpty else { return }
-        try log.append(session.changes)
+        try log.append(session.changes, to: session.start)
         if flaw == .tablesCommittedOneByOne { publishTableByTable(session.state) }
         let state = flaw?.committed(session) ?? session.state
         committed.withLock { $0 = state }
@@ -153,7 +159,7 @@ final class PlainStore: LocalStore {
     }
 
     private func checkCancellation() throws(StoreError) {
-        guard !Task.isCancelled || flaw == .cancelledTaskWrites else {
+        guard !Task.isCancelled else {
             throw StoreError(.cancelled, "the task was cancelled; nothing was written")
         }
     }

@@ -1,4 +1,4 @@
-import TidelineStore
+internal import TidelineStore
 
 extension Flaw {
     /// What remains of a transaction whose body threw; nil for nothing.

@@ -1,4 +1,4 @@
-import TidelineStore
+internal import TidelineStore
 
 /// All tables at one moment. A copy is a snapshot: what is changed is copied, the rest is shared.
 struct PlainState: Sendable {
@@ -10,6 +10,14 @@ struct PlainState: Sendable {
             throw StoreError(.noSuchTable, "the table was never defined", table: name)
         }
         return table
+    }
+
+    /// What makes these tables anew.
+    var changes: [PlainChange] {
+        tables.sorted { $0.key.text < $1.key.text }.flatMap { name, table in
+            [.define(table.layout.schema, stored: table.layout.stored)]
+                + table.rows.entries.map { PlainChange.put(table: name.text, $0.element) }
+        }
     }
 
     /// Makes a change that was made in a transaction before.
@@ -41,4 +49,8 @@ enum PlainChange: Sendable {
     case define(TableSchema, stored: [ColumnSchema])
     case put(table: String, PlainRow)
     case remove(table: String, key: [UInt8])
+
+    var isRemoval: Bool {
+        if case .remove = self { true } else { false }
+    }
 }

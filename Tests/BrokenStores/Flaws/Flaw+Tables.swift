@@ -1,4 +1,4 @@
-import TidelineStore
+internal import TidelineStore
 
 extension Flaw {
     /// The definitions as they are listed.

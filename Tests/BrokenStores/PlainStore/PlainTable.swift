@@ -1,4 +1,4 @@
-import TidelineStore
+internal import TidelineStore
 
 /// The rows of a table and its indexes.
 struct PlainTable: Sendable {

@@ -1,4 +1,4 @@
-import TidelineStore
+internal import TidelineStore
 
 /// Keys whose order as bytes is that of the values in them: null, then NaN, then all others.
 struct KeyBytes {

@@ -1,8 +1,8 @@
-import TidelineStore
+internal import TidelineStore
 
 extension Flaw {
     /// A query as it is taken.
-    func misunderstood(_ asked: Query) -> Query {
+    func misunderstood(_ asked: Query, _ schema: TableSchema) -> Query {
         var query = asked
         switch self {
         case .secondTermIgnored: query.order = Array(query.order.prefix(1))
@@ -10,16 +10,22 @@ extension Flaw {
             if let selection = query.selection { query.order.removeAll { !selection.contains($0.column) } }
         case .limitZeroIsNone where query.limit == 0: query.limit = nil
         case .skipOffByOne where query.skip > 0: query.skip -= 1
-        case .limitOffByOne: query.limit = query.limit.map { $0 + ($0 > 0 ? 1 : 0) }
+        case .limitOffByOne: query.limit = query.limit.map { $0 > 0 && $0 < .max ? $0 + 1 : $0 }
         case .negativeLimitAccepted where query.limit ?? 0 < 0: query.limit = nil
-        case .unknownSelectionIgnored: query.selection = query.selection?.filter { $0 != "nothing" }
+        case .unknownSelectionIgnored: query.selection = query.selection?.filter { schema.column($0) != nil }
         case .selectionIgnored: query.selection = nil
         case .boolColumnIsNoCondition:
             if case .column = query.predicate { query.predicate = false }
+        case .columnNamesIgnoreCase: query.renameColumns { Self.column($0, schema) }
         case .termsCutAtHundred: query.predicate = query.predicate.map(Self.cut)
         default: break
         }
         return query
+    }
+
+    /// The column of a name in whatever case.
+    private static func column(_ name: String, _ schema: TableSchema) -> String {
+        schema.allColumns.first { $0.name.isSameFolded(as: name) }?.name ?? name
     }
 
     /// A query by which rows are deleted, as it is taken.
@@ -64,7 +70,9 @@ extension Flaw {
         case .skipBeforeOrder:
             return found.prefix(query.skip) + found.dropFirst(query.skip).sorted { order.precedes($0.key, $1.key) }
         case .limitBeforeOrder:
-            let end = query.limit.map { query.skip + $0 } ?? .max
+            let end =
+                query.limit.map { query.skip.addingReportingOverflow($0) }.map { $0.overflow ? .max : $0.partialValue }
+                ?? .max
             let sorted = found.prefix(end).sorted { order.precedes($0.key, $1.key) }
             return sorted + found.dropFirst(sorted.count)
         default:
@@ -150,5 +158,20 @@ private struct FlawedOrder {
         default: key.append(value)
         }
         return key.bytes
+    }
+}
+
+extension Query {
+    fileprivate mutating func renameColumns(_ rename: (String) -> String) {
+        order = order.map { OrderTerm(rename($0.column), descending: $0.isDescending) }
+        selection = selection?.map(rename)
+        predicate = predicate?.renamingColumns(rename)
+    }
+}
+
+extension Predicate {
+    fileprivate func renamingColumns(_ rename: (String) -> String) -> Predicate {
+        if case .column(let name) = self { return .column(rename(name)) }
+        return replacingChildren(with: children.map { $0.renamingColumns(rename) })
     }
 }

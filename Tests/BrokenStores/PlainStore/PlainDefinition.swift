@@ -1,4 +1,4 @@
-import TidelineStore
+internal import TidelineStore
 
 /// How tables are defined and evolve.
 enum PlainDefinition {

@@ -1,6 +1,6 @@
-import Foundation
-import TidelineConformance
-import TidelineStore
+internal import Foundation
+internal import TidelineConformance
+internal import TidelineStore
 
 /// The file of a ``PlainStore``: two slots that say how far it is valid, then a record for each commit.
 ///
@@ -10,6 +10,7 @@ import TidelineStore
 ///
 /// `@unchecked Sendable`: the store's gate lets one writer at a time in, and closes the file after the last.
 final class PlainLog: @unchecked Sendable {
+    static let fileName = "plain.log"
     static let headerSize = 64
     let path: String
     private let flaw: Flaw?
@@ -18,13 +19,17 @@ final class PlainLog: @unchecked Sendable {
     /// Where the next record begins.
     private var end = PlainLog.headerSize
     private var slot = 0
+    /// Beyond this size the log is tidied up.
+    private var longSize: Int
+    private static let leastLongSize = 1 << 20
     /// Records that a flawed store keeps for later.
     private var pending: [UInt8] = []
 
     init(_ opening: StoreOpening, flaw: Flaw?) throws {
-        path = flaw?.path(in: opening.directory) ?? "\(opening.directory)/plain.log"
+        path = flaw?.path(in: opening.directory) ?? "\(opening.directory)/\(Self.fileName)"
         self.flaw = flaw
         maximumSize = opening.maximumSize ?? .max
+        longSize = min(maximumSize, Self.leastLongSize)
         let mayCreate = opening.access == .readWrite || flaw == .existingIsMade
         file = try PlainFile(path, mayCreate: mayCreate, isReadOnly: opening.access == .readOnly, flaw: flaw) {
             PlainLog.slotBytes(end: PlainLog.headerSize) + [UInt8](repeating: 0, count: 32)
@@ -45,13 +50,13 @@ final class PlainLog: @unchecked Sendable {
         while let payload = try record(at: end, in: bytes, mustBeWhole: end < valid) {
             var decoder = PlainDecoder(payload, path: path)
             while !decoder.isAtEnd {
-                let change = try decoder.change()
+                guard let change = flaw == .cutRecordRead ? try? decoder.change() : try decoder.change() else { return }
                 try body(change)
             }
             end += 16 + payload.count
         }
         if flaw == .reopenedFileOverwritten { end = Self.headerSize }
-        guard end >= valid || flaw == .reopenedFileOverwritten || flaw == .cutFileAccepted else {
+        guard end >= valid || flaw == .reopenedFileOverwritten else {
             throw damage("it ends before byte \(valid)")
         }
     }
@@ -70,7 +75,8 @@ final class PlainLog: @unchecked Sendable {
         let rest = bytes[min(offset, bytes.count)...]
         let length = rest.count >= 16 ? Int(truncatingIfNeeded: number(rest.prefix(8))) : -1
         guard length > 0, length <= rest.count - 16 else {
-            if mustBeWhole, flaw != .cutFileAccepted { throw damage("the record at byte \(offset) is cut off") }
+            if flaw == .cutRecordRead, length > 0 { return Array(rest.dropFirst(16)) }
+            if mustBeWhole { throw damage("the record at byte \(offset) is cut off") }
             return nil
         }
         let payload = Array(rest.dropFirst(16).prefix(length))
@@ -84,11 +90,12 @@ final class PlainLog: @unchecked Sendable {
     // MARK: Writing
 
     /// Writes a commit, so that it survives a loss of power.
-    func append(_ changes: [PlainChange]) throws {
-        var payload = PlainEncoder()
-        for change in flaw?.logged(changes) ?? changes { try payload.append(change) }
-        let record = number(UInt64(payload.bytes.count)) + number(Self.checksum(payload.bytes)) + payload.bytes
-        guard end + record.count <= maximumSize else {
+    /// - Parameter state: The tables without the commit, which take the place of the log when that has grown long.
+    func append(_ changes: [PlainChange], to state: PlainState) throws {
+        let record = try record(of: flaw?.logged(changes) ?? changes)
+        if end + record.count > longSize, flaw == nil { try tidy(state) }
+        // Room is made by deleting, so that must go on without it.
+        guard end + record.count <= maximumSize || changes.allSatisfy(\.isRemoval) else {
             throw StoreError(flaw == .fullIsCalledIO ? .io : .full, "the store has reached its size", path: path)
         }
         let held = pending
@@ -96,6 +103,22 @@ final class PlainLog: @unchecked Sendable {
         if flaw == .writtenWhenClosed { return }
         try write(flaw == .lastCommitWrittenLater ? held : record)
         if flaw == .lastCommitWrittenLater { pending = record }
+    }
+
+    /// Writes the tables in place of all that became of them.
+    private func tidy(_ state: PlainState) throws {
+        let record = state.changes.isEmpty ? [] : try record(of: state.changes)
+        let size = Self.headerSize + record.count
+        try file.replace(with: Self.slotBytes(end: size) + [UInt8](repeating: 0, count: 32) + record)
+        end = size
+        slot = 1
+        longSize = min(maximumSize, max(Self.leastLongSize, 4 * size))
+    }
+
+    private func record(of changes: [PlainChange]) throws -> [UInt8] {
+        var payload = PlainEncoder()
+        for change in changes { try payload.append(change) }
+        return number(UInt64(payload.bytes.count)) + number(Self.checksum(payload.bytes)) + payload.bytes
     }
 
     private func write(_ record: [UInt8]) throws {

@@ -1,0 +1,47 @@
+extension BrokenStore {
+    /// Mistakes in look-up and deletion.
+    static let lookup: [BrokenStore] = [
+        BrokenStore(
+            .missThrows, breaks: "Looking up what is not there gives nil",
+            foundBy: ["GET-003"], saying: "nil"),
+        BrokenStore(
+            .lookupHeedsCase, breaks: "Ids compare without regard to ASCII case in look-ups",
+            foundBy: ["VAL-044"], saying: "case"),
+        BrokenStore(
+            .lookupTrimsID, breaks: "An id is compared byte for byte, spaces included",
+            foundBy: ["GET-001"], saying: "id"),
+        BrokenStore(
+            .deleteHeedsCase, breaks: "Ids compare without regard to ASCII case in deletions",
+            foundBy: ["VAL-045"], saying: "case"),
+        BrokenStore(
+            .deleteCountsIDs, breaks: "Deleting by ids tells how many rows were there",
+            foundBy: ["GET-011"], saying: "counted"),
+        BrokenStore(
+            .idsCutAtThousand, breaks: "Any number of ids is deleted at once",
+            foundBy: ["GET-015"], saying: "ids"),
+        BrokenStore(
+            .onlyFirstIDDeleted, breaks: "All ids of a deletion are deleted",
+            foundBy: ["GET-015"], saying: "ids"),
+        BrokenStore(
+            .deleteIgnoresSkip, breaks: "Deleting by a query heeds its skip",
+            foundBy: ["GET-032"], saying: "skip"),
+        BrokenStore(
+            .deleteIgnoresLimit, breaks: "Deleting by a query heeds its limit",
+            foundBy: ["GET-031"], saying: "limit"),
+        BrokenStore(
+            .deleteIgnoresOrder, breaks: "Deleting by a query heeds its order",
+            foundBy: ["GET-031"], saying: "order"),
+        BrokenStore(
+            .deletingAllCountsNone, breaks: "Deleting everything tells how many rows there were",
+            foundBy: ["GET-022"], saying: "how many"),
+        BrokenStore(
+            .deleteIgnoresCondition, breaks: "Deleting by a query deletes only what matches",
+            foundBy: ["GET-033"], saying: "window"),
+        BrokenStore(
+            .idTypeNotChecked, breaks: "An id of the wrong type finds nothing",
+            foundBy: ["GET-002"], saying: "type"),
+        BrokenStore(
+            .deletedSpellingKept, breaks: "An id that is inserted again after a deletion has its new spelling",
+            foundBy: ["GET-019"], saying: "again"),
+    ]
+}

@@ -1,0 +1,49 @@
+package import TidelineStore
+
+/// The reader of a ``PlainStore``.
+package struct PlainReader: StoreReader {
+    let session: PlainSession
+
+    package func schema(of table: String) throws -> TableSchema { try session.table(table).layout.schema }
+    package func shape(of table: String) throws -> RowShape { try session.table(table).layout.shape }
+
+    package func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
+        try session.withRow(in: table, id: id, body)
+    }
+
+    @discardableResult
+    package func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+        try session.scan(query, body)
+    }
+
+    package func count(_ query: Query) throws -> Int { try session.count(query) }
+}
+
+/// The writer of a ``PlainStore``.
+package struct PlainWriter: StoreWriter {
+    let session: PlainSession
+
+    package func schema(of table: String) throws -> TableSchema { try session.table(table).layout.schema }
+    package func shape(of table: String) throws -> RowShape { try session.table(table).layout.shape }
+
+    package func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
+        try session.withRow(in: table, id: id, body)
+    }
+
+    @discardableResult
+    package func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+        try session.scan(query, body)
+    }
+
+    package func count(_ query: Query) throws -> Int { try session.count(query) }
+
+    package func upsert(_ rows: borrowing PackedRows, into table: String) throws {
+        try session.upsert(rows, into: table)
+    }
+
+    @discardableResult
+    package func delete(ids: [RowID], from table: String) throws -> Int { try session.delete(ids: ids, from: table) }
+
+    @discardableResult
+    package func delete(matching query: Query) throws -> Int { try session.delete(matching: query) }
+}
