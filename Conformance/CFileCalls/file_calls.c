@@ -17,9 +17,12 @@
 #endif
 #endif
 
+#if defined(__linux__)
+#include <features.h>
+#endif
 #include <stddef.h>
 
-#if !defined(__linux__) || defined(HAS_SANITIZER)
+#if !defined(__GLIBC__) || defined(HAS_SANITIZER)
 
 bool tideline_can_observe_files(void) { return false; }
 void tideline_begin_observing_files(const tideline_file_observer *observer) { (void)observer; }
@@ -65,13 +68,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 // Whether this thread is in a call that is observed: the observer's own calls pass.
 static __thread bool is_inside;
 
-bool tideline_can_observe_files(void) {
-#ifdef __GLIBC__
-    return true;
-#else
-    return false;
-#endif
-}
+bool tideline_can_observe_files(void) { return true; }
 
 void tideline_begin_observing_files(const tideline_file_observer *common) {
     atomic_store(&observer, common);

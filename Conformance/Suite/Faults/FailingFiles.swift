@@ -24,7 +24,16 @@ final class FailingFiles: FileObserver {
 
     private struct State {
         var plan: Plan?
-        var seen = 0
+        var outcome = Outcome()
+    }
+
+    /// What came of a plan.
+    struct Outcome: Sendable {
+        /// How many calls of any kind there were.
+        var calls = 0
+        /// How many of those that count.
+        var counted = 0
+        /// The calls that failed.
         var failed: [String] = []
     }
     private let state = Mutex(State())
@@ -35,12 +44,12 @@ final class FailingFiles: FileObserver {
     /// Begins to count calls, and to let them fail as planned.
     func begin(_ plan: Plan) { state.withLock { $0 = State(plan: plan) } }
 
-    /// Ends that. Returns how many calls counted, and what failed.
+    /// Ends that.
     @discardableResult
-    func end() -> (seen: Int, failed: [String]) {
+    func end() -> Outcome {
         state.withLock { state in
             state.plan = nil
-            return (state.seen, state.failed)
+            return state.outcome
         }
     }
 
@@ -48,13 +57,16 @@ final class FailingFiles: FileObserver {
         state.withLock { state in
             let isSync = operation.kind == .sync || operation.kind == .syncDirectory
             let otherwise: FileDecision = isSync ? .skip : .perform
-            guard let plan = state.plan, plan.kinds.contains(operation.kind) else { return otherwise }
-            state.seen += 1
-            guard state.seen >= plan.first, state.seen - plan.first < plan.count else { return otherwise }
-            state.failed.append("\(operation)")
+            guard let plan = state.plan else { return otherwise }
+            state.outcome.calls += 1
+            guard plan.kinds.contains(operation.kind) else { return otherwise }
+            state.outcome.counted += 1
+            let number = state.outcome.counted
+            guard number >= plan.first, number - plan.first < plan.count else { return otherwise }
+            state.outcome.failed.append("\(operation)")
             switch plan.failure {
             case .error(let number): return .fail(number)
-            case .half: return state.seen == plan.first ? .cut(max(1, operation.length / 2)) : .fail(ENOSPC)
+            case .half: return number == plan.first ? .cut(max(1, operation.length / 2)) : .fail(ENOSPC)
             }
         }
     }

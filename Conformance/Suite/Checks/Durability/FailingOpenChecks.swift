@@ -75,17 +75,16 @@ private struct OpeningStage {
         of kinds: Set<FileOperation.Kind>, count: Int = 1, _ body: (any LocalStore) throws -> Void
     ) throws {
         var plan = FailingFiles.Plan(kinds: kinds, first: .max, count: count, failure: .error(EIO))
-        let calls = try run(plan, body)
-        guard calls > 0 else {
-            throw NotDecidable("the store makes no such call here, or none that is seen, as when it maps its files")
-        }
-        for place in trial.places(in: calls) {
+        let outcome = try run(plan, body)
+        try outcome.requireCalls()
+        for place in trial.places(in: outcome.counted) {
             plan.first = place
             _ = try run(plan, body)
         }
     }
 
-    private func run(_ plan: FailingFiles.Plan, _ body: (any LocalStore) throws -> Void) throws -> Int {
+    private func run(_ plan: FailingFiles.Plan, _ body: (any LocalStore) throws -> Void) throws -> FailingFiles.Outcome
+    {
         try trial.withCopy(of: image) { folder in
             let files = FailingFiles()
             var error: (any Error)?
@@ -93,8 +92,8 @@ private struct OpeningStage {
                 files.begin(plan)
                 do { try open(folder, body) } catch let thrown { error = thrown }
             }
-            let (seen, failed) = files.end()
-            let what = failed.first.map { "when \($0) failed" } ?? "when nothing failed"
+            let outcome = files.end()
+            let what = outcome.description
             do {
                 try expectIO(error)
                 try trial.expect(trial.state(in: folder), isOneOf: [state], "the store opened again")
@@ -103,7 +102,7 @@ private struct OpeningStage {
             } catch let error as StoreError {
                 throw CheckFailure("\(what), and nothing fails any more: \(error)")
             }
-            return seen
+            return outcome
         }
     }
 

@@ -3,9 +3,8 @@ internal import TidelineStore
 
 /// One run of commits on a store of which some file calls fail, and how it went.
 struct FaultRun {
-    /// The calls that were counted, and those that failed.
-    private(set) var seen = 0
-    private(set) var failed: [String] = []
+    /// What came of the plan.
+    private(set) var outcome = FailingFiles.Outcome()
     /// How many commits were tried.
     private(set) var attempted = 0
     /// What the store threw, in order.
@@ -38,10 +37,10 @@ struct FaultRun {
     }
 
     /// Notes what failed.
-    mutating func end(_ files: FailingFiles) { (seen, failed) = files.end() }
+    mutating func end(_ files: FailingFiles) { outcome = files.end() }
 
     /// What went before, for a message.
-    var description: String { failed.isEmpty ? "nothing failed" : "when \(failed[0]) failed" }
+    var description: String { outcome.description }
 }
 
 extension StoreState {
@@ -94,13 +93,10 @@ struct FaultStage {
         afterwards: (FaultRun, StoreState) throws -> Void = { _, _ in }
     ) throws {
         var plan = FailingFiles.Plan(kinds: kinds, first: .max, count: count, failure: failure)
-        let calls = try run(plan, check, afterwards).seen
-        guard calls > 0 else {
-            throw NotDecidable(
-                "the store makes no such call while it commits, or none that is seen, as when it maps its files")
-        }
+        let outcome = try run(plan, check, afterwards).outcome
+        try outcome.requireCalls()
         // In a store with threads of its own the calls differ from run to run, and the last may not come.
-        for place in places ?? trial.places(in: calls) {
+        for place in places ?? trial.places(in: outcome.counted) {
             plan.first = place
             _ = try run(plan, check, afterwards)
         }
@@ -133,11 +129,23 @@ struct FaultStage {
     }
 }
 
+extension FailingFiles.Outcome {
+    /// Refuses to judge a store of which nothing is seen.
+    func requireCalls() throws {
+        guard calls > 0 else {
+            throw NotDecidable("the store reaches its files in a way that is not seen, such as mapped memory")
+        }
+    }
+
+    /// What failed, for a message.
+    var description: String { failed.first.map { "when \($0) failed" } ?? "when nothing failed" }
+}
+
 extension Trial {
     /// Which of so many calls fail: all of them, or where there are many, so many a round.
     func places(in calls: Int) -> [Int] {
         let most = FaultStage.maximumPlaces * rounds
-        guard calls > most else { return Array(1...max(calls, 1)) }
+        guard calls > most else { return calls > 0 ? Array(1...calls) : [] }
         var chance = SplitMix64(seed: seed)
         return Array((1...calls).shuffled(using: &chance).prefix(most)).sorted()
     }

@@ -92,6 +92,8 @@ extension Check {
 private final class FullDisk {
     /// Less than one commit takes.
     private static let leastRoom = 600
+    /// After so many, megabytes, nothing of the files' growth is seen.
+    private static let mostCommits = 200
 
     let folder: String
     private(set) var state = StoreState()
@@ -133,17 +135,17 @@ private final class FullDisk {
     /// Leaves little room, and commits until there is none.
     func fill(_ store: some LocalStore) throws -> StoreError {
         disk.set(room: FullDisk.leastRoom)
-        for _ in 0..<500 {
+        for _ in 0..<FullDisk.mostCommits {
             do { try commit(to: store) } catch let error as StoreError { return error }
         }
-        throw NotDecidable("the store's files do not grow as rows are added: its writes are not seen")
+        throw NotDecidable("no growth of the store's files is seen as rows are added")
     }
 
     /// Leaves no room, and defines a table with an index over the rows there are.
     func failDefining(in store: some LocalStore) throws -> StoreError {
         disk.set(room: 0)
         var chance = SplitMix64(seed: trial.seed)
-        for _ in 0..<500 {
+        for _ in 0..<FullDisk.mostCommits {
             let table = TableSchema("Table\(chance.next())", columns: [.string("name")], indexes: [["name"]])
             var items = TableSchema.items
             items.indexes = [["complete", "due"], ["priority"], ["text"]]
@@ -153,7 +155,7 @@ private final class FullDisk {
                 state.define(table)
             } catch let error as StoreError { return error }
         }
-        throw NotDecidable("the store's files do not grow as tables are added: its writes are not seen")
+        throw NotDecidable("no growth of the store's files is seen as tables are added")
     }
 }
 

@@ -54,8 +54,8 @@ extension Check {
             needs: [.faults, .fullDurability]
         ) { trial in
             try FaultStage(trial).forEachFailure(of: .syncs, count: .max, places: [1]) { _, run in
-                let isEmpty = run.failed.isEmpty || run.errors.count == run.attempted
-                try trial.expect(isEmpty, "a commit was acknowledged, though no sync succeeds")
+                let isTold = run.outcome.failed.isEmpty || run.errors.count == run.attempted
+                try trial.expect(isTold, "a commit was acknowledged, though no sync succeeds")
             }
         },
         Check(

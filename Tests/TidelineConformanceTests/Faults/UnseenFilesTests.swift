@@ -1,0 +1,50 @@
+import Testing
+import TidelineConformance
+import TidelineTestStores
+
+/// A store that reaches its files in a way that the layer does not see is not judged.
+@Suite struct UnseenFilesTests {
+    private struct BlindFaults: FileFaults {
+        let isAvailable = true
+
+        func observing<T>(
+            _ directory: String, by observer: any FileObserver, _ body: () throws -> T
+        ) throws -> T {
+            try body()
+        }
+    }
+
+    /// A suite over a store on files, with another layer or none.
+    private static func suite(_ faults: any FileFaults) -> ConformanceSuite? {
+        guard var harness = StoreKind.all.first(where: { $0.testDescription == "SQLite file" })?.harness else {
+            return nil
+        }
+        harness.faults = faults
+        return ConformanceSuite(harness)
+    }
+
+    private static let checks = suite(BlindFaults())?.checks.filter { $0.needs.contains(.faults) } ?? []
+
+    @Test(arguments: checks) func whatIsNotSeenIsNotJudged(_ check: Check) async throws {
+        let result = await (try #require(Self.suite(BlindFaults()))).run(check)
+        #expect(result.status == .notRun)
+        #expect(result.reason?.contains("seen") == true)
+    }
+
+    /// Where there is no layer at all, the checks that need one do not run.
+    @Test func aPlatformWithoutTheLayerOmitsTheChecks() throws {
+        struct NoFaults: FileFaults {
+            let isAvailable = false
+
+            func observing<T>(
+                _ directory: String, by observer: any FileObserver, _ body: () throws -> T
+            ) throws -> T {
+                try body()
+            }
+        }
+        let suite = try #require(Self.suite(NoFaults()))
+        #expect(suite.checks.allSatisfy { !$0.needs.contains(.faults) })
+        let omitted = suite.omitted.filter { Check.named($0.id)?.needs.contains(.faults) == true }
+        #expect(!omitted.isEmpty && omitted.allSatisfy { $0.status == .notRun })
+    }
+}
