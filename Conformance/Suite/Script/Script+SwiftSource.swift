@@ -179,8 +179,8 @@ struct ScriptPrinter {
         case (.refusal(let code), nil): return ["\(start)try \(call)  // throws \(code)"]
         case (.refusal(let code), _?):
             return ["try expectError(.\(code)) { \(start)try \(call) }", "throw StoreError(.\(code), \"as expected\")"]
-        case (.refusedBeforehand, _), (.spoiling, _):
-            return ["try expectError(.invalidValue) { \(start)try \(call) }"]
+        case (.refusedBeforehand(let code), _), (.spoiling(let code), _):
+            return ["try expectError(.\(code)) { \(start)try \(call) }"]
         case (.anything, _): return ["\(start)try? \(call)"]
         }
     }

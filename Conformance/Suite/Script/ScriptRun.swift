@@ -161,7 +161,8 @@ extension ScriptRun {
         case .refusal(let code):
             let error = try refusal(code) { _ = try perform(change, .done, by: writer) }
             throw error
-        case .refusedBeforehand, .spoiling: try expecting(.invalidValue) { _ = try perform(change, .done, by: writer) }
+        case .refusedBeforehand(let code), .spoiling(let code):
+            try expecting(code) { _ = try perform(change, .done, by: writer) }
         case .anything: _ = try? perform(change, .done, by: writer)
         }
     }

@@ -8,9 +8,9 @@ struct WritePlan {
         /// It throws, and the body throws that on.
         case refusal(StoreError.Code)
         /// It throws, the body passes over that, and the transaction goes on, as the store was not reached.
-        case refusedBeforehand
+        case refusedBeforehand(StoreError.Code)
         /// It throws, the body passes over that, and the transaction can only be rolled back.
-        case spoiling
+        case spoiling(StoreError.Code)
         /// The transaction can only be rolled back; what comes of this change is not said.
         case anything
     }
@@ -56,7 +56,7 @@ struct WritePlan {
             guard case .attempt(let rows, let table) = change else { return .refusal(error.code) }
             // Rows that cannot be packed for the table never reach the store.
             let isPackable = model.tables[table].map { (try? $0.schema.packed(rows)) != nil } ?? false
-            return isPackable ? .spoiling : .refusedBeforehand
+            return isPackable ? .spoiling(error.code) : .refusedBeforehand(error.code)
         }
     }
 }
