@@ -59,9 +59,10 @@ struct DamageInspection {
         if let wrongAnswer { return DamageFinding(verdict: .wrong, detail: wrongAnswer) }
         let isLast = candidates.last == KnownContent.states.indices.last
         guard let error = refusals.first else {
-            let total = KnownContent.states.count - 1
+            let step = candidates.last ?? 0
+            let state = step == 0 ? "nothing is there" : "what is there is of commit \(step - 1)"
             return DamageFinding(
-                verdict: isLast ? .right : .earlier, detail: "the rows are those of step \(candidates) of \(total)")
+                verdict: isLast ? .right : .earlier, detail: "\(state), of \(KnownContent.commits) commits")
         }
         let verdict: DamageFinding.Verdict = isLast ? .refused : .earlierAndRefused
         guard let vague = refusals.first(where: { !namesPlace($0) }) else {

@@ -1,0 +1,72 @@
+import Testing
+import TidelineMemory
+import TidelineStore
+
+@testable import TidelineConformance
+
+/// The second process of the suite, from both sides.
+@Suite struct ConformanceChildTests {
+    private static let harness = StoreHarness(modes: []) { _ in try MemoryStore() }
+
+    @Test func argumentsThatAreNoJobAreLeftAlone() {
+        #expect(ConformanceChild.run(arguments: ["tool", "--list"], harness: Self.harness) == nil)
+        #expect(ConformanceChild.run(arguments: [], harness: Self.harness) == nil)
+    }
+
+    @Test(arguments: [[], ["{}"], ["not JSON"]])
+    func aJobThatCannotBeReadIsRefused(_ job: [String]) {
+        let arguments = ["tool", ChildJob.marker] + job
+        #expect(ConformanceChild.run(arguments: arguments, harness: Self.harness) == ChildJob.Status.unknownJob)
+    }
+
+    /// Neither says anything of the store, so there is no verdict.
+    @Test(arguments: ["/bin/false", "/bin/none", "/bin/cat"])
+    func anExecutableThatDoesNoJobsIsNoVerdict(_ executable: String) async throws {
+        var harness = StoreHarness(name: "lasting", modes: [], process: StoreProcess(executable: executable)) { _ in
+            LastingStore(base: try MemoryStore())
+        }
+        harness.damagesFiles = false
+        let check = try #require(Check.named("DUR-101"))
+        let result = await ConformanceSuite(harness).run(check)
+        #expect(result.status == .kitError)
+        #expect(result.failure?.message.contains(executable) == true)
+    }
+
+    @Test func whatTransactionsLeaveIsWhatTheyDid() throws {
+        let transactions = PairedTransactions(writer: "w", count: 9, rows: 3)
+        let store = try MemoryStore()
+        try store.define(PairedTransactions.tables)
+        for number in transactions.numbers {
+            try store.write { try transactions.apply(number, to: $0) }
+            for table in ["left", "right"] {
+                let rows = try store.read { try $0.allRows(table) }
+                #expect(RowDifference(found: rows, expected: transactions.rows(after: number + 1)) == nil)
+                #expect(transactions.total(in: rows) == number + 1)
+            }
+        }
+    }
+
+    @Test func whatCommitsLeaveIsWhatTheyDid() throws {
+        let store = try MemoryStore()
+        for number in 0..<KnownContent.commits {
+            try KnownContent.fill(store, number..<(number + 1))
+            for table in KnownContent.tables {
+                let rows = try store.read { try $0.allRows(table.name) }
+                let expected = try #require(KnownContent.states[number + 2][table.name]?.rows)
+                #expect(RowDifference(found: rows, expected: expected) == nil)
+            }
+        }
+    }
+}
+
+/// A store in memory that claims to have files.
+private struct LastingStore: LocalStore {
+    let base: MemoryStore
+
+    var capabilities: StoreCapabilities { StoreCapabilities(name: "lasting") }
+    func define(_ tables: [TableSchema]) throws { try base.define(tables) }
+    func tables() throws -> [TableSchema] { try base.tables() }
+    func read<T>(_ body: (MemoryStore.Reader) throws -> T) throws -> T { try base.read(body) }
+    func write<T>(_ body: (MemoryStore.Writer) throws -> T) throws -> T { try base.write(body) }
+    func close() throws { try base.close() }
+}
