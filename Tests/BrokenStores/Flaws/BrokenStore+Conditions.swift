@@ -6,10 +6,10 @@ extension BrokenStore {
             foundBy: ["FIL-078"], saying: "%"),
         BrokenStore(
             .containsIgnoresCase, breaks: "contains compares byte for byte",
-            foundBy: ["FIL-088"], saying: "case"),
+            foundBy: ["FIL-085"], saying: "case"),
         BrokenStore(
             .emptyListMatchesAll, breaks: "Nothing is in an empty list",
-            foundBy: ["FIL-029"], saying: "none"),
+            foundBy: ["FIL-029"], saying: "no values"),
         BrokenStore(
             .notEqualLeavesOutNull, breaks: "Null is not equal to a value",
             foundBy: ["FIL-075"], saying: "null"),

@@ -3,10 +3,10 @@ extension BrokenStore {
     static let order: [BrokenStore] = [
         BrokenStore(
             .nullsLast, breaks: "Ascending, nulls come first",
-            foundBy: ["ORD-006"], saying: "null"),
+            foundBy: ["ORD-006"], saying: "without a value"),
         BrokenStore(
             .nullsFirstInBothOrders, breaks: "Descending, nulls come last",
-            foundBy: ["ORD-007"], saying: "null"),
+            foundBy: ["ORD-007"], saying: "without a value"),
         BrokenStore(
             .tiesUnordered, breaks: "Rows equal in all terms come by id",
             foundBy: ["ORD-034"], saying: "id"),

@@ -33,7 +33,7 @@ extension BrokenStore {
             foundBy: ["TAB-045"], saying: "schemaMismatch"),
         BrokenStore(
             .columnsMoveWithDefinition, breaks: "Values stay with their column when the definition's order changes",
-            foundBy: ["TAB-121"], saying: "column"),
+            foundBy: ["TAB-063"], saying: "column"),
         BrokenStore(
             .columnNamesIgnoreCase, breaks: "The names of columns differ in case",
             foundBy: ["FIL-132"], saying: "column"),

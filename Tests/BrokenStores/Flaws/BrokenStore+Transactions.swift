@@ -21,7 +21,7 @@ extension BrokenStore {
             foundBy: ["TRN-022"], saying: "own"),
         BrokenStore(
             .deletesAppliedLast, breaks: "Changes of one id apply in their order",
-            foundBy: ["TRN-030"], saying: "only"),
+            foundBy: ["TRN-034"], saying: "filled"),
         BrokenStore(
             .nestedWriteWaits, breaks: "A write inside a body of the same store does not wait for itself",
             foundBy: ["TRN-019"], saying: "busy"),
@@ -36,7 +36,7 @@ extension BrokenStore {
             foundBy: ["TRN-018"], saying: "once"),
         BrokenStore(
             .writersAtOnce, breaks: "Writers wait for each other",
-            foundBy: ["TRN-061"], saying: "increment"),
+            foundBy: ["CON-024"], saying: "waits"),
         BrokenStore(
             .tablesCommittedOneByOne, breaks: "Readers see no half of a commit",
             foundBy: ["CON-002"], saying: "half"),
@@ -69,7 +69,7 @@ extension BrokenStore {
             foundBy: ["CON-012"], saying: "reader"),
         BrokenStore(
             .busyInsteadOfWaiting, breaks: "Writers wait for each other instead of failing",
-            foundBy: ["CON-007"], saying: "busy"),
+            foundBy: ["CON-024"], saying: "waits"),
         BrokenStore(
             .ownWritesUnseenByQueries, breaks: "The queries of a transaction see its own changes",
             foundBy: ["TRN-023"], saying: "own"),

@@ -51,7 +51,7 @@ extension BrokenStore {
             foundBy: ["VAL-016"], saying: "double"),
         BrokenStore(
             .idCutAtSixtyFour, breaks: "Ids of 255 characters are kept apart to the last",
-            foundBy: ["VAL-039"], saying: "255"),
+            foundBy: ["VAL-039"], saying: "greatest length"),
         BrokenStore(
             .idEndsAtNUL, breaks: "An id does not end at NUL",
             foundBy: ["VAL-037"], saying: "NUL"),

@@ -128,8 +128,8 @@ final class PlainFile: @unchecked Sendable {
     ) throws {
         var written = 0
         while written < bytes.count {
-            let count = bytes.withUnsafeBytes {
-                pwrite(descriptor, $0.baseAddress! + written, $0.count - written, off_t(offset + written))
+            let count = bytes[written...].withUnsafeBytes {
+                pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset + written))
             }
             if count < 0, flaw == .writeErrorsIgnored { return }
             guard count > 0 else { throw failure("the file cannot be written", path) }

@@ -14,6 +14,8 @@ package final class PlainStore: LocalStore {
     private let log: PlainLog
     private let gate: PlainGate
     private let committed: Mutex<PlainState>
+    /// Where the gate lets in more than one writer, they commit one by one still, each over what it began with.
+    private let commits = NSLock()
     /// What the writer has changed so far, for flawed readers.
     private let uncommitted = Mutex<PlainState?>(nil)
 
@@ -145,6 +147,8 @@ package final class PlainStore: LocalStore {
 
     private func commit(_ session: PlainSession) throws {
         guard !session.changes.isEmpty else { return }
+        commits.lock()
+        defer { commits.unlock() }
         try log.append(session.changes, to: session.start)
         if flaw == .tablesCommittedOneByOne { publishTableByTable(session.state) }
         let state = flaw?.committed(session) ?? session.state

@@ -134,6 +134,28 @@ extension Check {
             try store.write { try $0.upsert(["id": "last"], into: "Note") }
             try trial.expect(try store.read { try $0.count(Query("Note")) }, is: 21, "the notes at last")
         },
+        Check(
+            "CON-024", "A write that begins while another is in flight waits for it, and is not refused",
+            why: "Two writes that run at once both build on the same version, and one of them is lost."
+        ) { trial in
+            let store = try trial.store(.notes)
+            let team = ThreadTeam(trial)
+            let (isBeginning, isInside) = (Signal(), Signal())
+            try store.write { writer in
+                team.start {
+                    isBeginning.send()
+                    try store.write { second in
+                        isInside.send()
+                        try second.upsert(["id": "b"], into: "Note")
+                    }
+                }
+                try isBeginning.wait(trial, "the second writer's thread does not begin")
+                try trial.expect(!isInside.comesTooEarly(), "the body of a second write runs while the first one does")
+                try writer.upsert(["id": "a"], into: "Note")
+            }
+            try team.wait(for: "a write that waits for another")
+            try trial.expect(try store.read { try $0.ids(Query("Note")) }, is: ["a", "b"], "the notes of both writes")
+        },
     ]
 
     private static func nested(_ depth: Int, in store: TracedStore) throws -> Int {

@@ -126,12 +126,14 @@ extension Check {
     ) throws {
         let isInside = Signal()
         let isClosing = Signal()
+        let isClosed = Signal()
         let hasEnded = Atomic(false)
         let team = ThreadTeam(trial)
         team.start {
             try call { work in
                 isInside.send()
                 try isClosing.wait(trial, "the thread that closes the store does not come")
+                try trial.expect(!isClosed.comesTooEarly(), "close() came back while a call was in flight")
                 try work()
                 hasEnded.store(true, ordering: .sequentiallyConsistent)
             }
@@ -139,6 +141,7 @@ extension Check {
         try isInside.wait(trial, "the body of a call was not reached")
         isClosing.send()
         let outcome = Result { try store.close() }
+        isClosed.send()
         let waited = hasEnded.load(ordering: .sequentiallyConsistent)
         try team.wait(for: "a call in flight while the store is closed")
         try outcome.get()
