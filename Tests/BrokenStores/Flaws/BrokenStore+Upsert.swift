@@ -48,7 +48,7 @@ extension BrokenStore {
             foundBy: ["TAB-081"], saying: "name"),
         BrokenStore(
             .errorWithAnotherCode, breaks: "An error has the code that says what to do",
-            foundBy: ["UPS-037"], saying: "invalidValue"),
+            foundBy: ["UPS-029"], saying: "invalidValue"),
         BrokenStore(
             .spellingReplaced, breaks: "An id keeps the spelling stored first",
             foundBy: ["VAL-043"], saying: "spell"),
