@@ -163,8 +163,7 @@ let package = Package(
             swiftSettings: settings
         ),
 
-        // Tests. What every store must do is StoreContract, run on each; StoreProbe is a process that it kills. SortedFileStore
-        // is an engine as an app may write its own.
+        // Tests. StoreProbe is a process that the conformance suite kills. SortedFileStore is the example of a custom store.
         .target(
             name: "TidelineTestSupport",
             dependencies: ["TidelineStore"],
@@ -187,6 +186,7 @@ let package = Package(
             path: "Tests/TidelineTestStores",
             swiftSettings: settings
         ),
+        // A plain store that keeps every promise, and what it does when it is told to break one.
         .target(
             name: "BrokenStores",
             dependencies: ["TidelineStore", "TidelineConformance"],
@@ -200,13 +200,6 @@ let package = Package(
                 "TidelineConformance",
             ],
             path: "Tests/StoreProbe",
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "StoreContract",
-            dependencies: [
-                "TidelineStore", "TidelineTestStores", "TidelineConformance", "TidelineTestSupport", "StoreProbe",
-            ],
             swiftSettings: settings
         ),
         .executableTarget(

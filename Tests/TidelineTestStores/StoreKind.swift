@@ -54,9 +54,18 @@ extension StoreKind {
     /// How the conformance suite makes such a store.
     public var harness: StoreHarness {
         let open = lasting ?? opening
-        return StoreHarness(name: testDescription, modes: [], process: probe, faults: InterposedFiles()) {
+        var harness = StoreHarness(name: testDescription, modes: [], process: probe, faults: InterposedFiles()) {
             try open(path(in: $0.directory))
         }
+        harness.fixtures = fixtures
+        return harness
+    }
+
+    /// Stores of this kind as released versions made them; none of the example's, which is no product.
+    private var fixtures: String? {
+        guard let engine, engine != "sorted" else { return nil }
+        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        return tests.appendingPathComponent("Fixtures/\(engine)").path
     }
 
     /// The second process, beside the tests' executable.

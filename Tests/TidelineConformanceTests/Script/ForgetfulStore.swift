@@ -1,5 +1,5 @@
-internal import TidelineMemory
-internal import TidelineStore
+import TidelineMemory
+import TidelineStore
 
 /// A store in memory that deletes the first of several ids only. It uses nothing but public interfaces, so that a test
 /// can compile this file together with a printed script.

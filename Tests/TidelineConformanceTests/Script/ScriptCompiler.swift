@@ -1,5 +1,5 @@
-internal import Foundation
-internal import TidelineTestSupport
+import Foundation
+import TidelineTestSupport
 
 /// Compiles a printed script against the modules of this very build, with a program around it, and runs it.
 enum ScriptCompiler {

@@ -1,10 +1,11 @@
-internal import Foundation
-internal import Testing
-internal import TidelineMemory
-internal import TidelineStore
-internal import TidelineTestSupport
+import BrokenStores
+import Foundation
+import Testing
+import TidelineMemory
+import TidelineStore
+import TidelineTestSupport
 
-@testable internal import TidelineConformance
+@testable import TidelineConformance
 
 /// Random scripts find what is wrong with a store, and tell it briefly.
 @Suite("Random scripts")

@@ -58,11 +58,14 @@ public final class SortedFileEngine: OrderedKeyValueEngine {
     }
 
     private static func load(_ file: URL) throws -> SortedSnapshot {
-        let data = try Data(contentsOf: file)
-        guard data.prefix(8) == checksum(data.dropFirst(8)) else {
-            throw StoreError(.corrupt, "the file is damaged; restore it from a copy", path: file.path)
+        guard let data = try? Data(contentsOf: file) else {
+            throw StoreError(.io, "the file cannot be read", path: file.path)
         }
-        return try PropertyListDecoder().decode(SortedSnapshot.self, from: Data(data.dropFirst(8)))
+        let content = Data(data.dropFirst(8))
+        guard data.prefix(8) == checksum(content),
+            let snapshot = try? PropertyListDecoder().decode(SortedSnapshot.self, from: content)
+        else { throw StoreError(.corrupt, "the file is damaged; restore it from a copy", path: file.path) }
+        return snapshot
     }
 }
 
