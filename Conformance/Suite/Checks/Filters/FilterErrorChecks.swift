@@ -99,5 +99,33 @@ extension Check {
         Check("FIL-139", "A query of a table that was never defined fails with `noSuchTable` and names it") { trial in
             try trial.expectRefusal(of: [n == 1, .column("nope") == 1, .and([])], .noSuchTable, table: "Nowhere")
         },
+        Check(
+            "FIL-148", "A query is checked also where no row is needed to answer it: limit 0, or nothing can match",
+            why: "A store that answers at once lets a wrong query pass until the day when its limit is another."
+        ) { trial in
+            let unknown = Predicate.column("nope") == 1
+            try trial.expectRefusal(
+                of: [.and([.or([]), unknown]), .or([.and([]), unknown]), .and([n.isIn([]), unknown])],
+                .invalidValue, column: "nope")
+            let store = try trial.store(.asked, in: trial.unusedName)
+            try store.write { try $0.upsert(["id": "1", "n": 1], into: "Asked") }
+            let all = Query("Asked")
+            for query in [all.filter(unknown), all.order(by: "nope"), all.select("nope")] {
+                for empty in [query.limit(0), query.skip(9), query.skip(.max).limit(.max), query.filter(n == 2)] {
+                    let what = Trial.text(empty)
+                    try trial.expectError(.invalidValue, what, table: "Asked", column: "nope") {
+                        _ = try store.read { try $0.rows(matching: empty) }
+                    }
+                    try trial.expectError(.invalidValue, "deletion by \(what)", table: "Asked", column: "nope") {
+                        _ = try store.write { try $0.delete(matching: empty) }
+                    }
+                }
+            }
+            try trial.expectError(
+                .unsupportedQuery, "a predicate that is no condition, with the limit 0", table: "Asked"
+            ) {
+                _ = try store.read { try $0.rows(matching: all.filter(n).limit(0)) }
+            }
+        },
     ]
 }

@@ -13,6 +13,15 @@ extension SampleTable {
             ["id": "s", "s": "😀!"], ["id": "t", "s": "%"], ["id": "u", "s": "a.b"], ["id": "v", "s": "^a$"],
         ])
 
+    /// Texts of several lines.
+    fileprivate static let lines = SampleTable(
+        .string("s"),
+        rows: [
+            ["id": "a", "s": "end"], ["id": "b", "s": "end\n"], ["id": "c", "s": "end\r\n"],
+            ["id": "d", "s": "first\nend"], ["id": "e", "s": "end\nlast"], ["id": "f", "s": "\n"],
+            ["id": "g", "s": "end\u{2028}last"],
+        ])
+
     fileprivate static let letters = SampleTable(
         .string("s"), .string("t"),
         rows: [
@@ -216,6 +225,22 @@ extension Check {
                 table.finds(s.equalsIgnoringCase(t), "a", "d", "e", "i")
                 table.finds(s.equalsIgnoringCase(.null), "d")
                 table.finds(!s.equalsIgnoringCase("milk"), "c", "d", "e", "f", "g", "h", "i")
+            }
+        },
+        Check(
+            "FIL-147", "A line break in a text is a character like others in a search",
+            why: "A regular expression's $ matches before the last one, its ^ behind each, its dot not at all."
+        ) { trial in
+            try trial.expectAnswers(over: .lines) { table in
+                table.finds(s.hasSuffix("end"), "a", "d")
+                table.finds(s.hasPrefix("end"), "a", "b", "c", "e", "g")
+                table.finds(s.contains("last"), "e", "g")
+                table.finds(s.contains("end"), "a", "b", "c", "d", "e", "g")
+                table.finds(s.hasSuffix("\n"), "b", "c", "f")
+                table.finds(s.contains("\n"), "b", "c", "d", "e", "f")
+                table.finds(s.contains("d\nl"), "e")
+                table.finds(s.equalsIgnoringCase("END"), "a")
+                table.finds(s == "end", "a")
             }
         },
     ]

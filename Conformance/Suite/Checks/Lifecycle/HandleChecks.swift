@@ -9,6 +9,15 @@ extension Check {
         ) { trial in
             let store = try trial.store(.notes)
             try expectClosed(trial, try store.read { $0 })
+            // What was asked for in time may be kept, and must not be given any more either.
+            try expectClosed(
+                trial,
+                try store.read { reader in
+                    _ = (try reader.schema(of: "Note"), try reader.shape(of: "Note"))
+                    _ = (try reader.row(in: "Note", id: "1"), try reader.count(Query("Note")))
+                    _ = try reader.rows(matching: Query("Note"))
+                    return reader
+                })
         },
         Check("LIF-031", "A writer that is used after its body throws closed when it is read from") { trial in
             let store = try trial.store(.notes)

@@ -119,5 +119,25 @@ extension Check {
             try trial.expect(try store.read { try $0.count(ones) }, is: 5, "the count of n == 1 after the write")
             try trial.expectTotal(Query("Counted", includesTotalCount: true).limit(1), in: store, is: 19)
         },
+        Check(
+            "ORD-074", "Counts and total counts of some thousand rows are exact",
+            why: "A store that reads in portions counts the first, or stops where a page of its own ends."
+        ) { trial in
+            let store = try trial.store(.counted)
+            let rows: [Row] = (0..<2_600).map { ["id": .string("r\($0)"), "n": .int(Int64($0 % 2)), "s": "x"] }
+            try store.write { try $0.upsert(rows, into: "Counted") }
+            for (query, expected) in [
+                (Query("Counted"), 2_600), (Query("Counted", predicate: n == 1), 1_300),
+                (Query("Counted", predicate: .column("s") == "x").order(by: "s"), 2_600),
+                (Query("Counted", predicate: n >= 0).order(by: "n", descending: true), 2_600),
+            ] {
+                let total = query.includingTotalCount()
+                for paged in [total, total.limit(10), total.skip(1_050).limit(1_100), total.limit(0)] {
+                    try trial.expectTotal(paged, in: store, is: expected)
+                }
+                try trial.expect(
+                    try store.read { try $0.count(query) }, is: expected, "count(\(query.swiftSource))")
+            }
+        },
     ]
 }

@@ -115,7 +115,34 @@ extension Check {
                 try trial.expect(row?["column\(number)"], is: .int(Int64(number)), "column\(number)")
             }
         },
+        Check(
+            "TAB-012", "The definition of one table is read as it was given last, whatever was read of it before",
+            why: "A store that keeps it answers with the old one, or with the columns in the order in which they came."
+        ) { trial in
+            let first = TableSchema.t(.int("b"), .string("c", optional: false), indexes: [["b"], ["c", "b"]])
+            let last = TableSchema(
+                "t", columns: [.bool("a"), .string("c", optional: false), .double("d", optional: false), .int("b")],
+                systemColumns: [.version], indexes: [["c"], ["a", "b"]],
+                references: [Reference(column: "c", table: "other")])
+            let store = try trial.store()
+            for schema in [first, last, first, last] {
+                try store.define([schema])
+                try expectSchema(schema, of: store, trial, "after it was defined")
+            }
+            try expectSchema(last, of: try trial.reopened(store), trial, "after reopening")
+        },
     ]
+
+    private static func expectSchema(
+        _ schema: TableSchema, of store: TracedStore, _ trial: Trial, _ when: String
+    ) throws {
+        let (inRead, inWrite) = (
+            try store.read { try $0.schema(of: schema.name) }, try store.write { try $0.schema(of: schema.name) }
+        )
+        try trial.expect(inRead, is: schema, "the definition in a read \(when)")
+        try trial.expect(inWrite, is: schema, "the definition in a write \(when)")
+        try trial.expect(try store.tables(), is: [schema], "the tables \(when)")
+    }
 
     /// Tables that differ in everything a definition has, in order of name.
     private static let everything = [

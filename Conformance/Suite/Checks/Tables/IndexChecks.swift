@@ -108,6 +108,31 @@ extension Check {
             let queries = columns.map { Query("t").filter(.column($0.name) == 6 || .column($0.name) < 2) }
             try trial.expectAnswers(queries, in: store, over: stored, of: schema)
         },
+        Check(
+            "TAB-108", "An index over two columns follows a merge that names one of them, the first or the second",
+            why:
+                "The new entry needs the value that the merge leaves alone; a store that does not read it keeps the old."
+        ) { trial in
+            let schema = TableSchema.t(.int("a"), .string("b"), indexes: [["a", "b"], ["b", "id", "a"]])
+            let store = try trial.store(schema)
+            var stored = rows(0..<30)
+            try store.put(stored, into: "t")
+            for index in stored.indices where index % 3 != 0 {
+                let column = index % 3 == 1 ? "a" : "b"
+                let value: Value = column == "a" ? .int(Int64(index % 4)) : index % 2 == 0 ? .null : "ba"
+                stored[index][column] = value
+                try store.put([Row(id: stored[index].key).merging([column: value])], into: "t")
+            }
+            let pairs = Set(
+                stored.map { [$0["a"] ?? .null, $0["b"] ?? .null] }
+                    + rows(0..<30).map { row in
+                        [row["a"] ?? .null, row["b"] ?? .null]
+                    })
+            let exact = pairs.map { pair in
+                Query("t").filter(.column("a") == .literal(pair[0]) && .column("b") == .literal(pair[1]))
+            }
+            try trial.expectAnswers(queries + exact, in: store, over: stored, of: schema)
+        },
     ]
 
     /// Numbers 0 to 4 and texts of two letters, with nulls, in orders of their own.

@@ -48,6 +48,31 @@ extension Check {
             try store.put([["id": "1"]], into: "TodoItem")
             try trial.expect(try store.count(Query("TodoItem")), is: 1, "rows afterwards")
         },
+        Check(
+            "TAB-025", "An undefined table is noSuchTable also where there is nothing to do: no rows, no ids, limit 0",
+            why: "A store that returns early hides a misspelt name until the day when there is something to do."
+        ) { trial in
+            let store = try trial.store(.items)
+            let writes: [(String, (TracedWriter) throws -> Void)] = [
+                (
+                    "an upsert of no rows",
+                    { writer in
+                        let none = PackedRows(shape: TableSchema.items.makeShape())
+                        try writer.upsert(none, into: "Nothing")
+                    }
+                ),
+                ("a delete of no ids", { _ = try $0.delete(ids: [], from: "Nothing") }),
+                ("a delete with the limit 0", { _ = try $0.delete(matching: Query("Nothing").limit(0)) }),
+                ("a look-up of an empty id", { _ = try $0.row(in: "Nothing", id: "") }),
+                ("a look-up of an id that no row has", { _ = try $0.row(in: "Nothing", id: .int(1)) }),
+                ("a query with the limit 0", { _ = try $0.rows(matching: Query("Nothing").limit(0)) }),
+                ("a query that nothing matches", { _ = try $0.rows(matching: Query("Nothing").filter(.or([]))) }),
+                ("a count of what nothing matches", { _ = try $0.count(Query("Nothing").filter(.or([]))) }),
+            ]
+            for (what, call) in writes {
+                try trial.expectError(.noSuchTable, what, table: "Nothing") { try store.write(call) }
+            }
+        },
     ]
 
     /// Names beside `TodoItem`: other case, a part of it, more than it, nothing, what a query language would run.

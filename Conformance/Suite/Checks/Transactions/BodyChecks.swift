@@ -104,6 +104,33 @@ extension Check {
             try trial.rollBack(store) { _ in }
             try trial.expectAsFilled(store, "after writes that change nothing")
         },
+        Check(
+            "TRN-063", "A body that throws is not run again, whatever its error says, and that error comes out",
+            why: "A store that tries again when its engine is busy takes an error of the body for the engine's."
+        ) { trial in
+            let store = try ThreeTables.store(trial)
+            let codes: [StoreError.Code] = [
+                .busy, .locked, .io, .full, .corrupt, .readOnly, .closed, .cancelled, .schemaMismatch, .unsupported,
+            ]
+            for code in codes {
+                var calls = 0
+                try trial.expectError(code, "a read whose body throws \(code)", table: "mine") {
+                    try store.read { _ in
+                        calls += 1
+                        throw StoreError(code, "mine", table: "mine")
+                    }
+                }
+                try trial.expectError(code, "a write whose body throws \(code)", table: "mine") {
+                    try store.write { writer in
+                        calls += 1
+                        try writer.upsert(["id": "d", "number": 4], into: "Note")
+                        throw StoreError(code, "mine", table: "mine")
+                    }
+                }
+                try trial.expect(calls, is: 2, "the calls of a read's and a write's body that throw \(code)")
+            }
+            try trial.expectAsFilled(store, "after the errors")
+        },
     ]
 
     private static func expectThrown<T>(_ marked: Marked, _ what: String, _ call: () throws -> T) throws {

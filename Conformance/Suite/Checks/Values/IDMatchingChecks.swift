@@ -102,6 +102,36 @@ extension Check {
                 try trial.expect(all.filter(id > "B"), in: reader, finds: ["a", "b"], place)
             }
         },
+        Check(
+            "VAL-054",
+            "A look-up, a deletion and a filter tell ids apart that look alike: composed and decomposed letters",
+            why: "`==` of Swift's strings holds them to be equal; with it, a store finds or deletes another row."
+        ) { trial in
+            for matching in [IDMatching.asciiCaseInsensitive, .exact] {
+                let name = trial.unusedName
+                try trial.apply(to: try trial.store(keyed(matching), in: name), in: name) { writer in
+                    try writer.upsert(
+                        zip(alike, 0...).map { Row(id: $0.stored).merging(["n": .int($1)]) }, into: "Keyed")
+                    let deleted = try writer.delete(ids: alike.map(\.other), from: "Keyed")
+                    try trial.expect(deleted, is: 0, "the rows deleted by ids that only look like those stored")
+                } thenLook: { reader, place in
+                    for (stored, other) in alike {
+                        let found = try reader.row(in: "Keyed", id: other)
+                        try trial.expect(found, is: nil, "\(place), the look-up of \(other.text.debugDescription)")
+                        let query = Query("Keyed").filter(.column("id") == .literal(other.value))
+                        try trial.expect(query, in: reader, finds: [], place)
+                        let same = Query("Keyed").filter(.column("id").isIn([other.value, stored.value]))
+                        try trial.expect(same, in: reader, finds: [stored], place)
+                    }
+                }
+            }
+        },
+    ]
+
+    /// Ids, and others that are canonically equivalent to them.
+    private static let alike: [(stored: RowID, other: RowID)] = [
+        ("caf\u{E9}", "cafe\u{301}"), ("o\u{308}l", "\u{F6}l"), ("\u{212B}", "\u{C5}"),
+        ("\u{AC00}", "\u{1100}\u{1161}"),
     ]
 
     private static func keyed(_ matching: IDMatching) -> TableSchema {
