@@ -60,6 +60,9 @@ extension Check {
                 table.findsNothing(int.isBetween(4, -3))
                 table.findsNothing(int > 4 && int < 4)
                 table.findsNothing(int > 4 && int < 5)
+                table.findsNothing(int > 4 && int < -3)
+                table.findsNothing(int < -3 && int >= 4)
+                table.findsNothing(double > 4 && double <= -0.5)
                 table.findsNothing(timestamp.isBetween(.ticks(1), .ticks(-1)))
                 table.finds(int.isBetween(4, -3) || int == 0, "c")
             }

@@ -86,6 +86,23 @@ extension Check {
                 try trial.expect(from, in: reader, holds: [.typed("1"), .typed("2", 2)], place)
             }
         },
+        Check(
+            "UPS-049",
+            "A batch whose columns are the table's in another order is stored by name, where all are of one type",
+            why: "Columns that have the same types in the same places pass for the table's own."
+        ) { trial in
+            let columns = ["a", "b", "c"].map { ColumnSchema.string($0) }
+            let schema = TableSchema("Alike", columns: columns, systemColumns: [])
+            let other = TableSchema("Alike", columns: [columns[1], columns[2], columns[0]], systemColumns: [])
+            let rows: [Row] = [["id": "1", "a": "1a", "b": "1b", "c": "1c"], ["id": "2", "b": "2b"]]
+            let packed = try other.packed(rows)
+            try trial.apply(to: try trial.store(schema)) { writer in
+                try writer.upsert(["id": "1", "a": "old", "b": "old"], into: "Alike")
+                try writer.upsert(packed, into: "Alike")
+            } thenLook: { reader, place in
+                try trial.expect(schema, in: reader, holds: rows, place)
+            }
+        },
     ]
 
     private static func packReversed(_ row: Row, into packed: inout PackedRows) throws {

@@ -104,8 +104,9 @@ extension Check {
         },
         Check(
             "VAL-054",
-            "A look-up, a deletion and a filter tell ids apart that look alike: composed and decomposed letters",
-            why: "`==` of Swift's strings holds them to be equal; with it, a store finds or deletes another row."
+            "A look-up, a deletion and a filter do not take an id for one that looks alike and is not stored",
+            why:
+                "`==` of Swift's strings, or a folding beyond ASCII, holds them to be equal: another row is found or deleted."
         ) { trial in
             for matching in [IDMatching.asciiCaseInsensitive, .exact] {
                 let name = trial.unusedName
@@ -128,10 +129,11 @@ extension Check {
         },
     ]
 
-    /// Ids, and others that are canonically equivalent to them.
+    /// Ids, and others that are canonically equivalent to them or differ in case outside ASCII.
     private static let alike: [(stored: RowID, other: RowID)] = [
         ("caf\u{E9}", "cafe\u{301}"), ("o\u{308}l", "\u{F6}l"), ("\u{212B}", "\u{C5}"),
-        ("\u{AC00}", "\u{1100}\u{1161}"),
+        ("\u{AC00}", "\u{1100}\u{1161}"), ("\u{C4}pfel", "\u{E4}pfel"), ("\u{434}\u{430}", "\u{414}\u{410}"),
+        ("k1", "\u{212A}1"),
     ]
 
     private static func keyed(_ matching: IDMatching) -> TableSchema {
