@@ -39,6 +39,11 @@ public enum ConformanceCommand {
         _ options: ConformanceOptions, stores: ConformanceStores, program: ConformanceProgram
     ) async throws -> Int32 {
         try options.confirmNothingIsLeft()
+        var (stores, program) = (stores, program)
+        if let folder = options.fixtures {
+            stores.fixtures = folder
+            program.arguments += ["--fixtures", folder]
+        }
         if let status = try await HiddenProcess(options: options, stores: stores, program: program).run() {
             return status
         }

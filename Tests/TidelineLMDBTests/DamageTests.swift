@@ -1,8 +1,8 @@
 import Foundation
 import Testing
+import TidelineConformance
 import TidelineKeyValue
 import TidelineStore
-import TidelineConformance
 import TidelineTestSupport
 
 @testable import TidelineLMDB

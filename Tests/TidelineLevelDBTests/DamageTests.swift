@@ -1,10 +1,10 @@
 import Foundation
 import Testing
+import TidelineConformance
 import TidelineKeyValue
 import TidelineLevelDB
 import TidelineStore
 import TidelineTestStores
-import TidelineConformance
 import TidelineTestSupport
 
 /// Damage to every file of a database whose commits lie in tables and in the log.

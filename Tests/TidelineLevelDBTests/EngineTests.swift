@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 import Testing
+import TidelineConformance
 import TidelineKeyValue
 import TidelineLevelDB
 import TidelineStore
-import TidelineConformance
 import TidelineTestSupport
 
 @Suite struct EngineTests {

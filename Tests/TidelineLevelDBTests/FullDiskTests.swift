@@ -1,9 +1,9 @@
 import Foundation
 import Testing
+import TidelineConformance
 import TidelineLevelDB
 import TidelineStore
 import TidelineTestStores
-import TidelineConformance
 import TidelineTestSupport
 
 @Suite(.serialized) struct FullDiskTests {

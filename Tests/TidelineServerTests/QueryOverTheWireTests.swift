@@ -1,8 +1,8 @@
 import Testing
+import TidelineConformance
 import TidelineServer
 import TidelineStore
 import TidelineTestStores
-import TidelineConformance
 import TidelineWire
 
 struct QueryOverTheWireTests {

@@ -1,10 +1,10 @@
 import HTTPTypes
 import Synchronization
 import Testing
+import TidelineConformance
 import TidelineServer
 import TidelineStore
 import TidelineTestStores
-import TidelineConformance
 import TidelineWire
 
 struct StampTests {

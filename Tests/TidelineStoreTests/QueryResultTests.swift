@@ -1,6 +1,6 @@
 import Testing
-import TidelineStore
 import TidelineConformance
+import TidelineStore
 
 @Suite("Order, paging, selection and count")
 struct QueryResultTests {

@@ -2,8 +2,8 @@ import Foundation
 import Testing
 import Tideline
 import TidelineAsyncHTTPClient
-import TidelineStore
 import TidelineConformance
+import TidelineStore
 
 @testable import TidelineTool
 

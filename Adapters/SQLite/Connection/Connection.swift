@@ -8,7 +8,7 @@ final class Connection {
     let path: String?
     /// The statements used last, the latest at the end: comparing a few texts is cheaper than hashing one.
     private var recent: [Statement] = []
-    private var idle: [String: [Statement]] = [:]
+    private var idle: [StatementText: [Statement]] = [:]
     private var idleCount = 0
     private var uses = 0
     private var isClosed = false
@@ -37,8 +37,8 @@ final class Connection {
 
     /// A prepared statement, from the cache if it is there; to be given to ``putBack(_:)``.
     func takeStatement(_ sql: String) throws(StoreError) -> Statement {
-        if let index = recent.lastIndex(where: { $0.sql == sql }) { return recent.remove(at: index) }
-        if let statement = idle[sql]?.popLast() {
+        if let index = recent.lastIndex(where: { $0.sql.isSameBytes(as: sql) }) { return recent.remove(at: index) }
+        if let statement = idle[StatementText(sql)]?.popLast() {
             idleCount -= 1
             return statement
         }
@@ -55,7 +55,7 @@ final class Connection {
     private func keep(_ statement: Statement) {
         uses += 1
         statement.lastUse = uses
-        idle[statement.sql, default: []].append(statement)
+        idle[StatementText(statement.sql), default: []].append(statement)
         idleCount += 1
         if idleCount > Self.maximumIdleStatements { dropLeastRecentlyUsed() }
     }

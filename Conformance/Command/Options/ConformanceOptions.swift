@@ -52,6 +52,12 @@ public struct ConformanceOptions: ParsableArguments, Sendable {
             "A list of known failures: on each line an id, or STORE/ID, and the reason.", valueName: "file"))
     var known: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A folder that has, for each store, a folder of that name with stores that earlier releases made.",
+            valueName: "folder"))
+    var fixtures: String?
+
     @Option(help: ArgumentHelp("Write the report as JSON; - is standard output.", valueName: "path"))
     var json: String?
 
@@ -93,6 +99,12 @@ public struct ConformanceOptions: ParsableArguments, Sendable {
         try Self.confirm(jobs, in: 1...64, "--jobs")
         guard timeLimit > 0, timeLimit <= 86_400 else {
             throw ValidationError("--time-limit is a number of seconds, more than 0 and up to 86400.")
+        }
+        var isFolder: ObjCBool = false
+        if let fixtures,
+            !FileManager.default.fileExists(atPath: fixtures, isDirectory: &isFolder) || !isFolder.boolValue
+        {
+            throw ValidationError("--fixtures: there is no folder \(fixtures).")
         }
     }
 

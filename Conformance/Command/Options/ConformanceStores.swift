@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Foundation
 public import TidelineConformance
 
 /// The stores that a command can check.
@@ -22,8 +23,20 @@ public struct ConformanceStores: Sendable {
         self.configuring = configuring
     }
 
+    /// Where there is a folder with stores of earlier releases for each store, by its name; nil for nowhere.
+    var fixtures: String?
+
     /// The store that a word of `--store` names.
     func store(_ word: StoreWord) throws -> StoreHarness {
+        var harness = try find(word)
+        let folder = fixtures.map { "\($0)/\(word.place == nil ? word.name : harness.name ?? "")" }
+        if harness.fixtures == nil, let folder, FileManager.default.fileExists(atPath: folder) {
+            harness.fixtures = folder
+        }
+        return harness
+    }
+
+    private func find(_ word: StoreWord) throws -> StoreHarness {
         // A worker of a store without a name is told its place.
         if let place = word.place, harnesses.indices.contains(place) { return harnesses[place] }
         guard let harness = harnesses.first(where: { $0.name == word.name }) else {

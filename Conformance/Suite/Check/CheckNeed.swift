@@ -57,7 +57,8 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
     /// Why a check with this need cannot run; nil when it can.
     func obstacle(_ capabilities: StoreCapabilities, _ harness: StoreHarness) -> Obstacle? {
         if isCapability { return declared(by: capabilities) ? nil : .skipped("declared: \(absence)") }
-        return offered(by: harness) ? nil : .notRun(absence)
+        if offered(by: harness) { return nil }
+        return harness.lacking[self].map { .skipped("declared: \($0)") } ?? .notRun(absence)
     }
 
     private func declared(by store: StoreCapabilities) -> Bool {

@@ -21,6 +21,10 @@ public struct StoreHarness: Sendable {
     /// The path of a folder with a folder for each released format of the store, named after it, which holds a store that
     /// ``ConformanceSuite/makeFixture(in:)`` made then. Without it, nothing is said of stores of earlier releases.
     public var fixtures: String?
+    /// What the stores themselves do not have, with the reason: their checks are *skipped* with it, as those of a
+    /// capability that is declared off. A need that is missing here and in the hooks is the harness' own, and its checks are
+    /// *not run*.
+    public var lacking: [CheckNeed: String] = [:]
     /// Removes the store in a folder with all its files.
     public var destroy: (@Sendable (_ directory: String) throws -> Void)?
 

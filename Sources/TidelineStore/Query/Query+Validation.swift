@@ -11,9 +11,9 @@ extension Query {
     /// The names of the columns in the result beside `id`, each once: all, or the selection and `version`.
     public func resultColumns(of schema: TableSchema) -> [ColumnSchema] {
         guard let selection else { return schema.allColumns }
-        let wanted = Set(selection)
+        let wanted = Set(selection.map { Array($0.utf8) })
         return schema.allColumns.filter {
-            wanted.contains($0.name) || ($0.name == "version" && schema.systemColumns.contains(.version))
+            wanted.contains(Array($0.name.utf8)) || ($0.name == "version" && schema.systemColumns.contains(.version))
         }
     }
 }

@@ -38,7 +38,7 @@ extension TableSchema {
             }
         }
         for index in indexes {
-            guard !index.columns.isEmpty, Set(index.columns).count == index.columns.count else {
+            guard !index.columns.isEmpty, Set(index.columns.map { Array($0.utf8) }).count == index.columns.count else {
                 throw StoreError(.schemaMismatch, "an index needs columns, each once", table: name)
             }
             try requireColumns(index.columns, for: "an index")

@@ -19,6 +19,7 @@ extension StoreEngine {
         var harness = StoreHarness(name: name, modes: modes, faults: keepsRows ? InterposedFiles() : nil) { opening in
             try makeOpener(path(in: opening.directory), read, StoreAccess(opening))()
         }
+        harness.lacking = lacking
         if let destroy { harness.destroy = { try destroy(path(in: $0)) } }
         return harness
     }
@@ -28,6 +29,14 @@ extension StoreEngine {
 
     /// Where the suite has the store within a folder of its own.
     private func path(in directory: String) -> String { usage == nil ? "" : "\(directory)/store" }
+
+    /// What no store of the engine can be asked for.
+    private var lacking: [CheckNeed: String] {
+        var lacking: [CheckNeed: String] = [:]
+        if !settings.contains("read-only") { lacking[.openingReadOnly] = "there is no opening for reading only" }
+        if !limitsSize { lacking[.limitedSize] = "the size has no limit but the disk's" }
+        return lacking
+    }
 
     private var modes: Set<StoreHarness.Mode> {
         var modes: Set<StoreHarness.Mode> = keepsRows ? [.existing] : []

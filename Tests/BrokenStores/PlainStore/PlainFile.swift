@@ -63,6 +63,7 @@ final class PlainFile: @unchecked Sendable {
             Foundation.close(file)
             throw error
         }
+        flock(descriptor, LOCK_UN)
         Foundation.close(descriptor)
         descriptor = file
         try Self.synchronizeFolder(of: path)
@@ -73,6 +74,8 @@ final class PlainFile: @unchecked Sendable {
     func close() throws {
         let closing = descriptor
         descriptor = -1
+        // A process that is being started has a copy of the descriptor for a moment, and with it the lock.
+        flock(closing, LOCK_UN)
         guard Foundation.close(closing) == 0 else { throw Self.failure("the file cannot be closed", path) }
     }
 

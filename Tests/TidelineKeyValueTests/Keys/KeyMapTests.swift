@@ -1,7 +1,7 @@
 import Testing
+import TidelineConformance
 import TidelineMemory
 import TidelineStore
-import TidelineConformance
 
 @testable import TidelineKeyValue
 

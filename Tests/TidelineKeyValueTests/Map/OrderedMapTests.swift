@@ -1,6 +1,6 @@
 import Testing
-import TidelineStore
 import TidelineConformance
+import TidelineStore
 
 @testable import TidelineKeyValue
 

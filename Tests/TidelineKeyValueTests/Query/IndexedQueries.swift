@@ -1,5 +1,5 @@
-import TidelineStore
 import TidelineConformance
+import TidelineStore
 
 /// Queries made from a seed that indexes can answer in part: conditions on the columns of one, orders along it.
 struct IndexedQueries {

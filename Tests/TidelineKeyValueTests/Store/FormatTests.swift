@@ -1,8 +1,8 @@
 import Foundation
 import Testing
+import TidelineConformance
 import TidelineMemory
 import TidelineStore
-import TidelineConformance
 
 @testable import TidelineKeyValue
 

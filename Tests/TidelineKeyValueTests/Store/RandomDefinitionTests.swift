@@ -1,8 +1,8 @@
 import Testing
+import TidelineConformance
 import TidelineKeyValue
 import TidelineMemory
 import TidelineStore
-import TidelineConformance
 
 /// Rows that outlive many definitions, against a model that keeps every value ever given.
 @Suite struct RandomDefinitionTests {

@@ -1,6 +1,6 @@
+import TidelineConformance
 import TidelineKeyValue
 import TidelineStore
-import TidelineConformance
 
 /// What an ordered map is, said as plainly as possible: the measure for those that are made to be fast.
 struct MapModel {

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Testing
-import TidelineStore
 import TidelineConformance
+import TidelineStore
 
 @testable import TidelineWire
 

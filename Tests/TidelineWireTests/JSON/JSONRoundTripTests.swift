@@ -1,7 +1,7 @@
 import Foundation
 import Testing
-import TidelineStore
 import TidelineConformance
+import TidelineStore
 
 @testable import TidelineWire
 

@@ -45,7 +45,11 @@ public final class SortedFileEngine: OrderedKeyValueEngine {
         return result
     }
 
-    public func close() throws { try folder.close() }
+    public func close() throws {
+        // A process that is being started has a copy of the descriptor for a moment, and with it the lock.
+        flock(folder.fileDescriptor, LOCK_UN)
+        try folder.close()
+    }
 
     /// The new file is whole and synced before it takes the place of the old one, in one step.
     private func save(_ snapshot: SortedSnapshot) throws {
