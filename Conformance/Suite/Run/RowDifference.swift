@@ -6,9 +6,9 @@ struct RowDifference: CustomStringConvertible {
 
     /// The first difference; nil when there is none.
     init?(found: [Row], expected: [Row]) {
-        if found.count != expected.count || found.map(\.key) != expected.map(\.key) {
+        if found.map(\.key) != expected.map(\.key) {
             description = """
-                found \(found.count) rows, expected \(expected.count)
+                \(RowDifference.summary(found, expected))
                   found:    \(RowDifference.ids(found))
                   expected: \(RowDifference.ids(expected))
                 """
@@ -18,9 +18,22 @@ struct RowDifference: CustomStringConvertible {
         let (row, right) = (found[index], expected[index])
         description = """
             row \(index) differs in \(RowDifference.columns(row, right))
-              found:    \(Trial.text(row))
-              expected: \(Trial.text(right))
+              found:    \(RowDifference.text(row, besides: right))
+              expected: \(RowDifference.text(right, besides: row))
             """
+    }
+
+    private static func summary(_ found: [Row], _ expected: [Row]) -> String {
+        guard found.count == expected.count else { return "found \(found.count) rows, expected \(expected.count)" }
+        let isSame = Set(found.map(\.key)) == Set(expected.map(\.key))
+        let place = zip(found, expected).enumerated().first { $1.0.key != $1.1.key }?.offset ?? 0
+        return "found \(isSame ? "the rows in another order" : "other rows") than expected, from row \(place) on"
+    }
+
+    /// A row with the columns only in which it differs from another.
+    private static func text(_ row: Row, besides other: Row) -> String {
+        let differing = Set(differences(row, other).map { Array($0.utf8) })
+        return Trial.text(differing.isEmpty ? row : row.filteringColumns { differing.contains(Array($0.utf8)) })
     }
 
     private static func ids(_ rows: [Row]) -> String {
@@ -28,12 +41,16 @@ struct RowDifference: CustomStringConvertible {
     }
 
     private static func columns(_ a: Row, _ b: Row) -> String {
+        let differing = differences(a, b)
+        return differing.isEmpty ? "its columns" : differing.joined(separator: ", ")
+    }
+
+    private static func differences(_ a: Row, _ b: Row) -> [String] {
         let names = a.columnNames + b.columnNames.filter { !a.columnNames.contains($0) }
-        let differing = names.filter { name in
+        return names.filter { name in
             let (left, right) = (Row.with(name, a[name]), Row.with(name, b[name]))
             return !left.isIdentical(to: right)
         }
-        return differing.isEmpty ? "its columns" : differing.joined(separator: ", ")
     }
 }
 

@@ -3,7 +3,7 @@ import Testing
 import TidelineConformance
 import TidelineTestStores
 
-/// Every store of the package, and the one of the example, keeps what every local store promises.
+/// Every store of the package keeps what every local store promises. (The example's is held to it by its own package.)
 ///
 /// `TIDELINE_CONFORMANCE_SEED` sets what random checks begin with, `TIDELINE_CONFORMANCE_ROUNDS` how often they try.
 @Suite struct StoreTests {
@@ -14,7 +14,7 @@ import TidelineTestStores
         var testDescription: String { "\(suite.name): \(check)" }
     }
 
-    private static let suites = StoreKind.all.map { kind in
+    private static let suites = StoreKind.all.filter { $0.engine != "sorted" }.map { kind in
         ConformanceSuite(
             kind.harness,
             settings: ConformanceSettings(

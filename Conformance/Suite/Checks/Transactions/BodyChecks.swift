@@ -22,6 +22,10 @@ extension Check {
                 }
             }
             try expectThrown(marked, "a read") { try store.read { _ in throw marked } }
+            do {
+                try store.write { _ in throw CancellationError() }
+                throw CheckFailure("a body that throws CancellationError: nothing was thrown")
+            } catch is CancellationError {}
             let own = try trial.expectError(.full, "a body that throws a store's error", table: "T", column: "c") {
                 try store.write { _ in throw StoreError(.full, "mine", table: "T", column: "c") }
             }

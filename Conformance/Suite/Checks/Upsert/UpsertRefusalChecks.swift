@@ -99,6 +99,30 @@ extension Check {
                 try trial.expect(.notes, in: reader, holds: batch, place)
             }
         },
+        Check(
+            "UPS-050", "No kind of refusal that the body passes over leaves the rows before it in the batch",
+            why:
+                "A store that checks some rules row by row while it writes has stored those before; each rule can be the one."
+        ) { trial in
+            let schema = TableSchema("Strict", columns: [.int("n"), .string("must", optional: false)])
+            let store = try trial.store(schema)
+            let refused: [(rule: String, row: Row)] = [
+                ("an unknown column", ["id": "2", "must": "x", "other": 1]),
+                ("a value of another type", ["id": "2", "must": "x", "n": "1"]),
+                ("null in a required column", ["id": "2", "must": .null]),
+                ("a required column that is missing", ["id": "2", "n": 1]),
+                ("an empty id", ["id": "", "must": "x"]),
+                ("an id that is too long", ["id": .string(String(repeating: "i", count: 70_000)), "must": "x"]),
+            ]
+            for (rule, row) in refused {
+                _ = try? store.write { writer in
+                    try? writer.upsert([["id": "1", "must": "x", "n": 1], row], into: "Strict")
+                }
+                try trial.expect(try store.read { try $0.count(Query("Strict")) }, is: 0, "rows after \(rule)")
+            }
+            try store.write { try $0.upsert(["id": "1", "must": "x"], into: "Strict") }
+            try trial.expect(Query("Strict"), in: store, finds: ["1"], "after the refusals")
+        },
     ]
 
     /// Expects a row to be refused that was packed for a definition it fits, so that the store itself has to look.

@@ -4,9 +4,7 @@ public import TidelineStore
 
 /// What a ``SortedFileEngine`` has committed: entries in order of keys. Copies share them.
 public struct SortedSnapshot: KeyValueSnapshot, Sendable, Codable {
-    private struct Entry: Codable {
-        var key, value: Data
-    }
+    private struct Entry: Codable { var key, value: Data }
     private var entries: [Entry] = []
 
     public func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T? {
