@@ -5,7 +5,7 @@ SHELL := /bin/bash
 # Every tracked or new Swift file, but none of what git ignores.
 SWIFT_FILES = git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: build demo test lint format dependencies
+.PHONY: build demo test conformance-pages lint format dependencies
 
 dependencies:
 	@scripts/install-dependencies
@@ -26,6 +26,10 @@ test: dependencies
 	scripts/test-example
 	ulimit -S -n "$$(ulimit -H -n)" && \
 	    SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 swift test --skip-build --disable-xctest
+
+# The pages of the documentation that a run of the conformance suite fills.
+conformance-pages: dependencies
+	scripts/make-conformance-pages
 
 lint:
 	@$(SWIFT_FILES) | xargs -0 swift format lint --strict --parallel

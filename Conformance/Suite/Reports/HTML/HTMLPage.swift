@@ -128,7 +128,8 @@ enum HTMLPage {
           .overview, .capabilities { font-size: .8rem; table-layout: fixed; }
           .overview thead th:first-child, .capabilities thead th:first-child { width: 24%; }
           .overview th, .overview td, .capabilities th, .capabilities td { padding: .3rem .25rem; overflow-wrap: anywhere; }
-          .verdict { white-space: normal; padding: 0 .2rem; }
+          .overview th, .overview td { font-size: .75rem; }
+          .verdict { white-space: normal; padding: 0 .2rem; overflow-wrap: normal; }
           .more > td { padding: .3rem .5rem .8rem; }
         }
         """

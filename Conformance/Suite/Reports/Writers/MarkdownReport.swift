@@ -4,16 +4,41 @@ public struct MarkdownReport: ReportWriter {
     public init() {}
 
     public func text(of report: ConformanceReport) -> String {
-        var parts = ["# Conformance", verdicts(report), totals(report), run(report), "## Checks", legend(report)]
-        for group in report.groups {
-            parts.append("### \(group.title)")
-            parts.append(matrix(report.checks(of: group), report))
-        }
+        var parts = ["# Conformance", verdicts(report), totals(report), run(report)]
+        parts += ["## What the stores declare", declarations(report), "## What was checked", groups(report)]
         let notes = notes(report)
         if !notes.isEmpty { parts += ["## Failures", notes.joined(separator: "\n")] }
         let omissions = omissions(report)
         if !omissions.isEmpty { parts += ["## What did not run", omissions.joined(separator: "\n")] }
+        parts += ["## Checks", legend(report)]
+        for group in report.groups {
+            parts.append("### \(group.title)")
+            parts.append(matrix(report.checks(of: group), report))
+        }
         return parts.joined(separator: "\n\n") + "\n"
+    }
+
+    private func declarations(_ report: ConformanceReport) -> String {
+        MarkdownTable(
+            heading: [""] + report.stores.map(\.name),
+            rows: DeclaredFact.all.map { fact in
+                [fact.title] + report.stores.map { $0.capabilities.map(fact.text) ?? "not known" }
+            }
+        ).text
+    }
+
+    private func groups(_ report: ConformanceReport) -> String {
+        MarkdownTable(
+            heading: ["Checks passed"] + report.stores.map(\.name),
+            rows: report.groups.map { group in
+                let checks = report.checks(of: group)
+                return [group.title]
+                    + report.stores.map { store in
+                        let passed = checks.count { store.result(of: $0)?.status == .passed }
+                        return passed == checks.count ? "all \(passed)" : "\(passed) of \(checks.count)"
+                    }
+            }
+        ).text
     }
 
     private func verdicts(_ report: ConformanceReport) -> String {

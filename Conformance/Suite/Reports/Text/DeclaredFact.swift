@@ -1,0 +1,24 @@
+internal import TidelineStore
+
+/// Something that a store declares, in words.
+struct DeclaredFact: Sendable {
+    /// What it is about.
+    var title: String
+    /// What a store says of it.
+    var text: @Sendable (StoreCapabilities) -> String
+
+    /// All of them.
+    static let all: [DeclaredFact] = [
+        DeclaredFact(title: "Adapter") { $0.name },
+        DeclaredFact(title: "Keeps rows when closed") { answer($0.isPersistent) },
+        DeclaredFact(title: "Durability") { $0.durability.rawValue },
+        DeclaredFact(title: "Files shared with processes") { answer($0.sharesFilesWithProcesses) },
+        DeclaredFact(title: "Readers leave writers free") { answer($0.readersDoNotBlockWriters) },
+        DeclaredFact(title: "Stores NaN") { answer($0.storesNaN) },
+        DeclaredFact(title: "Stores infinities") { answer($0.storesInfinity) },
+        DeclaredFact(title: "Notices flipped bits") { answer($0.detectsBitFlips) },
+        DeclaredFact(title: "Longest id") { "\($0.maximumIDLength)" },
+    ]
+
+    private static func answer(_ value: Bool) -> String { value ? "yes" : "no" }
+}
