@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TidelineConformance
 
 /// The articles show what is built.
 @Suite struct ArticleTests {
@@ -36,5 +37,15 @@ import Testing
         let lines = code.map { $0.trimmingCharacters(in: .whitespaces) }
             .filter { !$0.hasPrefix("//") && !$0.contains("import ") }
         #expect(lines.count < 100)
+    }
+
+    /// `make conformance-pages` makes the page anew.
+    @Test func thePageOfChecksHasThemAll() throws {
+        let page = try Self.text("Conformance/Suite/TidelineConformance.docc/Checks.md")
+        let listed = page.split(separator: "\n").compactMap { line in
+            line.hasPrefix("| ") ? Check.named(String(line.dropFirst(2).prefix { $0 != " " }))?.id : nil
+        }
+        #expect(listed == Check.all.map(\.id))
+        #expect(listed.count >= 150)
     }
 }
