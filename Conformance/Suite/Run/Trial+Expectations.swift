@@ -83,6 +83,9 @@ extension Trial {
         guard error.code == code else {
             throw CheckFailure("\(what): expected StoreError \(code), thrown was \(error)")
         }
+        guard !error.message.isEmpty else {
+            throw CheckFailure("\(what): the error has no message; it tells a person what happened and what to do")
+        }
         let names = [("table", table, error.table), ("column", column, error.column), ("id", id, error.id)]
         for (name, expected, found) in names where expected != nil && expected != found {
             let found = found.map(\.debugDescription) ?? "no \(name)"

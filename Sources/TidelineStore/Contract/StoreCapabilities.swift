@@ -34,7 +34,8 @@ public struct StoreCapabilities: Sendable, Hashable, Codable {
     /// The greatest length of an id in characters.
     public var maximumIDLength: Int
 
-    /// Capabilities; those not named are the common ones of an embedded engine.
+    /// Capabilities; those not named are the common ones of an embedded engine. A store that is not persistent has the
+    /// durability ``Durability/none``, whatever is said.
     public init(
         name: String, isPersistent: Bool = true, durability: Durability = .normal,
         sharesFilesWithProcesses: Bool = false, readersDoNotBlockWriters: Bool = true, storesNaN: Bool = true,
@@ -43,7 +44,7 @@ public struct StoreCapabilities: Sendable, Hashable, Codable {
     ) {
         self.name = name
         self.isPersistent = isPersistent
-        self.durability = durability
+        self.durability = isPersistent ? durability : .none
         self.sharesFilesWithProcesses = sharesFilesWithProcesses
         self.readersDoNotBlockWriters = readersDoNotBlockWriters
         self.storesNaN = storesNaN

@@ -57,6 +57,9 @@ extension Check {
             let isLasting = declared.isPersistent || declared.durability == .none
             try trial.expect(
                 isLasting, "durability \(declared.durability) is declared of a store that is not persistent")
+            try trial.expect(
+                declared.isPersistent || !declared.sharesFilesWithProcesses,
+                "files are declared to be shared by a store that is not persistent")
             try store.define([.notes])
             try store.put([["id": "1"]], into: "Note")
             try trial.expect(store.capabilities, is: declared, "what is declared after a write")

@@ -123,6 +123,32 @@ extension Check {
                     .tallies, in: reader, holds: (0..<20).map { .tally($0, $0) }, "after 20 commits and 20 throws")
             }
         },
+        Check(
+            "TRN-064", "What was looked up in a write is forgotten with its roll-back",
+            why:
+                "A store that keeps rows or counts it has read, to be quick, keeps those of a transaction that never was."
+        ) { trial in
+            let store = try ThreeTables.store(trial)
+            try trial.rollBack(store) { writer in
+                try writer.upsert(["id": "a", "number": 9], into: "Note")
+                try writer.upsert(["id": "zz", "number": 10], into: "Note")
+                for id in ["a", "zz", "b"] { _ = try writer.row(in: "Note", id: id) }
+                _ = try writer.count(Query("Note"))
+                try writer.delete(ids: ["b"], from: "Note")
+                _ = try writer.row(in: "Note", id: "b")
+                _ = try writer.rows(matching: Query("Note"))
+            }
+            try trial.expectAsFilled(store, "after what was looked up in a write was rolled back")
+            let expected = ThreeTables.rows(.notes)
+            try store.read { reader in
+                for row in expected {
+                    let found = try reader.row(in: "Note", id: row.id)
+                    try trial.expect(found, is: row.completed(for: .notes), "the row \(row.id) after the roll-back")
+                }
+                try trial.expect(try reader.row(in: "Note", id: "zz"), is: nil as Row?, "a row that never was")
+                try trial.expect(try reader.count(Query("Note")), is: expected.count, "the count after the roll-back")
+            }
+        },
     ]
 
     private static func newRow(of schema: TableSchema) -> Row {
