@@ -21,7 +21,13 @@ public import TidelineConformance
 /// process fails the check it was in, and no other.
 public enum ConformanceCommand {
     /// Runs the suite as the process' arguments say, and ends the process.
+    ///
+    /// An executable of one store is also the second process that tests beside it can name:
+    /// `StoreProcess(executable: path)`.
     public static func main(stores: [StoreHarness]) async -> Never {
+        if stores.count == 1, let status = ConformanceChild.run(arguments: CommandLine.arguments, harness: stores[0]) {
+            Foundation.exit(status)
+        }
         await main(StandaloneCommand.self, options: \.options, stores: ConformanceStores(stores), program: .current())
     }
 
