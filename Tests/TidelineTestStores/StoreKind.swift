@@ -30,7 +30,7 @@ public struct StoreKind: Sendable, CustomTestStringConvertible {
 
     private typealias Opening = @Sendable (_ path: String) throws -> any LocalStore
 
-    /// - Parameter lasting: Opens it with the durability that most apps have, where `opening` has less.
+    /// - Parameter lasting: Opens it for the conformance suite, where `opening` has less durability than it may have.
     private init(
         _ name: String, engine: String?, sharesFiles: Bool = false, readsBesideWriter: Bool = true,
         lasting: Opening? = nil, opening: @escaping Opening
@@ -86,7 +86,8 @@ extension StoreKind {
     }
     /// Nothing is synced: what that is for, a loss of power, no test can make.
     private static let lmdb = StoreKind(
-        "LMDB", engine: "lmdb", sharesFiles: true, lasting: { try LMDBStore(path: $0) },
+        "LMDB", engine: "lmdb", sharesFiles: true,
+        lasting: { try LMDBStore(path: $0, options: LMDBOptions(durability: .full)) },
         opening: { try LMDBStore(path: $0, options: LMDBOptions(durability: .none)) })
     private static let levelDB = StoreKind("LevelDB", engine: "leveldb") { try LevelDBStore(path: $0) }
     private static let memory = StoreKind("memory", engine: nil) { _ in try MemoryStore() }

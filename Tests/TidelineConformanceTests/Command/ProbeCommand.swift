@@ -73,5 +73,7 @@ struct ProbeCommand {
     }
 
     /// What is left in the folder for temporary files.
-    func leftovers() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path("tmp")) }
+    func leftovers(in folder: String = "") throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path("tmp/\(folder)"))
+    }
 }
