@@ -1,4 +1,4 @@
-/// The file calls of this process, observed: see file_calls.c.
+/// The file calls of this process, observed: see observer.c.
 #ifndef TIDELINE_FILE_CALLS_H
 #define TIDELINE_FILE_CALLS_H
 
