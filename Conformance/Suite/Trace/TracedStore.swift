@@ -98,89 +98,71 @@ struct TracedCall: Sendable {
     }
 }
 
-/// The reader of a traced store.
-struct TracedReader: StoreReader {
-    let base: any StoreReader
-    let call: TracedCall
+/// What reads of a traced store go through, in a read or in a write.
+protocol TracedReading: StoreReader, SendableMetatype {
+    /// The store's own reader or writer.
+    var reads: any StoreReader { get }
+    /// The call in whose body it is valid.
+    var call: TracedCall { get }
+    /// What a script calls it.
+    static var name: String { get }
+}
 
+extension TracedReading {
     func schema(of table: String) throws -> TableSchema {
         try call.noting {
-            "reader.schema(of: \(table.swiftSource))"
+            "\(Self.name).schema(of: \(table.swiftSource))"
         } call: {
-            try base.schema(of: table)
+            try reads.schema(of: table)
         }
     }
 
-    func shape(of table: String) throws -> RowShape { try base.shape(of: table) }
+    func shape(of table: String) throws -> RowShape { try reads.shape(of: table) }
 
     func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
         try call.noting {
-            "reader.row(in: \(table.swiftSource), id: \(id.swiftSource))"
+            "\(Self.name).row(in: \(table.swiftSource), id: \(id.swiftSource))"
         } call: {
-            try base.withRow(in: table, id: id, body)
+            try reads.withRow(in: table, id: id, body)
         }
     }
 
     @discardableResult
     func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
         try call.noting {
-            "reader.rows(matching: \(query.swiftSource))"
+            "\(Self.name).rows(matching: \(query.swiftSource))"
         } call: {
-            try base.scan(query, body)
+            try reads.scan(query, body)
         }
     }
 
     func count(_ query: Query) throws -> Int {
         try call.noting {
-            "reader.count(\(query.swiftSource))"
+            "\(Self.name).count(\(query.swiftSource))"
         } call: {
-            try base.count(query)
+            try reads.count(query)
         }
     }
 }
 
+/// The reader of a traced store.
+struct TracedReader: TracedReading {
+    static let name = "reader"
+
+    let base: any StoreReader
+    let call: TracedCall
+    var reads: any StoreReader { base }
+}
+
 /// The writer of a traced store.
-struct TracedWriter: StoreWriter {
+struct TracedWriter: TracedReading, StoreWriter {
+    static let name = "writer"
     /// Of a larger batch only the number of rows is noted.
     private static let maximumBatch = 200
 
     let base: any StoreWriter
     let call: TracedCall
-
-    func schema(of table: String) throws -> TableSchema {
-        try call.noting {
-            "writer.schema(of: \(table.swiftSource))"
-        } call: {
-            try base.schema(of: table)
-        }
-    }
-
-    func shape(of table: String) throws -> RowShape { try base.shape(of: table) }
-
-    func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
-        try call.noting {
-            "writer.row(in: \(table.swiftSource), id: \(id.swiftSource))"
-        } call: {
-            try base.withRow(in: table, id: id, body)
-        }
-    }
-
-    @discardableResult
-    func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
-        try call.noting {
-            "writer.rows(matching: \(query.swiftSource))"
-        } call: {
-            try base.scan(query, body)
-        }
-    }
-
-    func count(_ query: Query) throws -> Int {
-        try call.noting {
-            "writer.count(\(query.swiftSource))"
-        } call: {
-            try base.count(query)
-        }
-    }
+    var reads: any StoreReader { base }
 
     func upsert(_ rows: borrowing PackedRows, into table: String) throws {
         let text = TracedWriter.source(of: rows, into: table)
