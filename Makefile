@@ -18,14 +18,11 @@ demo: dependencies
 	@swift build --product tideline
 	@"$$(swift build --show-bin-path)/tideline" demo
 
-# XCTest is left out so that what closes the output is the count of the tests there are. A few tests at a time: each test of
-# sync holds a client's store and a server's, and all of them at once more files than many systems allow.
 test: dependencies
 	swift build --build-tests
 	scripts/test-linking
 	scripts/test-example
-	ulimit -S -n "$$(ulimit -H -n)" && \
-	    SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 swift test --skip-build --disable-xctest
+	scripts/run-tests
 
 # The pages of the documentation that a run of the conformance suite fills.
 conformance-pages: dependencies

@@ -44,6 +44,14 @@ let package = Package(
         // The contract of a local store; it depends on nothing.
         .target(name: "TidelineStore", swiftSettings: settings),
 
+        // What the conformance suite, the benchmark and the tool share and their users do not see.
+        .target(name: "TidelineSupport", swiftSettings: settings),
+        .target(
+            name: "TidelineCommandSupport",
+            dependencies: ["TidelineSupport", argumentParser],
+            swiftSettings: settings
+        ),
+
         // The stores.
         .systemLibrary(
             name: "CSQLite",
@@ -119,13 +127,15 @@ let package = Package(
         // that links it, by which they fail or are recorded.
         .target(
             name: "TidelineConformance",
-            dependencies: ["TidelineStore"],
+            dependencies: ["TidelineStore", "TidelineSupport"],
             path: "Conformance/Suite",
             swiftSettings: settings
         ),
         .target(
             name: "TidelineConformanceCommand",
-            dependencies: ["TidelineConformance", "TidelineStore", argumentParser],
+            dependencies: [
+                "TidelineCommandSupport", "TidelineConformance", "TidelineStore", "TidelineSupport", argumentParser,
+            ],
             path: "Conformance/Command",
             swiftSettings: settings
         ),
@@ -142,6 +152,7 @@ let package = Package(
             name: "TidelineTool",
             dependencies: [
                 "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineStore",
+                "TidelineSupport", "TidelineCommandSupport",
                 "TidelineConformance", "TidelineConformanceCommand", "TidelineFaults",
                 "TidelineLMDB", "TidelineLevelDB", "TidelineMemory", "TidelineSQLite",
                 argumentParser, httpTypes, logging, nioCore, nioPosix,
@@ -212,7 +223,8 @@ let package = Package(
             name: "TidelineConformanceTests",
             dependencies: [
                 "BrokenStores", "TidelineConformance", "TidelineConformanceCommand", "TidelineFaults", "TidelineStore",
-                "TidelineKeyValue", "TidelineMemory", "TidelineTestStores", "TidelineTestSupport", "StoreProbe",
+                "TidelineKeyValue", "TidelineMemory", "TidelineTestStores", "TidelineTestSupport", "TidelineSupport",
+                "TidelineCommandSupport", "StoreProbe",
                 "CommandProbe",
                 argumentParser,
             ],
@@ -220,13 +232,14 @@ let package = Package(
         ),
         .testTarget(
             name: "TidelineStoreTests",
-            dependencies: ["TidelineStore", "TidelineConformance", "TidelineTestSupport"],
+            dependencies: ["TidelineStore", "TidelineConformance", "TidelineTestSupport", "TidelineSupport"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "TidelineSQLiteTests",
             dependencies: [
                 "TidelineStore", "TidelineSQLite", "TidelineTestStores", "TidelineConformance", "TidelineTestSupport",
+                "TidelineSupport",
                 "CSQLite", "StoreProbe",
             ],
             swiftSettings: settings
@@ -236,7 +249,7 @@ let package = Package(
             dependencies: [
                 "SortedFileStore", "TidelineStore", "TidelineKeyValue", "TidelineLMDB", "TidelineLevelDB",
                 "TidelineMemory",
-                "TidelineConformance", "TidelineTestSupport",
+                "TidelineConformance", "TidelineTestSupport", "TidelineSupport",
             ],
             swiftSettings: settings
         ),
@@ -244,7 +257,7 @@ let package = Package(
             name: "TidelineLMDBTests",
             dependencies: [
                 "TidelineStore", "TidelineKeyValue", "TidelineLMDB", "TidelineTestStores", "TidelineConformance",
-                "TidelineTestSupport",
+                "TidelineTestSupport", "TidelineSupport",
                 "CLMDB", "StoreProbe",
             ],
             swiftSettings: settings
@@ -253,21 +266,24 @@ let package = Package(
             name: "TidelineLevelDBTests",
             dependencies: [
                 "TidelineStore", "TidelineKeyValue", "TidelineLevelDB", "TidelineTestStores", "TidelineConformance",
-                "TidelineTestSupport",
+                "TidelineTestSupport", "TidelineSupport",
                 "CLevelDB", "StoreProbe",
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "TidelineWireTests",
-            dependencies: ["TidelineStore", "TidelineWire", "TidelineConformance", "TidelineTestSupport", httpTypes],
+            dependencies: [
+                "TidelineStore", "TidelineWire", "TidelineConformance", "TidelineTestSupport", "TidelineSupport",
+                httpTypes,
+            ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "TidelineServerTests",
             dependencies: [
                 "TidelineStore", "TidelineWire", "TidelineServer", "TidelineTestStores", "TidelineConformance",
-                "TidelineTestSupport",
+                "TidelineTestSupport", "TidelineSupport",
                 httpTypes,
             ],
             swiftSettings: settings
@@ -289,7 +305,8 @@ let package = Package(
             name: "TidelineToolTests",
             dependencies: [
                 "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSQLite", "TidelineStore",
-                "TidelineTestStores", "TidelineConformance", "TidelineTestSupport", "TidelineTool", argumentParser,
+                "TidelineTestStores", "TidelineConformance", "TidelineTestSupport", "TidelineSupport",
+                "TidelineCommandSupport", "TidelineTool", argumentParser,
                 httpTypes, logging,
             ],
             swiftSettings: settings

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import TidelineCommandSupport
 internal import TidelineConformance
 
 /// One run of the command: the stores that were chosen, the reports that were asked for.

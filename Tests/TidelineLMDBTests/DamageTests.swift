@@ -3,6 +3,7 @@ import Testing
 import TidelineConformance
 import TidelineKeyValue
 import TidelineStore
+import TidelineSupport
 import TidelineTestSupport
 
 @testable import TidelineLMDB

@@ -4,6 +4,7 @@ import TidelineConformance
 import TidelineKeyValue
 import TidelineLevelDB
 import TidelineStore
+import TidelineSupport
 import TidelineTestStores
 import TidelineTestSupport
 

@@ -5,6 +5,7 @@ import TidelineConformance
 import TidelineKeyValue
 import TidelineLevelDB
 import TidelineStore
+import TidelineSupport
 import TidelineTestSupport
 
 @Suite struct EngineTests {

@@ -3,6 +3,7 @@ import Testing
 import TidelineConformance
 import TidelineLevelDB
 import TidelineStore
+import TidelineSupport
 import TidelineTestStores
 import TidelineTestSupport
 

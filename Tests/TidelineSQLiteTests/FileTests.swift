@@ -4,6 +4,7 @@ import Testing
 import TidelineConformance
 import TidelineSQLite
 import TidelineStore
+import TidelineSupport
 import TidelineTestStores
 import TidelineTestSupport
 

@@ -4,6 +4,7 @@ import Testing
 import TidelineConformance
 import TidelineServer
 import TidelineStore
+import TidelineSupport
 import TidelineTestStores
 import TidelineWire
 

@@ -1,5 +1,6 @@
 import Testing
 import TidelineConformance
+import TidelineSupport
 
 @testable import TidelineStore
 

@@ -4,6 +4,7 @@ import Tideline
 import TidelineAsyncHTTPClient
 import TidelineConformance
 import TidelineStore
+import TidelineSupport
 
 @testable import TidelineTool
 

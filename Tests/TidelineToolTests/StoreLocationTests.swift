@@ -1,5 +1,6 @@
 import ArgumentParser
 import Testing
+import TidelineCommandSupport
 import TidelineStore
 
 @testable import TidelineTool

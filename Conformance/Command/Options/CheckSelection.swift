@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import TidelineCommandSupport
 internal import TidelineConformance
 
 /// The checks that `--profile` and `--filter` ask for.

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import TidelineCommandSupport
 public import TidelineConformance
 
 /// The stores that a command can check.
@@ -50,42 +51,5 @@ public struct ConformanceStores: Sendable {
         var configured = try configuring(word.name, word.settings)
         configured.name = word.text
         return configured
-    }
-}
-
-/// A store as `--store` names it: `NAME[,SETTING=VALUE…]`.
-struct StoreWord: Hashable {
-    var name: String
-    var settings: [String] = []
-
-    /// Both.
-    var text: String { ([name] + settings).joined(separator: ",") }
-
-    /// The place in the list, for a word that ``at(_:)`` made.
-    var place: Int? { name.hasPrefix("#") ? Int(name.dropFirst()) : nil }
-
-    /// The store at a place in the list.
-    static func at(_ place: Int) -> StoreWord { StoreWord(name: "#\(place)") }
-
-    /// The stores of `--store`, repeated or with commas between them; what has an equals sign is a setting of the store
-    /// before it.
-    static func words(_ texts: [String], names: Set<String>) throws -> [StoreWord] {
-        var words: [StoreWord] = []
-        for text in texts {
-            // A store's own name may have commas.
-            for part in names.contains(text) ? [text] : text.split(separator: ",").map(String.init) {
-                if !part.contains("=") || names.contains(part) {
-                    words.append(StoreWord(name: part))
-                } else if words.isEmpty {
-                    throw ValidationError("\(part.debugDescription) is the setting of no store.")
-                } else {
-                    words[words.count - 1].settings.append(part)
-                }
-            }
-        }
-        if let twice = words.first(where: { word in words.count { $0 == word } > 1 }) {
-            throw ValidationError("the store \(twice.text) is named twice.")
-        }
-        return words
     }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import TidelineCommandSupport
 internal import TidelineConformance
 
 /// The stores that a run checks, each with a name, and the words by which its processes find them.

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import TidelineCommandSupport
 internal import TidelineConformance
 
 /// What is said of the checks themselves, without running any.

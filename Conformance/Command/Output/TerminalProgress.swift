@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Synchronization
+internal import TidelineCommandSupport
 internal import TidelineConformance
 
 /// Tells a run as it goes on: a line for each group when it has ended and, for a person who watches, a line that is

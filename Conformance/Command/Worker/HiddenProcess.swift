@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TidelineCommandSupport
 internal import TidelineConformance
 
 /// The processes that the command starts of itself: a worker, which runs checks, and the second process of checks that

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Synchronization
+internal import TidelineCommandSupport
 internal import TidelineConformance
 
 /// A process that runs checks and tells of each, with a folder for temporary files that goes when the process has gone.

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Synchronization
+internal import TidelineCommandSupport
 internal import TidelineConformance
 
 /// Runs checks in processes: when one dies, the check it was in has failed, and another goes on with the rest.

@@ -1,3 +1,5 @@
+internal import TidelineSupport
+
 /// What a disk may have when the power goes at some place in a log of file changes.
 ///
 /// The model is that of a journaling file system on a disk that writes sectors of 512 bytes whole:

@@ -1,3 +1,5 @@
+internal import TidelineSupport
+
 /// Which sectors of pending writes are on the disk all the same.
 struct SectorChoice {
     private let extent: PowerLoss.Extent

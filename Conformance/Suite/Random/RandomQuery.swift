@@ -1,4 +1,5 @@
 package import TidelineStore
+internal import TidelineSupport
 
 /// Queries made from a seed, valid against a definition, over all kinds of nodes.
 package struct RandomQuery: Sendable {

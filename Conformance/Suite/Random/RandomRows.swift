@@ -1,4 +1,5 @@
 package import TidelineStore
+internal import TidelineSupport
 
 /// Tables and rows made from a seed.
 package struct RandomRows: Sendable {

@@ -1,4 +1,5 @@
 internal import TidelineStore
+internal import TidelineSupport
 
 /// A table with random rows in a store, what must be in it, and queries over it.
 final class RandomTable {

@@ -1,4 +1,5 @@
 package import TidelineStore
+package import TidelineSupport
 
 /// Values that stores get wrong, drawn from small pools so that equal and neighbouring ones meet in one table.
 package struct RandomValues: Sendable {

@@ -1,5 +1,6 @@
 internal import Synchronization
 internal import TidelineStore
+internal import TidelineSupport
 
 /// Gathers what a run finds; a report can be had at any moment.
 package final class ReportCollector: Sendable {

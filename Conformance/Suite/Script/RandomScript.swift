@@ -1,4 +1,5 @@
 internal import TidelineStore
+internal import TidelineSupport
 
 /// Scripts made from a seed.
 struct RandomScript {

@@ -1,3 +1,4 @@
+internal import TidelineCommandSupport
 internal import TidelineStore
 internal import Yams
 

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import TidelineCommandSupport
 internal import TidelineLMDB
 internal import TidelineLevelDB
 internal import TidelineMemory

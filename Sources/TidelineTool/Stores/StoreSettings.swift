@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import TidelineCommandSupport
 
 /// The `name=value` settings behind a store's path.
 struct StoreSettings: Sendable {

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Tideline
 internal import TidelineStore
+internal import TidelineSupport
 
 /// `tideline todo status`: what waits, what failed, when it was synced.
 struct StatusCommand: TodoSubcommand {

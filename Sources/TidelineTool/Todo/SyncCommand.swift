@@ -3,6 +3,7 @@ internal import Foundation
 internal import Logging
 internal import Tideline
 internal import TidelineStore
+internal import TidelineSupport
 
 /// `tideline todo sync`: push, then incremental pull.
 struct SyncCommand: TodoSubcommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Testing
+import TidelineCommandSupport
 import TidelineMemory
 
 @testable import TidelineConformance

@@ -1,4 +1,5 @@
 import TidelineStore
+import TidelineSupport
 
 @testable import TidelineConformance
 

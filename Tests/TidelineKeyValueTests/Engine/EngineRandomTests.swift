@@ -2,6 +2,7 @@ import Testing
 import TidelineConformance
 import TidelineKeyValue
 import TidelineStore
+import TidelineSupport
 import TidelineTestSupport
 
 /// Random transactions on an engine and on a model, which must agree at every step.

@@ -1,5 +1,6 @@
 import TidelineConformance
 import TidelineStore
+import TidelineSupport
 
 /// Queries made from a seed that indexes can answer in part: conditions on the columns of one, orders along it.
 struct IndexedQueries {

@@ -2,6 +2,7 @@ import Testing
 import TidelineConformance
 import TidelineMemory
 import TidelineStore
+import TidelineSupport
 import TidelineTestSupport
 
 @testable import TidelineKeyValue

@@ -3,6 +3,7 @@ import Testing
 import TidelineConformance
 import TidelineMemory
 import TidelineStore
+import TidelineSupport
 
 @testable import TidelineKeyValue
 

@@ -3,6 +3,7 @@ import TidelineConformance
 import TidelineKeyValue
 import TidelineMemory
 import TidelineStore
+import TidelineSupport
 
 /// Rows that outlive many definitions, against a model that keeps every value ever given.
 @Suite struct RandomDefinitionTests {

@@ -1,6 +1,7 @@
 import TidelineConformance
 import TidelineKeyValue
 import TidelineStore
+import TidelineSupport
 
 /// What an ordered map is, said as plainly as possible: the measure for those that are made to be fast.
 struct MapModel {

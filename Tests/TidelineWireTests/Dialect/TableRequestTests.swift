@@ -2,6 +2,7 @@ import HTTPTypes
 import Testing
 import TidelineConformance
 import TidelineStore
+import TidelineSupport
 
 @testable import TidelineWire
 

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TidelineConformance
 import TidelineStore
+import TidelineSupport
 
 @testable import TidelineWire
 

@@ -1,6 +1,7 @@
 import Testing
 import TidelineConformance
 import TidelineStore
+import TidelineSupport
 
 @testable import TidelineWire
 

@@ -1,4 +1,5 @@
 internal import TidelineStore
+internal import TidelineSupport
 
 /// A series of commits, and what a store holds after each.
 ///

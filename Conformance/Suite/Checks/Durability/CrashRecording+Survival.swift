@@ -1,4 +1,5 @@
 internal import TidelineStore
+internal import TidelineSupport
 
 extension CrashRecording {
     /// Fails unless the store that a loss of power leaves opens, and holds what there was after some commit.

@@ -1,4 +1,5 @@
 internal import TidelineStore
+internal import TidelineSupport
 
 extension Check {
     /// Damaged files.

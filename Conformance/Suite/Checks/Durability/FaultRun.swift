@@ -1,5 +1,6 @@
 internal import Foundation
 internal import TidelineStore
+internal import TidelineSupport
 
 /// One run of commits on a store of which some file calls fail, and how it went.
 struct FaultRun {

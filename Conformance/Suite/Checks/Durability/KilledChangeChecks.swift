@@ -1,4 +1,5 @@
 internal import TidelineStore
+internal import TidelineSupport
 
 extension Check {
     /// A process that is killed while it does something larger than a commit.

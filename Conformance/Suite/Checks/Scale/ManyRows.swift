@@ -1,4 +1,5 @@
 internal import TidelineStore
+internal import TidelineSupport
 
 /// Rows by their number, cheap to make and to check, for tables of very many.
 struct ManyRows {

@@ -1,4 +1,5 @@
 internal import TidelineStore
+internal import TidelineSupport
 
 extension Check {
     /// Definitions at random, beside a model of the rows.

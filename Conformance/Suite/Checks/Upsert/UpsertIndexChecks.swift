@@ -1,4 +1,5 @@
 internal import TidelineStore
+internal import TidelineSupport
 
 extension Check {
     /// The indexes of a table through its upserts.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TidelineSupport
 
 /// One thing done to one file of a closed store.
 struct Damage: Codable, Sendable, CustomStringConvertible {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import TidelineStore
+internal import TidelineSupport
 
 /// A store with ``KnownContent`` whose files are damaged, each copy in another way.
 struct DamageSample {

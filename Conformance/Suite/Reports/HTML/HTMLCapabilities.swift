@@ -1,3 +1,5 @@
+internal import TidelineSupport
+
 /// What each store declares, side by side.
 struct HTMLCapabilities {
     let stores: [StoreReport]

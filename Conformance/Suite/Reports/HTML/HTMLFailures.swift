@@ -1,3 +1,5 @@
+internal import TidelineSupport
+
 /// What failed, at the top of the page, with the way to all that is known of it.
 struct HTMLFailures {
     let report: ConformanceReport

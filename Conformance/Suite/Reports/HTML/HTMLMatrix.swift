@@ -1,3 +1,5 @@
+internal import TidelineSupport
+
 /// The checks beside the stores, group by group. A check opens to its promise's reasons and what was found.
 struct HTMLMatrix {
     let report: ConformanceReport

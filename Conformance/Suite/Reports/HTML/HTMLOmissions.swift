@@ -1,3 +1,5 @@
+internal import TidelineSupport
+
 /// What did not run, and why.
 struct HTMLOmissions {
     let report: ConformanceReport

@@ -1,3 +1,5 @@
+internal import TidelineSupport
+
 /// The frame of the page: its head with styles, and its end with the script.
 enum HTMLPage {
     /// Everything up to and with the start of the body. Nothing is loaded from anywhere.

@@ -1,3 +1,5 @@
+internal import TidelineSupport
+
 /// A report as one HTML page that needs nothing else: it compares the stores side by side, can be filtered where scripts
 /// run and is whole where they do not, and is readable on a phone.
 public struct HTMLReport: ReportWriter {

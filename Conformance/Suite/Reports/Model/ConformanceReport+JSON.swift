@@ -1,4 +1,5 @@
 public import Foundation
+internal import TidelineSupport
 
 extension ConformanceReport {
     /// Reads a report back.

@@ -1,4 +1,5 @@
 internal import Foundation
+public import TidelineSupport
 
 /// What a run found: everything that a report of any form is made of.
 ///

@@ -1,3 +1,5 @@
+internal import TidelineSupport
+
 extension CheckStatus {
     /// The status as reports have it, such as `known failure`.
     public var title: String { Words.title(self) }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TidelineSupport
 
 /// How reports say things, alike in every form.
 enum Words {

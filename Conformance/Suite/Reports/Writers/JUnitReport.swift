@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TidelineSupport
 
 /// A report as JUnit's XML, which continuous integration shows: a suite for each store, a case for each check.
 ///

@@ -1,3 +1,5 @@
+internal import TidelineSupport
+
 /// A report as Markdown: the profiles that each store reaches, and a table of checks and stores for each group.
 public struct MarkdownReport: ReportWriter {
     /// A writer.

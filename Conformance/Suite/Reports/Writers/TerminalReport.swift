@@ -1,3 +1,5 @@
+public import TidelineSupport
+
 /// The end of a run as one reads it on a terminal: failures with all that is known of them, what did not run and why,
 /// and a summary.
 public struct TerminalReport: ReportWriter {

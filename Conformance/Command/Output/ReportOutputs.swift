@@ -1,45 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
+internal import TidelineCommandSupport
 internal import TidelineConformance
-
-/// Where a report goes: a file, or standard output.
-struct Output: Sendable {
-    /// Standard output.
-    static let standard = Output()
-
-    /// The path; nil for standard output.
-    let path: String?
-
-    private init() { path = nil }
-
-    /// An output at a path, `-` for standard output.
-    /// - Throws: `ValidationError` when nothing can be written there, which is found out before a long run.
-    init(path: String, option: String) throws {
-        guard path != "-" else {
-            self.path = nil
-            return
-        }
-        self.path = path
-        let isNew = access(path, F_OK) != 0
-        let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
-        guard file >= 0 else {
-            let reason = String(cString: strerror(errno))
-            throw ValidationError("\(option): \(path.debugDescription) cannot be written: \(reason).")
-        }
-        close(file)
-        // A run that is given up leaves no empty file.
-        if isNew { unlink(path) }
-    }
-
-    /// Writes all of a text; a file gets it at once or keeps what it had.
-    func write(_ text: String) throws {
-        guard let path else { return FileHandle.standardOutput.write(Data(text.utf8)) }
-        let isFile =
-            (try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType) ?? .typeRegular
-        try Data(text.utf8).write(
-            to: URL(fileURLWithPath: path), options: isFile == .typeRegular ? .atomic : [])
-    }
-}
 
 /// The reports that were asked for, each with where it goes.
 struct ReportOutputs: Sendable {

@@ -1,9 +1,9 @@
 /// Texts of stores and checks as each form of report can hold them: a store's text neither ends a tag or a cell nor
 /// commands a terminal.
-enum Escape {
+package enum Escape {
     /// For XML and HTML, in text and in quoted attributes. What XML 1.0 cannot hold, not even as a reference, becomes
     /// visible, as Swift would write it.
-    static func markup(_ text: String) -> String {
+    package static func markup(_ text: String) -> String {
         map(text) { scalar in
             switch scalar {
             case "&": "&amp;"
@@ -19,10 +19,10 @@ enum Escape {
     }
 
     /// For text within an element that keeps its lines, such as `pre`: line ends stay as they are.
-    static func markupLines(_ text: String) -> String { markup(text).replacing("&#10;", with: "\n") }
+    package static func markupLines(_ text: String) -> String { markup(text).replacing("&#10;", with: "\n") }
 
     /// For one cell of a Markdown table, or one line.
-    static func markdown(_ text: String) -> String {
+    package static func markdown(_ text: String) -> String {
         map(line(text)) { scalar in
             switch scalar {
             case "&": "&amp;"
@@ -34,12 +34,12 @@ enum Escape {
     }
 
     /// For a terminal: control characters become visible, but for line ends.
-    static func terminal(_ text: String) -> String {
+    package static func terminal(_ text: String) -> String {
         map(text) { $0 == "\n" ? nil : isControl($0) ? visible($0) : nil }
     }
 
     /// On one line, control characters visible.
-    static func line(_ text: String) -> String { terminal(text).replacing("\n", with: " ") }
+    package static func line(_ text: String) -> String { terminal(text).replacing("\n", with: " ") }
 
     private static func map(_ text: String, _ escaped: (Unicode.Scalar) -> String?) -> String {
         text.unicodeScalars.reduce(into: "") { result, scalar in

@@ -1,20 +1,23 @@
 /// ` Did you mean "x"?` for the nearest of `names` when one is near enough to be a slip, else nothing.
-func suggestion(for word: String, among names: some Sequence<String>) -> String {
+package func suggestion(for word: String, among names: some Sequence<String>) -> String {
     let near = names.map { (name: $0, distance: editDistance(Array(word.lowercased()), Array($0.lowercased()))) }
         .min { $0.distance < $1.distance }
     guard let near, near.distance <= (word.count + 1) / 3 else { return "" }
     return " Did you mean \(near.name.debugDescription)?"
 }
 
-/// How many letters must be put in, taken out or changed.
+/// How many letters must be put in, taken out, changed or swapped with their neighbour.
 private func editDistance(_ a: [Character], _ b: [Character]) -> Int {
+    var beforeLast: [Int] = []
     var last = Array(0...b.count)
     for i in a.indices {
         var row = [i + 1]
         for j in b.indices {
-            row.append(min(last[j + 1] + 1, row[j] + 1, last[j] + (a[i] == b[j] ? 0 : 1)))
+            var least = min(last[j + 1] + 1, row[j] + 1, last[j] + (a[i] == b[j] ? 0 : 1))
+            if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { least = min(least, beforeLast[j - 1] + 1) }
+            row.append(least)
         }
-        last = row
+        (beforeLast, last) = (last, row)
     }
     return last[b.count]
 }

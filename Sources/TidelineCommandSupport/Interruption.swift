@@ -2,15 +2,15 @@ internal import Foundation
 internal import Synchronization
 
 /// Calls back when the process is asked to end, by Ctrl-C or by SIGTERM; a second time, the process ends at once.
-final class Interruption: Sendable {
+package final class Interruption: Sendable {
     /// The exit status of a run that was interrupted.
-    static let status: Int32 = 130
+    package static let status: Int32 = 130
 
     // Dispatch sources may be used from any thread.
     private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
     private let count = Mutex(0)
 
-    init(_ body: @escaping @Sendable () -> Void) {
+    package init(_ body: @escaping @Sendable () -> Void) {
         // The signals must not end the process before the source tells of them.
         sources = [SIGINT, SIGTERM].map { number in
             signal(number, SIG_IGN)
@@ -31,23 +31,25 @@ final class Interruption: Sendable {
     }
 
     /// From now on the signals end the process, as usual.
-    func end() {
+    package func end() {
         for source in sources { source.cancel() }
         for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
     }
 
     /// Waits for the process to end, which the interruption does.
-    func forever() async -> Never {
+    package func forever() async -> Never {
         while true { try? await Task.sleep(for: .seconds(3600)) }
     }
 }
 
 /// Whether a run is being finished: it is finished once, be it by its own end or by an interruption.
-final class Ending: Sendable {
+package final class Ending: Sendable {
     private let hasBegun = Mutex(false)
 
+    package init() {}
+
     /// True for the first who asks.
-    func begin() -> Bool {
+    package func begin() -> Bool {
         hasBegun.withLock { hasBegun in
             defer { hasBegun = true }
             return !hasBegun

@@ -1,12 +1,18 @@
 /// Columns of text, aligned.
-struct TextTable {
+package struct TextTable {
     /// The cells, row by row; the first row is the heading.
-    var rows: [[String]]
+    package var rows: [[String]]
     /// Which columns have numbers, which end below each other.
-    var numbers: Set<Int> = []
+    package var numbers: Set<Int> = []
+
+    /// A table.
+    package init(rows: [[String]], numbers: Set<Int> = []) {
+        self.rows = rows
+        self.numbers = numbers
+    }
 
     /// The lines, without blanks at their ends.
-    var lines: [String] {
+    package var lines: [String] {
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in
             rows.map { $0.indices.contains(column) ? $0[column].count : 0 }.max() ?? 0
