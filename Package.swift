@@ -27,6 +27,8 @@ let package = Package(
         .library(name: "TidelineConformance", targets: ["TidelineConformance"]),
         .library(name: "TidelineConformanceCommand", targets: ["TidelineConformanceCommand"]),
         .library(name: "TidelineFaults", targets: ["TidelineFaults"]),
+        .library(name: "TidelineBenchmark", targets: ["TidelineBenchmark"]),
+        .library(name: "TidelineBenchmarkCommand", targets: ["TidelineBenchmarkCommand"]),
         .executable(name: "tideline", targets: ["TidelineTool"]),
     ],
     dependencies: [
@@ -36,6 +38,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -147,12 +150,51 @@ let package = Package(
             swiftSettings: settings
         ),
 
+        // How fast a store is: the workloads, measuring and reports, alone and as a command.
+        .target(
+            name: "TidelineBenchmark",
+            dependencies: [
+                "Tideline", "TidelineMemory", "TidelineServer", "TidelineStore", "TidelineSupport", "TidelineWire",
+                httpTypes,
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ],
+            path: "Benchmarks/Suite",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "TidelineBenchmarkCommand",
+            dependencies: [
+                "TidelineBenchmark", "TidelineCommandSupport", "TidelineStore", "TidelineSupport", argumentParser,
+            ],
+            path: "Benchmarks/Command",
+            swiftSettings: settings
+        ),
+        // The same work on the engines' own C interfaces: the limit that the stores are held against.
+        // Of simdjson, pkg-config tells a flag that the package manager refuses, and none that is needed.
+        .systemLibrary(
+            name: "CSimdJSON",
+            path: "Benchmarks/CSimdJSON",
+            providers: [.apt(["libsimdjson-dev"]), .brew(["simdjson"])]
+        ),
+        .target(
+            name: "CBaselines",
+            dependencies: ["CSQLite", "CLMDB", "CLevelDB", "CSimdJSON"],
+            path: "Benchmarks/CBaselines"
+        ),
+        .target(
+            name: "TidelineBaselines",
+            dependencies: ["CBaselines", "TidelineBenchmark", "TidelineStore"],
+            path: "Benchmarks/Baselines",
+            swiftSettings: settings
+        ),
+
         // The command-line tool.
         .executableTarget(
             name: "TidelineTool",
             dependencies: [
                 "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineStore",
                 "TidelineSupport", "TidelineCommandSupport",
+                "TidelineBaselines", "TidelineBenchmark", "TidelineBenchmarkCommand",
                 "TidelineConformance", "TidelineConformanceCommand", "TidelineFaults",
                 "TidelineLMDB", "TidelineLevelDB", "TidelineMemory", "TidelineSQLite",
                 argumentParser, httpTypes, logging, nioCore, nioPosix,
@@ -227,6 +269,15 @@ let package = Package(
                 "TidelineCommandSupport", "StoreProbe",
                 "CommandProbe",
                 argumentParser,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "TidelineBenchmarkTests",
+            dependencies: [
+                "SortedFileStore", "Tideline", "TidelineBaselines", "TidelineBenchmark", "TidelineBenchmarkCommand",
+                "TidelineCommandSupport", "TidelineMemory", "TidelineServer", "TidelineStore", "TidelineSupport",
+                "TidelineTestStores", "TidelineTestSupport", "TidelineWire", argumentParser, httpTypes,
             ],
             swiftSettings: settings
         ),
@@ -311,5 +362,6 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-    ]
+    ],
+    cxxLanguageStandard: .cxx17
 )

@@ -1,0 +1,1 @@
+// Subjects over the baselines in C.

@@ -1,0 +1,15 @@
+public import TidelineStore
+
+/// Whole rows that are written in one transaction, made before the time is taken.
+public final class RowBatch: Sendable {
+    /// The rows, packed.
+    public let packed: PackedRows
+    /// The same as `Row` values; empty where no work needs them.
+    public let rows: [Row]
+
+    /// A batch of packed rows.
+    public init(_ packed: consuming PackedRows, rows: [Row] = []) {
+        self.packed = packed
+        self.rows = rows
+    }
+}

@@ -1,0 +1,27 @@
+internal import Foundation
+internal import Histogram
+
+/// Takes the times of single operations. It belongs to one thread.
+public final class LatencySink {
+    /// How many operations lie between two that are timed where one of many is taken.
+    public static let sampling = 16
+
+    private(set) var histogram = Histogram<UInt64>(
+        lowestDiscernibleValue: 1, highestTrackableValue: 3_600_000_000_000, numberOfSignificantValueDigits: .three)
+
+    /// An empty one.
+    public init() {}
+
+    /// Nanoseconds of a clock that only goes forward.
+    public static var now: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+
+    /// Notes an operation that began at `start`, as ``now`` told it, and has just ended.
+    public func note(since start: UInt64) { note(nanoseconds: Self.now - start) }
+
+    /// Notes an operation of that length.
+    public func note(nanoseconds: UInt64) { histogram.record(min(max(nanoseconds, 1), 3_600_000_000_000)) }
+}

@@ -1,0 +1,116 @@
+public import TidelineStore
+public import TidelineSupport
+
+/// Everything a run found: what every form of report is made from, and what a later run is compared with.
+public struct BenchmarkReport: Sendable, Hashable, Codable {
+    /// The form of the JSON, `tideline-bench/1`; it changes when a reader of the old form would misread the new.
+    public var schema = Self.currentSchema
+    /// Where and when it ran.
+    public var environment: BenchmarkEnvironment
+    /// What was measured, and how.
+    public var settings: BenchmarkSettings
+    /// Who was measured.
+    public var subjects: [SubjectDescription]
+    /// What was found, workload by workload, and within each by the number of rows.
+    public var results: [WorkloadResult]
+    /// Whether the run was interrupted, so that some is missing.
+    public var isInterrupted = false
+
+    /// The form that this version writes.
+    public static let currentSchema = "tideline-bench/1"
+}
+
+/// Where and when a run took place.
+public struct BenchmarkEnvironment: Sendable, Hashable, Codable {
+    /// System, kernel, compiler, date.
+    public var host: ReportEnvironment
+    /// The processor's name, as the system tells it.
+    public var processor: String
+    /// The machine's memory in bytes.
+    public var memory: Int
+    /// The folder's file system, such as `ext4`.
+    public var fileSystem: String
+    /// The commit that was built, with `+` behind it where files were changed; nil when not known.
+    public var commit: String?
+}
+
+/// A subject, as reports tell of it.
+public struct SubjectDescription: Sendable, Hashable, Codable {
+    public var name: String
+    public var kind: BenchmarkSubject.Kind
+    public var engine: String
+    public var engineVersion: String?
+    public var settings: [String]
+    public var durability: StoreCapabilities.Durability
+}
+
+/// What was found of one workload with one number of rows.
+public struct WorkloadResult: Sendable, Hashable, Codable {
+    public var id: String
+    public var group: WorkloadGroup
+    public var title: String
+    public var explanation: String
+    /// What is counted, such as `row`.
+    public var unit: String
+    /// How many units one repetition does.
+    public var units: Int
+    /// How many rows the table had.
+    public var rows: Int
+    /// One for each subject that does it.
+    public var subjects: [SubjectResult]
+}
+
+/// What was found of one subject in one workload.
+public struct SubjectResult: Sendable, Hashable, Codable {
+    /// The subject's name.
+    public var subject: String
+    /// The repetitions, in their order: the *n*th of each subject ran beside each other.
+    public var samples: [Sample]
+    /// The times of single operations, of all repetitions together; nil where none was noted.
+    public var latency: LatencySummary?
+    /// Why there is no figure, or none that counts: the work is not this subject's, it failed, or its answer was wrong.
+    public var failure: Failure?
+
+    /// Why there is no figure.
+    public struct Failure: Sendable, Hashable, Codable {
+        public enum Kind: String, Sendable, Codable {
+            case notApplicable
+            case failed
+            case wrongAnswer
+        }
+        public var kind: Kind
+        public var reason: String
+    }
+}
+
+/// One repetition.
+public struct Sample: Sendable, Hashable, Codable {
+    /// The time on the wall clock, in seconds.
+    public var seconds: Double
+    /// The time on all processors, of system and program, in seconds.
+    public var cpuSeconds: Double
+    /// By how many bytes the process' memory grew at its highest.
+    public var peakMemory: Int?
+    /// How many bytes were given to the disk.
+    public var bytesWritten: Int?
+    /// How many bytes the files had afterwards.
+    public var fileSize: Int?
+}
+
+/// The distribution of the times of operations, in nanoseconds.
+public struct LatencySummary: Sendable, Hashable, Codable {
+    public var count: Int
+    public var p50: UInt64
+    public var p90: UInt64
+    public var p99: UInt64
+    public var p999: UInt64
+    public var max: UInt64
+    /// The distribution's curve: shares of all operations, each with the time in which they end.
+    public var curve: [Point]
+
+    /// A point of the curve.
+    public struct Point: Sendable, Hashable, Codable {
+        public var share: Double
+        public var nanoseconds: UInt64
+    }
+}

@@ -1,0 +1,4 @@
+extension Workload {
+    /// Those that any database does.
+    static func storeWorkloads(_ settings: BenchmarkSettings, rows: Int) -> [Workload] { [] }
+}
