@@ -36,19 +36,29 @@ public struct BenchmarkEnvironment: Sendable, Hashable, Codable {
 
 /// A subject, as reports tell of it.
 public struct SubjectDescription: Sendable, Hashable, Codable {
+    /// ``BenchmarkSubject/name``.
     public var name: String
+    /// ``BenchmarkSubject/kind``.
     public var kind: BenchmarkSubject.Kind
+    /// ``BenchmarkSubject/engine``.
     public var engine: String
+    /// ``BenchmarkSubject/engineVersion``.
     public var engineVersion: String?
+    /// ``BenchmarkSubject/settings``.
     public var settings: [String]
+    /// ``BenchmarkSubject/durability``.
     public var durability: StoreCapabilities.Durability
 }
 
 /// What was found of one workload with one number of rows.
 public struct WorkloadResult: Sendable, Hashable, Codable {
+    /// ``Workload/id``.
     public var id: String
+    /// ``Workload/group``.
     public var group: WorkloadGroup
+    /// ``Workload/title``.
     public var title: String
+    /// ``Workload/explanation``.
     public var explanation: String
     /// What is counted, such as `row`.
     public var unit: String
@@ -68,17 +78,25 @@ public struct SubjectResult: Sendable, Hashable, Codable {
     public var samples: [Sample]
     /// The times of single operations, of all repetitions together; nil where none was noted.
     public var latency: LatencySummary?
+    /// How many bytes the files had when they were compacted after the last repetition; nil where they were not.
+    public var compactedSize: Int?
     /// Why there is no figure, or none that counts: the work is not this subject's, it failed, or its answer was wrong.
     public var failure: Failure?
 
     /// Why there is no figure.
     public struct Failure: Sendable, Hashable, Codable {
+        /// What kind of a reason it is.
         public enum Kind: String, Sendable, Codable {
+            /// The work is not this subject's.
             case notApplicable
+            /// The work threw an error.
             case failed
+            /// What it came to differs from what the others, or the rows themselves, say.
             case wrongAnswer
         }
+        /// What kind of a reason it is.
         public var kind: Kind
+        /// The reason in words, such as the error's.
         public var reason: String
     }
 }
@@ -99,18 +117,26 @@ public struct Sample: Sendable, Hashable, Codable {
 
 /// The distribution of the times of operations, in nanoseconds.
 public struct LatencySummary: Sendable, Hashable, Codable {
+    /// How many operations were timed.
     public var count: Int
+    /// The time in which half of them ended.
     public var p50: UInt64
+    /// The time in which nine of ten ended.
     public var p90: UInt64
+    /// The time in which 99 of 100 ended.
     public var p99: UInt64
+    /// The time in which 999 of 1,000 ended.
     public var p999: UInt64
+    /// The time of the longest.
     public var max: UInt64
-    /// The distribution's curve: shares of all operations, each with the time in which they end.
+    /// The distribution's curve, from the least share on: shares of all operations, each with the time in which they end.
     public var curve: [Point]
 
     /// A point of the curve.
     public struct Point: Sendable, Hashable, Codable {
+        /// A share of all operations, from 0 to 1.
         public var share: Double
+        /// The time in which they end.
         public var nanoseconds: UInt64
     }
 }
