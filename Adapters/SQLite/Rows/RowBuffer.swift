@@ -51,10 +51,11 @@ final class RowBuffer {
     }
 
     private func packID(_ handle: OpaquePointer, _ end: inout Int) throws(StoreError) {
-        switch (shape.idType, sqlite3_column_type(handle, 0)) {
-        case (.int, SQLITE_INTEGER): append(sqlite3_column_int64(handle, 0), &end)
+        let value = sqlite3_column_value(handle, 0)
+        switch (shape.idType, sqlite3_value_type(value)) {
+        case (.int, SQLITE_INTEGER): append(sqlite3_value_int64(value), &end)
         case (.string, SQLITE_TEXT):
-            let bytes = Self.bytes(handle, 0)
+            let bytes = Self.bytes(value)
             guard !bytes.isEmpty, isValidUTF8(bytes) else { throw damaged(handle, "id", "is no valid text") }
             append(bytes, &end)
         default: throw damaged(handle, "id", "is of another type than was stored")
@@ -62,24 +63,27 @@ final class RowBuffer {
     }
 
     /// Writes a column's bytes to the end, then its tag and where it ends.
+    ///
+    /// The column's value is asked for once, as each call that names a column looks it up anew. SQLite allows that for a
+    /// connection that one thread uses at a time.
     private func pack(_ handle: OpaquePointer, _ index: Int, _ end: inout Int) throws(StoreError) {
-        let column = Int32(truncatingIfNeeded: index + 1)
+        let value = sqlite3_column_value(handle, Int32(truncatingIfNeeded: index + 1))
         let tag: RowTag
-        switch (types[index], sqlite3_column_type(handle, column)) {
+        switch (types[index], sqlite3_value_type(value)) {
         case (_, SQLITE_NULL): tag = .null
-        case (.string, SQLITE_TEXT): tag = try packText(handle, index, .string, &end)
-        case (.json, SQLITE_TEXT): tag = try packText(handle, index, .json, &end)
-        case (.bool, SQLITE_INTEGER): tag = try bool(handle, index)
-        case (.timestamp, SQLITE_INTEGER): tag = try packTimestamp(handle, index, &end)
+        case (.string, SQLITE_TEXT): tag = try packText(handle, value, index, .string, &end)
+        case (.json, SQLITE_TEXT): tag = try packText(handle, value, index, .json, &end)
+        case (.bool, SQLITE_INTEGER): tag = try bool(handle, value, index)
+        case (.timestamp, SQLITE_INTEGER): tag = try packTimestamp(handle, value, index, &end)
         case (.int, SQLITE_INTEGER):
-            append(sqlite3_column_int64(handle, column), &end)
+            append(sqlite3_value_int64(value), &end)
             tag = .int
         case (.double, SQLITE_FLOAT):
-            append(Int64(bitPattern: sqlite3_column_double(handle, column).bitPattern), &end)
+            append(Int64(bitPattern: sqlite3_value_double(value).bitPattern), &end)
             tag = .double
-        case (.double, SQLITE_INTEGER): tag = try packWholeDouble(handle, index, &end)
+        case (.double, SQLITE_INTEGER): tag = try packWholeDouble(handle, value, index, &end)
         case (.bytes, SQLITE_BLOB):
-            append(Self.bytes(handle, column), &end)
+            append(Self.bytes(value), &end)
             tag = .bytes
         default: throw damaged(handle, shape.columns[index].name, "is of another type than its column")
         }
@@ -90,16 +94,16 @@ final class RowBuffer {
     }
 
     private func packText(
-        _ handle: OpaquePointer, _ index: Int, _ tag: RowTag, _ end: inout Int
+        _ handle: OpaquePointer, _ value: OpaquePointer?, _ index: Int, _ tag: RowTag, _ end: inout Int
     ) throws(StoreError) -> RowTag {
-        let bytes = Self.bytes(handle, Int32(truncatingIfNeeded: index + 1))
+        let bytes = Self.bytes(value)
         guard isValidUTF8(bytes) else { throw damaged(handle, shape.columns[index].name, "is no valid UTF-8") }
         append(bytes, &end)
         return tag
     }
 
-    private func bool(_ handle: OpaquePointer, _ index: Int) throws(StoreError) -> RowTag {
-        switch sqlite3_column_int64(handle, Int32(truncatingIfNeeded: index + 1)) {
+    private func bool(_ handle: OpaquePointer, _ value: OpaquePointer?, _ index: Int) throws(StoreError) -> RowTag {
+        switch sqlite3_value_int64(value) {
         case 0: return .false
         case 1: return .true
         default: throw damaged(handle, shape.columns[index].name, "is neither 0 nor 1")
@@ -107,9 +111,9 @@ final class RowBuffer {
     }
 
     private func packTimestamp(
-        _ handle: OpaquePointer, _ index: Int, _ end: inout Int
+        _ handle: OpaquePointer, _ value: OpaquePointer?, _ index: Int, _ end: inout Int
     ) throws(StoreError) -> RowTag {
-        let ticks = sqlite3_column_int64(handle, Int32(truncatingIfNeeded: index + 1))
+        let ticks = sqlite3_value_int64(value)
         guard Timestamp(ticks: ticks) != nil else {
             throw damaged(handle, shape.columns[index].name, "is outside of the years 1 to 9999")
         }
@@ -119,9 +123,9 @@ final class RowBuffer {
 
     /// Who edits the file from outside may write 5 for 5.0.
     private func packWholeDouble(
-        _ handle: OpaquePointer, _ index: Int, _ end: inout Int
+        _ handle: OpaquePointer, _ value: OpaquePointer?, _ index: Int, _ end: inout Int
     ) throws(StoreError) -> RowTag {
-        let number = sqlite3_column_int64(handle, Int32(truncatingIfNeeded: index + 1))
+        let number = sqlite3_value_int64(value)
         guard let double = Double(exactly: number) else {
             throw damaged(handle, shape.columns[index].name, "is an integer that no double holds")
         }
@@ -155,15 +159,16 @@ final class RowBuffer {
     }
 
     /// The bytes of a text or blob. Asking for a text's bytes as a blob spares SQLite a copy with a NUL at the end.
-    private static func bytes(_ handle: OpaquePointer, _ column: Int32) -> UnsafeRawBufferPointer {
-        let start = sqlite3_column_blob(handle, column)
-        return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column)))
+    private static func bytes(_ value: OpaquePointer?) -> UnsafeRawBufferPointer {
+        let start = sqlite3_value_blob(value)
+        return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
     }
 
     private func damaged(_ handle: OpaquePointer, _ column: String, _ what: String) -> StoreError {
         let id =
             sqlite3_column_type(handle, 0) == SQLITE_INTEGER
-            ? String(sqlite3_column_int64(handle, 0)) : String(decoding: Self.bytes(handle, 0), as: UTF8.self)
+            ? String(sqlite3_column_int64(handle, 0))
+            : String(decoding: Self.bytes(sqlite3_column_value(handle, 0)), as: UTF8.self)
         return StoreError(
             .corrupt, "a stored value \(what)", table: table.schema.name, column: column, id: id)
     }
