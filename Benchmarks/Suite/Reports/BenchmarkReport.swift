@@ -13,8 +13,12 @@ public struct BenchmarkReport: Sendable, Hashable, Codable {
     public var subjects: [SubjectDescription]
     /// What was found, workload by workload, and within each by the number of rows.
     public var results: [WorkloadResult]
+    /// How big the databases were when all was done, subject by subject for each number of rows.
+    public var sizes: [DatabaseSize] = []
     /// Whether the run was interrupted, so that some is missing.
     public var isInterrupted = false
+    /// Why the run ended early by itself, such as that the disk was full; nil when it did not.
+    public var stopReason: String?
 
     /// The form that this version writes.
     public static let currentSchema = "tideline-bench/1"
@@ -99,6 +103,20 @@ public struct SubjectResult: Sendable, Hashable, Codable {
         /// The reason in words, such as the error's.
         public var reason: String
     }
+}
+
+/// The size of a subject's database that holds all rows, after every workload that used it.
+public struct DatabaseSize: Sendable, Hashable, Codable {
+    /// The subject's name.
+    public var subject: String
+    /// How many rows the table has.
+    public var rows: Int
+    /// Whether the table has the index; see ``BenchmarkTable/isIndexed``.
+    public var isIndexed: Bool
+    /// How many bytes the files of the closed database have.
+    public var bytes: Int
+    /// How many they have after they were made as small as they get; nil where nothing is known to do it.
+    public var compactedBytes: Int?
 }
 
 /// One repetition.
