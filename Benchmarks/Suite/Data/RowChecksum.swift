@@ -1,3 +1,5 @@
+public import TidelineStore
+
 /// What the rows that were read held, as one number, so that each value must be read and the answers of all subjects can be
 /// compared: the sum, over the rows, of each row's number; wrapping.
 ///
@@ -24,7 +26,39 @@ public enum RowChecksum {
         return UInt64(bytes.count) &+ UInt64(first) << 8 &+ UInt64(last) << 16
     }
 
+    /// What a text counts as.
+    @inlinable
+    public static func value(of text: String) -> UInt64 {
+        var text = text
+        return text.withUTF8 { value(of: UnsafeRawBufferPointer($0)) }
+    }
+
     /// What a truth value counts as.
     @inlinable
     public static func value(of bool: Bool) -> UInt64 { bool ? 1 : 2 }
+
+    /// What an integer counts as.
+    @inlinable
+    public static func value(of integer: Int64) -> UInt64 { UInt64(bitPattern: integer) }
+
+    /// What any value counts as; one that is absent as null does.
+    public static func value(of value: Value?) -> UInt64 {
+        switch value {
+        case nil, .null: null
+        case .bool(let bool): self.value(of: bool)
+        case .int(let integer): self.value(of: integer)
+        case .double(let double): double.bitPattern
+        case .string(let text), .json(let text): self.value(of: text)
+        case .timestamp(let instant): self.value(of: instant.ticks)
+        case .bytes(let bytes): bytes.withUnsafeBytes { self.value(of: $0) }
+        }
+    }
+
+    /// A row's number, from its id and the values of its columns in order.
+    public static func number(id: RowID, values: [Value]) -> UInt64 {
+        var number = start
+        mix(&number, value(of: id.value))
+        for value in values { mix(&number, self.value(of: value)) }
+        return number
+    }
 }

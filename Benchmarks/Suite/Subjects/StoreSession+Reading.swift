@@ -1,0 +1,93 @@
+internal import TidelineStore
+
+extension StoreSession {
+    /// Reads each row in a transaction of its own.
+    func getEach(_ ids: [RowID], _ access: Work.Access, _ now: Opened, _ latencies: LatencySink) throws -> Answer {
+        var answer = Answer()
+        for id in ids {
+            try latencies.time { try now.store.read { try get(id, access, now, $0, &answer) } }
+        }
+        return answer
+    }
+
+    /// Reads all rows in one transaction.
+    func getInOne(_ ids: [RowID], _ access: Work.Access, _ now: Opened, _ latencies: LatencySink) throws -> Answer {
+        var answer = Answer()
+        try now.store.read { reader in
+            for (place, id) in ids.enumerated() {
+                if place % LatencySink.sampling == 0 {
+                    try latencies.time { try get(id, access, now, reader, &answer) }
+                } else {
+                    try get(id, access, now, reader, &answer)
+                }
+            }
+        }
+        return answer
+    }
+
+    /// Reads one row, if there is one of that id.
+    @inline(__always)
+    func get(
+        _ id: RowID, _ access: Work.Access, _ now: Opened, _ reader: some StoreReader, _ answer: inout Answer
+    ) throws {
+        let name = table.schema.name
+        let number =
+            switch access {
+            case .view: try reader.withRow(in: name, id: id) { now.columns.number(viewing: $0) }
+            case .typed: try reader.withRow(in: name, id: id) { now.columns.number(typed: $0) }
+            case .row: try reader.row(in: name, id: id).map { now.columns.number($0) }
+            }
+        guard let number else { return }
+        answer.count += 1
+        answer.checksum &+= number
+    }
+
+    /// Reads all rows.
+    func scan(_ access: Work.Access, _ now: Opened, _ latencies: LatencySink) throws -> Answer {
+        let query = Query(table.schema.name)
+        return try latencies.time {
+            try now.store.read { reader in
+                switch access {
+                case .view: try sum(query, reader) { now.columns.number(viewing: $0) }
+                case .typed: try sum(query, reader) { now.columns.number(typed: $0) }
+                case .row: try sum(query, reader) { now.columns.number($0.owned()) }
+                }
+            }
+        }
+    }
+
+    /// Answers each query, all its rows read where they lie.
+    func find(_ filters: [RowFilter], limit: Int, _ now: Opened, _ latencies: LatencySink) throws -> Answer {
+        var answer = Answer()
+        for filter in filters {
+            answer += try latencies.time {
+                let query = filter.query(table).limit(limit)
+                return try now.store.read { try sum(query, $0) { now.columns.number(viewing: $0) } }
+            }
+        }
+        return answer
+    }
+
+    /// Counts what each query finds.
+    func count(_ filters: [RowFilter], _ now: Opened, _ latencies: LatencySink) throws -> Answer {
+        var answer = Answer()
+        for filter in filters {
+            answer.count += try latencies.time { try now.store.read { try $0.count(filter.query(table)) } }
+        }
+        return answer
+    }
+
+    /// How many rows a query finds, and their numbers, each times its place.
+    @inline(__always)
+    func sum(
+        _ query: Query, _ reader: some StoreReader, _ number: (borrowing RowView) -> UInt64
+    ) throws -> Answer {
+        var answer = Answer()
+        try reader.scan(query) { row in
+            answer.count += 1
+            answer.checksum &+= number(row) &* UInt64(answer.count)
+            return .next
+        }
+        return answer
+    }
+}

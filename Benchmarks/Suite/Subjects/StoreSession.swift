@@ -1,0 +1,84 @@
+internal import Synchronization
+internal import TidelineStore
+
+/// A local store at work, used as an app would that wants its speed: whole transactions, rows read where they lie, columns
+/// found once.
+final class StoreSession<Store: LocalStore>: BenchmarkSession {
+    /// The store with what is found out once about its table.
+    struct Opened: Sendable {
+        let store: Store
+        let shape: RowShape
+        let columns: BenchmarkColumns
+    }
+
+    let table: BenchmarkTable
+    private let opened: Mutex<Opened>
+    private let reopening: @Sendable () throws -> Store
+
+    /// A session with an open store, in which it defines the table.
+    init(_ store: Store, table: BenchmarkTable, reopening: @escaping @Sendable () throws -> Store) throws {
+        self.table = table
+        self.reopening = reopening
+        opened = Mutex(try Self.define(table, in: store))
+    }
+
+    private static func define(_ table: BenchmarkTable, in store: Store) throws -> Opened {
+        do {
+            try store.define([table.schema])
+            let shape = try store.read { try $0.shape(of: table.schema.name) }
+            return Opened(store: store, shape: shape, columns: try BenchmarkColumns(shape))
+        } catch {
+            try? store.close()
+            throw error
+        }
+    }
+
+    /// The store as it is open now.
+    var now: Opened { opened.withLock { $0 } }
+
+    func perform(_ work: Work, noting latencies: LatencySink) throws -> Answer {
+        let now = now
+        return switch work {
+        case .reopen(let times, let id): try reopen(times: times, reading: id, latencies)
+        case .upsert(let batches): try upsert(batches, now, latencies)
+        case .upsertRows(let batches): try upsertRows(batches, now, latencies)
+        case .get(let ids, let access, .each): try getEach(ids, access, now, latencies)
+        case .get(let ids, let access, .one): try getInOne(ids, access, now, latencies)
+        case .scan(let access): try scan(access, now, latencies)
+        case .find(let filters, let limit): try find(filters, limit: limit, now, latencies)
+        case .count(let filters): try count(filters, now, latencies)
+        case .delete(let lists): try delete(lists, now, latencies)
+        case .deleteMatching(let filters): try delete(matching: filters, now, latencies)
+        case .mix(let steps): try mix(steps, now, latencies)
+        case .pull, .sync: try sync(work, now, latencies)
+        }
+    }
+
+    func close() throws { try now.store.close() }
+
+    /// Closes the store and opens it as an app does that starts: its table defined, a row read.
+    private func reopen(times: Int, reading id: RowID, _ latencies: LatencySink) throws -> Answer {
+        guard now.store.capabilities.isPersistent else { throw WorkNotApplicable("keeps nothing") }
+        var answer = Answer()
+        for _ in 0..<times {
+            try now.store.close()
+            try latencies.time {
+                let new = try Self.define(table, in: try reopening())
+                opened.withLock { $0 = new }
+                try new.store.read { try get(id, .view, new, $0, &answer) }
+            }
+        }
+        return answer
+    }
+}
+
+extension LatencySink {
+    /// Notes the time that `body` takes.
+    @inline(__always)
+    func time<T>(_ body: () throws -> T) rethrows -> T {
+        let start = Self.now
+        let result = try body()
+        note(since: start)
+        return result
+    }
+}

@@ -1,0 +1,38 @@
+import Testing
+import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
+
+@testable import TidelineBenchmark
+
+@Suite("A store as a subject")
+struct StoreSessionTests {
+    @Test("Each way of reading comes to the rows' numbers", arguments: StoreKind.all)
+    func readsWhatWasWritten(kind: StoreKind) throws {
+        let source = RowSource(table: BenchmarkTable(columns: 12), seed: 3, lists: 4)
+        let numbers = (0..<50).map { RowChecksum.number(id: source.id($0), values: source.values($0)) }
+        try withSession(kind, source.table) { session in
+            let written = try session.perform(.upsert(source.batches(0..<50, of: 20)), noting: LatencySink())
+            #expect(written == Answer(count: 50))
+            for access in Work.Access.allCases {
+                for transaction in [Work.Transaction.each, .one] {
+                    let ids = (0..<60).map { source.id($0) }
+                    let work = Work.get(ids: ids, access: access, transaction: transaction)
+                    let expected = Answer(count: 50, checksum: numbers.reduce(0, &+))
+                    #expect(try session.perform(work, noting: LatencySink()) == expected)
+                }
+                #expect(try session.perform(.scan(access), noting: LatencySink()).count == 50)
+            }
+        }
+    }
+}
+
+/// Calls `body` with a session of a store of a kind, in a folder of its own.
+func withSession(_ kind: StoreKind, _ table: BenchmarkTable, _ body: (any BenchmarkSession) throws -> Void) throws {
+    try withTemporaryFolder { folder in
+        let subject = try BenchmarkStore { try kind.open($0) }.makeSubject()
+        let session = try subject.open(BenchmarkOpening(directory: folder, table: table))
+        try body(session)
+        try session.close()
+    }
+}
