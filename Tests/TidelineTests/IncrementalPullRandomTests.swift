@@ -80,7 +80,13 @@ struct IncrementalPullRandomTests {
             return .instead(request.limited(to: draw.cap)) { draw.hides ? $0.without(.link) : $0 }
         }
 
-        func pageSize() -> Int { state.withLock { Int.random(in: 1...12, using: &$0.chance) } }
+        func settings() -> PullSettings {
+            state.withLock { state in
+                PullSettings(
+                    pageSize: Int.random(in: 1...12, using: &state.chance),
+                    pagesPerTransaction: Int.random(in: 1...4, using: &state.chance))
+            }
+        }
     }
 
     @Test(
@@ -93,9 +99,8 @@ struct IncrementalPullRandomTests {
         for _ in 0..<5 { try mischief.write() }
         client.transport.inspect { request, _ in try? mischief.fault(for: request) }
         for _ in 0..<6 {
-            let settings = PullSettings(pageSize: mischief.pageSize())
             do {
-                try await client.items.pull(queryID: "q", settings: settings)
+                try await client.items.pull(queryID: "q", settings: mischief.settings())
             } catch let error as SyncError where error.code == .network {
                 // A lost answer ends a pull; the next one goes on.
             }
@@ -103,7 +108,7 @@ struct IncrementalPullRandomTests {
         }
         mischief.beQuiet()
         client.transport.clear()
-        try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: mischief.pageSize()))
+        try await client.items.pull(queryID: "q", settings: mischief.settings())
         #expect(try client.store.versions() == world.serverVersions(), "seed \(seed)")
         #expect(client.transport.requests.count < 400, "seed \(seed)")
     }

@@ -8,6 +8,9 @@ enum PullArguments {
         guard !query.includesTotalCount else { throw refuse("a pull cannot include the total count") }
         guard query.skip >= 0, query.limit ?? 0 >= 0 else { throw refuse("skip and limit must not be negative") }
         guard settings.pageSize > 0 else { throw refuse("the page size must be 1 or more, not \(settings.pageSize)") }
+        guard settings.pagesPerTransaction > 0 else {
+            throw refuse("the pages per transaction must be 1 or more, not \(settings.pagesPerTransaction)")
+        }
         guard settings.lookback >= .zero else { throw refuse("the lookback must not be negative") }
         for (name, _) in settings.parameters where name.asciiLowercased == "__includedeleted" {
             throw refuse("a pull asks for deleted rows itself: leave out the parameter \(name)")

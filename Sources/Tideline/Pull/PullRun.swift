@@ -10,30 +10,6 @@ struct PullRun<Store: LocalStore>: Sendable {
     let settings: PullSettings
     let schema: TableSchema
 
-    private struct Progress: Sendable {
-        /// The token as stored, to notice when someone else changes it.
-        var stored: PullToken?
-        /// Versions of the rows that come again with the next page, by id.
-        var known: [String: String] = [:]
-        /// Whether the table had no rows when the pull began.
-        var isFresh: Bool
-        /// The server's clock when it answered first: a row committed after that may not have been seen.
-        var serverDate: Timestamp?
-        /// The greatest the token may be: rows from there on were passed over and are to come with the next pull.
-        var ceiling: Timestamp?
-
-        mutating func keep(below passedOver: Timestamp?) {
-            if let passedOver { ceiling = min(passedOver, ceiling ?? passedOver) }
-        }
-
-        /// The token, not beyond the ceiling.
-        func limited(_ token: PullToken) -> PullToken {
-            var token = token
-            if let ceiling, let updatedAt = token.updatedAt { token.updatedAt = min(updatedAt, ceiling) }
-            return token
-        }
-    }
-
     /// What turns answers into pages.
     private struct PageReading: Sendable {
         let codec: RowCodec
@@ -50,25 +26,69 @@ struct PullRun<Store: LocalStore>: Sendable {
     func run() async throws -> PullResult {
         let filter = try filterText()
         let reader = PageReading(schema: schema)
-        var progress = try await begin(filter: filter)
-        var cursor = makeCursor(progress.stored)
-        var result = PullResult()
-        guard let first = cursor.first else { return result }
-        var page = try await fetch(first, reader)
-        progress.serverDate = page.serverDate
-        while true {
-            result.requests += 1
-            result.rowsPulled += page.summary.count
+        let progress = try await begin(filter: filter)
+        let cursor = makeCursor(progress.stored)
+        guard let first = cursor.first else { return PullResult() }
+        var state = State(cursor: cursor, application: PageGroupApplication(self, filter: filter, progress))
+        do {
+            try await run(from: first, reader, &state)
+        } catch {
+            // What came whole before the failure is stored, as if each page had a transaction of its own; a failure of
+            // that would have come before this one, too.
+            try await state.storeHeld()
+            throw error
+        }
+        return state.result
+    }
+
+    /// What a pull knows between two pages.
+    private struct State: Sendable {
+        var cursor: PullCursor
+        var application: PageGroupApplication<Store>
+        /// What came and is not stored yet.
+        private(set) var held: [HeldPage] = []
+        private var received = PullProgress()
+
+        /// What the pull did so far.
+        var result: PullResult {
+            var result = application.result
+            result.requests = received.pages
+            result.rowsPulled = received.rowsPulled
+            return result
+        }
+
+        init(cursor: PullCursor, application: PageGroupApplication<Store>) {
+            self.cursor = cursor
+            self.application = application
+        }
+
+        /// Takes a page in, and says what follows from it.
+        mutating func receive(_ page: PulledPage) throws -> PullCursor.Decision {
             let mayRepeat = cursor.isDraining
-            let decision = try named { try cursor.receive(page.summary) }
-            let token = makeToken(cursor, progress, filter: filter)
-            guard case .request(let request) = decision else {
-                try await store(page, mayRepeat: mayRepeat, token, &progress, &result)
-                return result
-            }
-            // The next page is on its way while this one is stored.
+            let decision = try cursor.receive(page.summary)
+            received.pages += 1
+            received.rowsPulled += page.summary.count
+            held.append(HeldPage(page: page, mayRepeat: mayRepeat, reached: cursor.token, progress: received))
+            return decision
+        }
+
+        mutating func storeHeld() async throws {
+            let group = held
+            // Those that cannot be stored are not tried again.
+            held = []
+            try await application.store(group)
+        }
+    }
+
+    private func run(from first: PullCursor.Request, _ reader: PageReading, _ state: inout State) async throws {
+        var page = try await fetch(first, reader)
+        state.application.progress.serverDate = page.serverDate
+        while true {
+            let decision = try named { try state.receive(page) }
+            guard case .request(let request) = decision else { return try await state.storeHeld() }
+            // The next page is on its way while these are stored.
             async let fetched = fetch(request, reader)
-            try await store(page, mayRepeat: mayRepeat, token, &progress, &result)
+            if state.held.count >= settings.pagesPerTransaction { try await state.storeHeld() }
             page = try await fetched
         }
     }
@@ -84,13 +104,13 @@ struct PullRun<Store: LocalStore>: Sendable {
         }
     }
 
-    private func begin(filter: String) async throws -> Progress {
+    private func begin(filter: String) async throws -> PullMemory {
         let (table, queryID, context) = (schema.name, queryID, context)
         let (stored, isFresh) = try await context.reading { reader in
             let token = try queryID.map { try context.tokens.token(table: table, queryID: $0, in: reader) } ?? nil
             return (token, try reader.rows(matching: Query(table).limit(1)).rows.isEmpty)
         }
-        var progress = Progress(stored: stored, isFresh: isFresh)
+        var progress = PullMemory(stored: stored, isFresh: isFresh)
         guard let stored, stored.filter != filter, let queryID else { return progress }
         guard settings.whenFilterChanges == .reset else {
             throw SyncError(
@@ -111,14 +131,6 @@ struct PullRun<Store: LocalStore>: Sendable {
             token: token?.updatedAt, serverDate: token?.serverDate, lookback: settings.lookback, pageSize: pageSize)
     }
 
-    /// The token to store with a page; nil for a pull of all rows.
-    private func makeToken(_ cursor: PullCursor, _ progress: Progress, filter: String) -> PullToken? {
-        guard queryID != nil, let updatedAt = cursor.token else { return nil }
-        // Without news the clock stays too: an earlier one only makes the next pull look further back.
-        if let stored = progress.stored, stored.updatedAt == updatedAt { return stored }
-        return PullToken(updatedAt: updatedAt, serverDate: progress.serverDate, filter: filter)
-    }
-
     // MARK: Pages
 
     private func fetch(_ request: PullCursor.Request, _ reader: PageReading) async throws -> PulledPage {
@@ -137,68 +149,6 @@ struct PullRun<Store: LocalStore>: Sendable {
             body: answer.body, codec: reader.codec, parser: reader.parser,
             hasNextLink: context.namesNextPage(answer.response),
             serverDate: ServerClock.time(of: answer.response), askedAt: askedAt)
-    }
-
-    /// Stores a page and its token in one transaction; none when there is nothing to write.
-    ///
-    /// - Parameter mayRepeat: Whether rows of pages before the last may come again with this one.
-    private func store(
-        _ page: PulledPage, mayRepeat: Bool, _ token: PullToken?, _ progress: inout Progress,
-        _ result: inout PullResult
-    ) async throws {
-        let (context, known, stored) = (context, progress.known, progress.stored)
-        let isFresh = progress.isFresh && !mayRepeat
-        progress.known = page.boundary
-        var changesNothing = false
-        if token == nil || token == stored {
-            let application = try await context.reading { reader in
-                try PageApplication(
-                    page, known: known, isFresh: isFresh, settled: context.settled, operations: context.operations,
-                    in: reader)
-            }
-            changesNothing = application.isEmpty
-            progress.keep(below: application.passedOver)
-        }
-        if !changesNothing {
-            let application = try await writePage(page, known: known, isFresh: isFresh, token, &progress)
-            result.rowsStored += application.storedCount
-            result.rowsRemoved += application.removed.count
-            result.writes += 1
-        }
-        settings.onProgress?(PullProgress(rowsPulled: result.rowsPulled, pages: result.requests))
-    }
-
-    private func writePage(
-        _ page: PulledPage, known: [String: String], isFresh: Bool, _ token: PullToken?, _ progress: inout Progress
-    ) async throws -> PageApplication {
-        let (context, before) = (context, progress)
-        let application: PageApplication
-        (application, progress) = try await context.writing { writer in
-            var progress = before
-            let application = try PageApplication(
-                page, known: known, isFresh: isFresh, settled: context.settled, operations: context.operations,
-                in: writer)
-            progress.keep(below: application.passedOver)
-            if let token {
-                let token = progress.limited(token)
-                try save(token, over: progress.stored, in: writer)
-                progress.stored = token
-            }
-            try application.write(operations: context.operations, in: writer)
-            return (application, progress)
-        }
-        return application
-    }
-
-    private func save(_ token: PullToken, over stored: PullToken?, in writer: Store.Writer) throws {
-        guard let queryID else { return }
-        guard try context.tokens.token(table: schema.name, queryID: queryID, in: writer) == stored else {
-            throw SyncError(
-                .pullInterrupted, "the token of the query id \(queryID.debugDescription) changed during the pull",
-                table: schema.name)
-        }
-        guard token != stored else { return }
-        try context.tokens.save(token, table: schema.name, queryID: queryID, in: writer)
     }
 
     private func named<T>(_ body: () throws -> T) throws -> T {
