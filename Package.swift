@@ -216,6 +216,17 @@ let package = Package(
             swiftSettings: settings
         ),
 
+        .target(name: "CMeasured", path: "Benchmarks/CMeasured"),
+        .executableTarget(
+            name: "InstructionProbe",
+            dependencies: [
+                "CMeasured", "TidelineBaselines", "TidelineBenchmark", "TidelineStore",
+                "TidelineLMDB", "TidelineLevelDB", "TidelineMemory", "TidelineSQLite",
+            ],
+            path: "Benchmarks/InstructionProbe",
+            swiftSettings: settings
+        ),
+
         // Tests. StoreProbe is a process that the conformance suite kills. SortedFileStore is the example of a custom store.
         .target(
             name: "TidelineTestSupport",
