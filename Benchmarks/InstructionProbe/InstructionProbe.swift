@@ -25,7 +25,7 @@ enum InstructionProbe {
         switch words {
         case ["list"]:
             for subject in ProbeSubject.all {
-                for work in CountedWork.all where work.isDone(by: subject) { print(subject.id, work.id) }
+                for work in CountedWork.all { print(subject.id, work.id) }
             }
         case ["versions"]:
             for subject in ProbeSubject.all {
@@ -34,17 +34,17 @@ enum InstructionProbe {
             }
         default:
             guard words.count == 4, let subject = ProbeSubject.all.first(where: { $0.id == words[0] }),
-                let work = CountedWork.all.first(where: { $0.id == words[1] && $0.isDone(by: subject) }),
+                let work = CountedWork.all.first(where: { $0.id == words[1] }),
                 let rows = Int(words[2]), rows >= 100
             else { usage() }
-            print(try measure(work, by: subject.make(), rows: rows, folder: words[3]))
+            print(try measure(work, by: subject, rows: rows, folder: words[3]))
         }
     }
 
     /// Does the work twice, each time on a database of its own: what is made only once in a process, such as the metadata
     /// of a type, is made by the first, which is not counted.
     private static func measure(
-        _ work: CountedWork, by subject: BenchmarkSubject, rows: Int, folder: String
+        _ work: CountedWork, by subject: ProbeSubject, rows: Int, folder: String
     ) throws -> Int {
         _ = try ProbeRun(work, by: subject, rows: 100, folder: folder + "/first").run { $0() }
         return try ProbeRun(work, by: subject, rows: rows, folder: folder + "/count").run(counted)
