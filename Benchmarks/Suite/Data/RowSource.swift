@@ -1,4 +1,3 @@
-internal import Foundation
 public import TidelineStore
 internal import TidelineSupport
 
@@ -15,6 +14,8 @@ public struct RowSource: Sendable {
     /// How many lists the rows are spread over, evenly at random.
     public let lists: Int
 
+    private let shape: RowShape
+
     /// A source of rows.
     public init(table: BenchmarkTable, valueSize: Int = 32, keyOrder: KeyOrder = .random, seed: UInt64, lists: Int) {
         self.table = table
@@ -22,100 +23,113 @@ public struct RowSource: Sendable {
         self.keyOrder = keyOrder
         self.seed = seed
         self.lists = max(lists, 1)
+        shape = table.schema.makeShape()
     }
 
     /// The filter that finds the rows of one list.
     public func filter(_ list: Int) -> RowFilter { RowFilter(list: Self.name(ofList: list)) }
 
+    /// The list that a row is in.
+    public func list(of index: Int) -> Int {
+        var random = random(index, 1)
+        return Int(random.next() % UInt64(lists))
+    }
+
     /// The id of a row.
     public func id(_ index: Int) -> RowID {
-        var random = SplitMix64(seed: seed ^ UInt64(index) &* 0x9E37_79B9_7F4A_7C15)
+        var random = random(index, 2)
         switch keyOrder {
-        case .random: return .string(Self.uuid(random.next(), random.next(), version: 4))
-        case .sequential: return .string(String(format: "%012ld", index))
+        case .random: return .string(RowText.uuid(random.next(), random.next(), version: 4))
+        case .sequential: return .string(RowText.number(index, digits: 12))
         case .uuid7:
+            // Rows of one millisecond are told apart by the twelve bits behind it, so that ids of later rows are greater
+            // only from one millisecond to the next.
             let milliseconds = UInt64(1_700_000_000_000 + index / 8)
-            return .string(Self.uuid(milliseconds << 16 | random.next() & 0xFFF, random.next(), version: 7))
+            return .string(RowText.uuid(milliseconds << 16 | random.next() & 0xFFF, random.next(), version: 7))
         }
     }
 
     /// A text of row `index` as it is after so many changes.
-    public func text(_ index: Int, revision: Int = 0) -> String {
-        var random = SplitMix64(seed: seed &+ 1 ^ UInt64(index) &* 0xD1B5_4A32_D192_ED03 ^ UInt64(revision) << 40)
-        return Self.text(of: valueSize, &random)
+    public func text(_ index: Int, revision: Int = 0) -> String { text(index, revision: revision, size: valueSize) }
+
+    /// The same of another size.
+    func text(_ index: Int, revision: Int = 0, size: Int) -> String {
+        var random = random(index, 3 + UInt64(revision))
+        return RowText.words(size, &random)
     }
 
+    /// The values of a row, in the order of the table's columns.
+    public func values(_ index: Int) -> [Value] { values(index, text: text(index)) }
+
+    /// The values of a row with another text.
+    func values(_ index: Int, text: String) -> [Value] {
+        var random = random(index, 0)
+        // An instant of the century after 1970, in milliseconds as the services have them.
+        let due = Int64(random.next() % 3_155_760_000_000) * Timestamp.ticksPerMillisecond
+        var values: [Value] = [
+            .string(text), .string(Self.name(ofList: list(of: index))),
+            .int(Int64(random.next() >> 1)), .bool(random.next() & 1 == 0),
+            .double(Double(random.next() % 1_000_000) / 100), .timestamp(Timestamp(clampingTicks: due)),
+            random.next() % 4 == 0 ? .null : .string(RowText.words(24, &random)),
+            .string("owner-\(random.next() % 1_000)"),
+        ]
+        for _ in values.count..<table.schema.columns.count { values.append(.string(RowText.words(valueSize, &random))) }
+        let updated = Int64(1_700_000_000_000 + index) * Timestamp.ticksPerMillisecond
+        values += [.timestamp(Timestamp(clampingTicks: updated)), .string(String(index, radix: 36))]
+        return values
+    }
+
+    /// What is random about a row: each thing of it begins elsewhere.
+    private func random(_ index: Int, _ thing: UInt64) -> SplitMix64 {
+        var start = SplitMix64(seed: seed ^ UInt64(index) &* 0xD1B5_4A32_D192_ED03)
+        return SplitMix64(seed: start.next() ^ thing &* 0xA076_1D64_78BD_642F)
+    }
+
+    private static func name(ofList list: Int) -> String { "list-" + RowText.number(list, digits: 5) }
+}
+
+// MARK: - Batches
+
+extension RowSource {
     /// Batches of the rows of a range, each of `size` rows, the last of what is left.
     /// - Parameter asRows: Whether they also have `Row` values.
     public func batches(_ range: Range<Int>, of size: Int, asRows: Bool = false) throws -> [RowBatch] {
-        try stride(from: range.lowerBound, to: range.upperBound, by: size).map { start in
-            try batch(Array(start..<min(start + size, range.upperBound)), asRows: asRows)
+        try batches(Array(range), of: size, asRows: asRows)
+    }
+
+    /// Batches of these rows in this order, each of `size` rows, the last of what is left.
+    /// - Parameters:
+    ///   - asRows: Whether they also have `Row` values.
+    ///   - text: The text of a row, where it is not that of the source.
+    func batches(
+        _ indexes: [Int], of size: Int, asRows: Bool = false, text: ((Int) -> String)? = nil
+    ) throws -> [RowBatch] {
+        try stride(from: 0, to: indexes.count, by: size).map { start in
+            try batch(Array(indexes[start..<min(start + size, indexes.count)]), asRows: asRows, text: text)
         }
     }
 
     /// A batch of these rows, in this order.
     public func batch(_ indexes: [Int], asRows: Bool = false) throws -> RowBatch {
-        let shape = table.schema.makeShape()
+        try batch(indexes, asRows: asRows, text: nil)
+    }
+
+    private func batch(_ indexes: [Int], asRows: Bool, text: ((Int) -> String)?) throws -> RowBatch {
         var packed = PackedRows(shape: shape)
         var rows: [Row] = []
         for index in indexes {
-            let values = values(index)
+            let id = id(index)
+            let values = values(index, text: text?(index) ?? self.text(index))
             packed.beginRow()
-            packed.setID(id(index))
+            packed.setID(id)
             for (column, value) in values.enumerated() { packed.set(value, at: column) }
             try packed.endRow()
-            if asRows { rows.append(row(id(index), values, shape)) }
+            if asRows { rows.append(row(id, values)) }
         }
-        return RowBatch(packed, rows: rows)
+        return RowBatch(packed, indexes: indexes, rows: rows)
     }
 
-    private func row(_ id: RowID, _ values: [Value], _ shape: RowShape) -> Row {
+    private func row(_ id: RowID, _ values: [Value]) -> Row {
         zip(shape.columns, values).reduce(into: Row(id: id)) { $0[$1.0.name] = $1.1 }
-    }
-
-    /// The values of a row, in the order of the table's columns.
-    public func values(_ index: Int) -> [Value] {
-        var random = SplitMix64(seed: seed &+ 2 ^ UInt64(index) &* 0xA076_1D64_78BD_642F)
-        // Half of all instants of a century, in milliseconds as the services have them.
-        let due = Int64(random.next() % 3_155_760_000_000) * Timestamp.ticksPerMillisecond
-        var values: [Value] = [
-            .string(text(index)), .string(Self.name(ofList: Int(random.next() % UInt64(lists)))),
-            .int(Int64(random.next() >> 1)), .bool(random.next() & 1 == 0),
-            .double(Double(random.next() % 1_000_000) / 100), Timestamp(ticks: due).map { .timestamp($0) } ?? .null,
-            random.next() % 4 == 0 ? .null : .string(Self.text(of: 24, &random)),
-            .string("owner-\(random.next() % 1_000)"),
-        ]
-        for _ in values.count..<table.schema.columns.count { values.append(.string(Self.text(of: valueSize, &random))) }
-        let updated = Int64(1_700_000_000_000 + index) * Timestamp.ticksPerMillisecond
-        values += [Timestamp(ticks: updated).map { .timestamp($0) } ?? .null, .string(String(index, radix: 36))]
-        return values
-    }
-
-    private static func name(ofList list: Int) -> String { String(format: "list-%05ld", list) }
-
-    /// Words of letters: what stands in it does not matter to a store, only how long it is.
-    private static func text(of size: Int, _ random: inout SplitMix64) -> String {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(size)
-        while bytes.count < size {
-            var word = random.next()
-            for _ in 0..<min(8, size - bytes.count) {
-                bytes.append(word & 0x1F < 26 ? UInt8(97 + word & 0x1F) : 32)
-                word >>= 8
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func uuid(_ high: UInt64, _ low: UInt64, version: UInt64) -> String {
-        let high = high & ~0xF000 | version << 12
-        let low = low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
-        let digits = String(format: "%016lx%016lx", Int(bitPattern: UInt(high)), Int(bitPattern: UInt(low)))
-        var text = ""
-        for (place, digit) in digits.enumerated() {
-            if [8, 12, 16, 20].contains(place) { text.append("-") }
-            text.append(digit)
-        }
-        return text
     }
 }

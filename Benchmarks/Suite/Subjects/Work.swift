@@ -4,8 +4,8 @@ public import TidelineStore
 ///
 /// An *operation*, whose time a ``LatencySink`` takes, is what the case says.
 public enum Work: Sendable {
-    /// Closes the database and opens it again, so many times, reading the row each time; an operation is one opening with
-    /// its read. The session is usable afterwards.
+    /// Closes the database and opens it again, so many times, reading the row each time, its values as borrowed bytes; the
+    /// answer counts the reads. An operation is one opening with its read. The session is usable afterwards.
     case reopen(times: Int, id: RowID)
     /// Inserts or replaces whole rows from packed batches. An operation is a transaction, which is one batch.
     case upsert([RowBatch])
@@ -24,7 +24,8 @@ public enum Work: Sendable {
     case delete([[RowID]])
     /// Deletes the rows that match, each filter in a transaction of its own. An operation is a transaction.
     case deleteMatching([RowFilter])
-    /// A mix of small operations, each in a transaction of its own, as a server of many users sees them.
+    /// A mix of small operations, each in a transaction of its own, as a server of many users sees them; the answer counts
+    /// the rows that each reads or writes, one that it reads and then writes once. An operation is a step.
     case mix([MixedStep])
     /// Applies pages of a table as a service answers them: JSON to stored rows, with the token of the last page kept in the
     /// same transaction. An operation is a transaction.
