@@ -6,8 +6,16 @@ public final class LatencySink {
     /// How many operations lie between two that are timed where one of many is taken.
     public static let sampling = 16
 
-    private(set) var histogram = Histogram<UInt64>(
-        lowestDiscernibleValue: 1, highestTrackableValue: 3_600_000_000_000, numberOfSignificantValueDigits: .three)
+    /// An hour in nanoseconds; what takes longer counts as that.
+    private static let longest: UInt64 = 3_600_000_000_000
+
+    private(set) var histogram = LatencySink.makeHistogram()
+
+    /// An empty histogram, to which those of sinks can be added.
+    static func makeHistogram() -> LatencyHistogram {
+        LatencyHistogram(
+            lowestDiscernibleValue: 1, highestTrackableValue: longest, numberOfSignificantValueDigits: .three)
+    }
 
     /// An empty one.
     public init() {}
@@ -23,5 +31,5 @@ public final class LatencySink {
     public func note(since start: UInt64) { note(nanoseconds: Self.now - start) }
 
     /// Notes an operation of that length.
-    public func note(nanoseconds: UInt64) { histogram.record(min(max(nanoseconds, 1), 3_600_000_000_000)) }
+    public func note(nanoseconds: UInt64) { histogram.record(min(max(nanoseconds, 1), Self.longest)) }
 }

@@ -125,9 +125,9 @@ public struct Sample: Sendable, Hashable, Codable {
     public var seconds: Double
     /// The time on all processors, of system and program, in seconds.
     public var cpuSeconds: Double
-    /// By how many bytes the process' memory grew at its highest.
+    /// By how many bytes the process' memory grew at its highest, touched pages of mapped files among them.
     public var peakMemory: Int?
-    /// How many bytes were given to the disk.
+    /// How many bytes were handed to the system in write calls.
     public var bytesWritten: Int?
     /// How many bytes the files had afterwards.
     public var fileSize: Int?
