@@ -44,13 +44,16 @@ package final class Interruption: Sendable {
 
 /// Whether a run is being finished: it is finished once, be it by its own end or by an interruption.
 package final class Ending: Sendable {
-    private let hasBegun = Mutex(false)
+    private let state = Mutex(false)
 
     package init() {}
 
+    /// Whether somebody has asked.
+    package var hasBegun: Bool { state.withLock(\.self) }
+
     /// True for the first who asks.
     package func begin() -> Bool {
-        hasBegun.withLock { hasBegun in
+        state.withLock { hasBegun in
             defer { hasBegun = true }
             return !hasBegun
         }

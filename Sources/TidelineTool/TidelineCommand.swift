@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import TidelineBenchmarkCommand
 internal import TidelineConformanceCommand
 
 /// The command `tideline`.
@@ -9,10 +10,12 @@ struct TidelineCommand: AsyncParsableCommand {
         abstract: "Offline sync with a local store you choose.",
         discussion: """
             Exit status: 0 when all went well, 1 when something failed (the reason is on standard error), 64 when the \
-            command line is not understood; conformance has its own, which its help names.
+            command line is not understood; conformance and bench have their own, which their help names.
             """,
         version: "0.1.0-dev",
-        subcommands: [ServeCommand.self, TodoCommand.self, DemoCommand.self, ConformanceToolCommand.self]
+        subcommands: [
+            ServeCommand.self, TodoCommand.self, DemoCommand.self, ConformanceToolCommand.self, BenchToolCommand.self,
+        ]
     )
 
     /// Runs the command that the arguments name, and ends with its status.
@@ -27,6 +30,7 @@ struct TidelineCommand: AsyncParsableCommand {
         } catch {
             let name = CommandLine.arguments.dropFirst().first
             if name == ConformanceToolCommand.configuration.commandName { ConformanceCommand.exit(self, after: error) }
+            if name == BenchToolCommand.configuration.commandName { BenchCommand.exit(self, after: error) }
             exit(withError: error)
         }
     }

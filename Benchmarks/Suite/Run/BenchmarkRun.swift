@@ -12,8 +12,8 @@ public struct BenchmarkRun: Sendable {
     public var folder: BenchmarkFolder
     /// Where those of single subjects are, by name.
     public var folders: [String: BenchmarkFolder] = [:]
-    /// Who knows the right answers, up to a million rows; nil where they are compared among the subjects only.
-    public var reference: BenchmarkSubject?
+    /// Who knows the right answers; nil where they are compared among the subjects only.
+    var reference: (@Sendable (_ rows: Int) -> BenchmarkSubject)?
     /// What is known of the disk.
     var room = DiskRoom()
 
@@ -25,6 +25,7 @@ public struct BenchmarkRun: Sendable {
         self.settings = settings
         self.subjects = subjects
         self.folder = folder
+        reference = { .reference(settings, rows: $0) }
         workloads = { rows in Workload.all(settings, rows: rows).filter { $0.isQuick || !settings.isQuick } }
     }
 
@@ -63,7 +64,8 @@ public struct BenchmarkRun: Sendable {
 
     private func run(rows: Int, _ conduct: Conduct) throws {
         let participants = subjects.map { Participant($0, folder: folder(of: $0)) }
-        let reference = rows <= Self.mostReferenceRows ? reference.map { Participant($0, folder: folder) } : nil
+        let reference =
+            rows <= Self.mostReferenceRows ? reference.map { Participant($0(rows), folder: folder) } : nil
         defer { for participant in participants + [reference].compactMap(\.self) { participant.end() } }
         let workloads = workloads(rows)
         for (place, workload) in workloads.enumerated() {
@@ -100,6 +102,17 @@ public struct BenchmarkRun: Sendable {
                 count + subjects.count { $0.field == workload.field } * (settings.warmUp + settings.repetitions)
             }
             return total + repetitions * Conduct.weight(rows)
+        }
+    }
+}
+
+extension BenchmarkSubject {
+    /// The model, as a run takes part.
+    fileprivate static func reference(_ settings: BenchmarkSettings, rows: Int) -> BenchmarkSubject {
+        BenchmarkSubject(
+            name: "reference", kind: .other, engine: "reference", durability: .none, isPersistent: false
+        ) { opening in
+            ReferenceSession(source: settings.source(rows: rows, isIndexed: opening.table.isIndexed))
         }
     }
 }

@@ -1,0 +1,117 @@
+internal import ArgumentParser
+internal import Foundation
+internal import TidelineBenchmark
+internal import TidelineCommandSupport
+internal import TidelineSupport
+
+/// One run of the command: who is measured, the workloads that were chosen, the reports that were asked for.
+struct BenchSession: Sendable {
+    private let options: BenchOptions
+    private let outputs: BenchOutputs
+    private let terminal: Terminal
+    private let run: BenchmarkRun
+    /// All folders of the run.
+    private let folders: [BenchmarkFolder]
+
+    /// Finds out whether everything can be done that was asked for.
+    /// - Throws: `ValidationError` with what cannot.
+    init(_ options: BenchOptions, selection: WorkloadSelection, stores: BenchStores) throws {
+        // When nobody reads the output any more, the reports in files are still written.
+        signal(SIGPIPE, SIG_IGN)
+        self.options = options
+        outputs = try BenchOutputs(options)
+        terminal = Terminal(usesStandardError: outputs.useStandardOutput)
+        let choice = try SubjectChoice(options, stores: stores)
+        let settings = options.settings
+        do {
+            let (main, others) = try Self.makeFolders(options, choice)
+            folders = [main] + others.values
+            var run = BenchmarkRun(settings, subjects: choice.subjects, folder: main)
+            run.folders = choice.directories.compactMapValues { others[$0] }
+            run.workloads = { rows in selection.chosen(Workload.all(settings, rows: rows)) }
+            self.run = run
+            do { try run.confirmRoom() } catch {
+                for folder in folders { folder.end() }
+                throw error
+            }
+        } catch let error as BenchmarkError {
+            throw ValidationError(error.message)
+        }
+    }
+
+    /// Measures, writes the reports, and returns the exit status.
+    func run() async -> Int32 {
+        let collector = BenchmarkCollector(run, environment: .current(directory: run.folder.path))
+        let progress = BenchProgress(terminal, repetitions: run.settings.repetitions)
+        let ending = Ending()
+        let interruption = Interruption {
+            guard ending.begin() else { return }
+            progress.clear()
+            collector.interrupt()
+            _ = finish(collector.report())
+            // Not by way of what libraries do at the end of a process, as the engines are still at work.
+            fflush(nil)
+            _exit(Interruption.status)
+        }
+        defer { interruption.end() }
+        if !options.quiet { terminal.write(heading) }
+        await measure(collector, progress, ending)
+        guard ending.begin() else { await interruption.forever() }
+        progress.clear()
+        return finish(collector.report())
+    }
+
+    /// On a thread of its own, as databases block theirs.
+    private func measure(_ collector: BenchmarkCollector, _ progress: BenchProgress, _ ending: Ending) async {
+        await withCheckedContinuation { continuation in
+            let thread = Thread {
+                run.run(collector, isCancelled: { ending.hasBegun }) { event in
+                    if !options.quiet, !ending.hasBegun { progress.note(event) }
+                }
+                continuation.resume()
+            }
+            thread.stackSize = 8 << 20
+            thread.name = "benchmark"
+            thread.start()
+        }
+    }
+
+    private var heading: String {
+        let names = run.subjects.map { Escape.line($0.name) }.joined(separator: ", ")
+        let rows = run.settings.rows.map(String.init).joined(separator: ", ")
+        return
+            "\(names)\n\(rows) rows, \(counted(run.settings.repetitions, "repetition")), seed \(run.settings.seed)\n\n"
+    }
+
+    /// Says how it went and writes the reports.
+    private func finish(_ report: BenchmarkReport) -> Int32 {
+        // First, as the databases may be what fills the disk that a report goes to.
+        for folder in folders { folder.end() }
+        let text = try? InterimText().text(of: report)
+        terminal.write((options.quiet ? "" : "\n") + (text ?? ""))
+        if options.keep { terminal.write("The databases are in \(folders.map(\.path).joined(separator: ", ")).\n") }
+        let problems = outputs.write(report)
+        for problem in problems { FileHandle.standardError.write(Data("\(problem)\n".utf8)) }
+        guard problems.isEmpty else { return BenchCommand.usageStatus }
+        return report.hasFailures ? 1 : 0
+    }
+
+    /// The folder of the run, and those that stores have of their own, by the names they were given.
+    private static func makeFolders(
+        _ options: BenchOptions, _ choice: SubjectChoice
+    ) throws -> (main: BenchmarkFolder, others: [String: BenchmarkFolder]) {
+        let main = try BenchmarkFolder(
+            path: options.directory, replacesEarlier: options.force, keepsFiles: options.keep)
+        var others: [String: BenchmarkFolder] = [:]
+        do {
+            for path in Set(choice.directories.values) {
+                others[path] = try BenchmarkFolder(
+                    path: path, replacesEarlier: options.force, keepsFiles: options.keep)
+            }
+        } catch {
+            for folder in [main] + others.values { folder.end() }
+            throw error
+        }
+        return (main, others)
+    }
+}

@@ -1,0 +1,34 @@
+internal import ArgumentParser
+internal import TidelineBenchmark
+internal import TidelineBenchmarkCommand
+
+/// `tideline bench`: the benchmark over the stores of the tool, beside the bare engines.
+struct BenchToolCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench",
+        abstract: BenchOptions.abstract,
+        discussion: """
+            \(BenchOptions.discussion)
+
+            The stores and their settings: \(stores). Stores on files have durability=normal unless told otherwise.
+            """
+    )
+
+    @OptionGroup var options: BenchOptions
+
+    func run() async throws {
+        let stores = BenchStores(
+            names: StoreEngine.all.map(\.name),
+            settings: { name in (try? StoreEngine.named(name).benchmarkSettings) ?? [] },
+            configuring: { try StoreEngine.named($0).benchmarkSubject($1) })
+        let status = try await BenchCommand.run(options, stores: stores)
+        if status != 0 { throw ExitCode(status) }
+    }
+
+    private static var stores: String {
+        StoreEngine.all.map { engine in
+            let settings = engine.benchmarkSettings.joined(separator: ", ")
+            return settings.isEmpty ? engine.name : "\(engine.name) (\(settings))"
+        }.joined(separator: ", ")
+    }
+}
