@@ -1,0 +1,48 @@
+import Testing
+
+@testable import TidelineBenchmark
+
+@Suite("Figures in words")
+struct BenchmarkWordsTests {
+    @Test("A time has the unit that fits it, and three digits")
+    func times() {
+        let times = [3e-10, 42e-9, 1.4149e-6, 999.9e-6, 0.9996e-3, 0.0123, 1, 4321]
+        #expect(
+            times.map(BenchmarkWords.time) == [
+                "0.300 ns", "42.0 ns", "1.41 µs", "1.00 ms", "1.00 ms", "12.3 ms", "1.00 s", "4,321 s",
+            ])
+    }
+
+    @Test("Numbers have commas between thousands")
+    func counts() {
+        #expect(
+            [0, 7, 999, 1000, 12345, 1_234_567].map(BenchmarkWords.count) == [
+                "0", "7", "999", "1,000", "12,345", "1,234,567",
+            ])
+        #expect(BenchmarkWords.count(-1000) == "-1,000")
+        #expect(BenchmarkWords.count(.min) == "-9,223,372,036,854,775,808")
+    }
+
+    @Test("Bytes have the unit that fits them")
+    func bytes() {
+        #expect(
+            [0, 999, 1000, 999_600, 1_500_000, 12_345_000_000].map(BenchmarkWords.bytes) == [
+                "0 B", "999 B", "1.00 kB", "1.00 MB", "1.50 MB", "12.3 GB",
+            ])
+    }
+
+    @Test("A ratio has two decimals, more where it is small, and its spread as many")
+    func ratios() throws {
+        #expect(BenchmarkWords.ratio(try #require(Spread([0.94, 0.97, 0.99]))) == "0.97 ±0.03")
+        #expect(BenchmarkWords.ratio(try #require(Spread([0.029, 0.03, 0.031]))) == "0.030 ±0.001")
+        #expect(BenchmarkWords.ratio(try #require(Spread([12.0, 12.4]))) == "12.2 ±0.2")
+        #expect(BenchmarkWords.ratio(try #require(Spread([1]))) == "1.00")
+    }
+
+    @Test("One unit for times beside each other fits the one in the middle")
+    func units() {
+        #expect(TimeUnit.fitting(all: [200e-9, 5e-3, 6e-3, 4e-3]) == .milliseconds)
+        #expect(TimeUnit.fitting(all: [1e-6, 1]) == .microseconds)
+        #expect(TimeUnit.fitting(all: []) == .microseconds)
+    }
+}

@@ -1,0 +1,113 @@
+import Testing
+import TidelineStore
+
+@testable import TidelineBenchmark
+
+@Suite("The figures of a report")
+struct FiguresTests {
+    private typealias Sample = SampleReport
+
+    @Test("The ratio is of the repetitions that ran beside each other: baseline's time by subject's")
+    func ratio() throws {
+        // The second repetition was disturbed for both alike.
+        let figures = figures(
+            [Sample.subject("a", engine: "e"), Sample.subject("c", .baseline, engine: "e")],
+            [Sample.result("a", [2, 8, 4]), Sample.result("c", [1, 4, 1])])
+        let ratio = try #require(figures.subject("a")?.ratio)
+        #expect(ratio.median == 0.5)
+        #expect(ratio.least == 0.25)
+        #expect(ratio.greatest == 0.5)
+        #expect(figures.subject("a")?.unitTime?.median == 0.004)
+        #expect(figures.subject("a")?.rate == 250)
+        #expect(figures.subject("c")?.ratio == nil)
+    }
+
+    @Test("There is no ratio to a baseline of another engine or another durability, or to one that failed")
+    func strangers() {
+        let subject = Sample.subject("a", engine: "e", .normal)
+        let own = Sample.result("a", [2, 2])
+        func ratio(_ baseline: SubjectDescription, _ result: SubjectResult) -> Spread? {
+            figures([subject, baseline], [own, result]).subject("a")?.ratio
+        }
+        #expect(ratio(Sample.subject("c", .baseline, engine: "e"), Sample.result("c", [1, 1])) != nil)
+        #expect(ratio(Sample.subject("c", .baseline, engine: "f"), Sample.result("c", [1, 1])) == nil)
+        #expect(ratio(Sample.subject("c", .baseline, engine: "e", .full), Sample.result("c", [1, 1])) == nil)
+        #expect(ratio(Sample.subject("c", .other, engine: "e"), Sample.result("c", [1, 1])) == nil)
+        var failed = Sample.result("c", [1, 1])
+        failed.failure = .init(kind: .wrongAnswer, reason: "")
+        #expect(ratio(Sample.subject("c", .baseline, engine: "e"), failed) == nil)
+        #expect(ratio(Sample.subject("c", .baseline, engine: "e"), Sample.result("c", [])) == nil)
+    }
+
+    @Test("With baselines of two durabilities, each subject is held against its own")
+    func durabilities() {
+        let subjects = [
+            Sample.subject("safe", engine: "e", .full), Sample.subject("c", .baseline, engine: "e", .normal),
+            Sample.subject("safe c", .baseline, engine: "e", .full), Sample.subject("other", .other, engine: "e"),
+        ]
+        let figures = figures(
+            subjects,
+            [
+                Sample.result("safe", [10]), Sample.result("c", [1]), Sample.result("safe c", [5]),
+                Sample.result("other", [4]),
+            ])
+        #expect(figures.subject("safe")?.ratio?.median == 0.5)
+        #expect(figures.subject("other")?.ratio?.median == 0.25)
+    }
+
+    @Test("The fastest is told among those of equal durability only, baselines apart")
+    func fastest() {
+        let subjects = [
+            Sample.subject("slow", engine: "e"), Sample.subject("fast", engine: "f"),
+            Sample.subject("memory", engine: "m", .none), Sample.subject("c", .baseline, engine: "e"),
+            Sample.subject("safe", engine: "e", .full), Sample.subject("safer", engine: "f", .full),
+        ]
+        let times = [[4.0, 5], [2, 3], [1, 1], [1, 1], [9, 9], [8, 8]]
+        let figures = figures(subjects, zip(subjects, times).map { Sample.result($0.name, $1) })
+        #expect(figures.subjects.filter(\.isFastest).map(\.subject.name) == ["fast", "safer"])
+    }
+
+    @Test("What cannot be told from the fastest is as fast")
+    func tie() {
+        let subjects = [Sample.subject("a", engine: "e"), Sample.subject("b", engine: "f")]
+        func fastest(_ a: [Double], _ b: [Double]) -> [String] {
+            figures(subjects, [Sample.result("a", a), Sample.result("b", b)]).subjects.filter(\.isFastest)
+                .map(\.subject.name)
+        }
+        #expect(fastest([10, 10, 10, 10, 10], [11, 11, 9, 11, 11]) == ["a", "b"])
+        #expect(fastest([10, 10, 10, 10, 10], [11, 11, 11, 11, 11]) == ["a"])
+    }
+
+    @Test("A wrong answer has no figure, however fast it came, and neither have repetitions without time")
+    func wrong() {
+        var wrong = Sample.result("a", [1])
+        wrong.failure = .init(kind: .wrongAnswer, reason: "")
+        let subjects = [Sample.subject("a", engine: "e"), Sample.subject("b", engine: "f")]
+        let figures = figures(subjects, [wrong, Sample.result("b", [2])])
+        #expect(figures.subject("a")?.unitTime == nil)
+        #expect(figures.subjects.allSatisfy { !$0.isFastest })
+        #expect(self.figures(subjects, [Sample.result("a", [0, 0])]).subject("a")?.unitTime == nil)
+    }
+
+    @Test("A baseline has a column only where there is nobody to hold against it")
+    func columns() {
+        let subjects = [Sample.subject("a", engine: "e"), Sample.subject("c", .baseline, engine: "e")]
+        let work = Sample.workload("w", [Sample.result("a", [1]), Sample.result("c", [1])])
+        #expect(FigureSection.all(of: Sample.report(subjects, [work])).map { $0.columns.map(\.name) } == [["a"]])
+        let bare = Sample.report([subjects[1]], [work])
+        #expect(FigureSection.all(of: bare).map { $0.columns.map(\.name) } == [["c"]])
+    }
+
+    @Test("Each number of rows has a section, and readers of JSON have their own")
+    func sections() {
+        let sections = FigureSection.all(of: Sample.large(rows: [1000, 10]))
+        #expect(sections.map(\.rows) == [10, 10, 1000, 1000])
+        #expect(sections.map(\.isJSON) == [false, true, false, true])
+        #expect(sections[0].columns.map(\.name) == ["sqlite", "lmdb", "leveldb", "memory"])
+        #expect(sections[1].columns.map(\.name) == ["Tideline packed", "JSONSerialization"])
+    }
+
+    private func figures(_ subjects: [SubjectDescription], _ results: [SubjectResult]) -> WorkloadFigures {
+        WorkloadFigures(Sample.workload("w", results), subjects: subjects)
+    }
+}
