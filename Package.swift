@@ -29,6 +29,7 @@ let package = Package(
         .library(name: "TidelineFaults", targets: ["TidelineFaults"]),
         .library(name: "TidelineBenchmark", targets: ["TidelineBenchmark"]),
         .library(name: "TidelineBenchmarkCommand", targets: ["TidelineBenchmarkCommand"]),
+        .library(name: "TidelineBaselines", targets: ["TidelineBaselines"]),
         .executable(name: "tideline", targets: ["TidelineTool"]),
     ],
     dependencies: [

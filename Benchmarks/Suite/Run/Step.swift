@@ -13,6 +13,7 @@ enum Step {
     static func perform(
         _ works: [Work], on session: any BenchmarkSession, _ meter: inout Meter, _ outcome: inout Outcome
     ) throws {
+        for work in works { try session.prepare(work) }
         if works.count > 1 { return try performAtOnce(works, on: session, &meter, &outcome) }
         for work in works {
             let sink = LatencySink()

@@ -10,8 +10,16 @@ public protocol BenchmarkSession: AnyObject, Sendable {
     /// - Throws: ``WorkNotApplicable`` for work that the subject does not do; whatever the subject throws.
     func perform(_ work: Work, noting latencies: LatencySink) throws -> Answer
 
+    /// Makes what the subject itself would be given for the work, such as records of its own, before the time is taken; not
+    /// every work is prepared. The default does nothing.
+    func prepare(_ work: Work) throws
+
     /// Closes the database.
     func close() throws
+}
+
+extension BenchmarkSession {
+    public func prepare(_ work: Work) {}
 }
 
 /// The error of a subject that is asked for work it does not do; the report says so in its place.

@@ -1,0 +1,38 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that GRDB is no dependency of Tideline.
+let tideline = "tideline"
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let benchmark = Target.Dependency.product(name: "TidelineBenchmark", package: tideline)
+
+let package = Package(
+    name: "grdb-benchmark",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: tideline, path: "../.."),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+    ],
+    targets: [
+        .target(
+            name: "GRDBSubjects",
+            dependencies: [grdb, benchmark, .product(name: "TidelineStore", package: tideline)]),
+        .executableTarget(
+            name: "bench",
+            dependencies: [
+                "GRDBSubjects", benchmark,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "TidelineBaselines", package: tideline),
+                .product(name: "TidelineBenchmarkCommand", package: tideline),
+                .product(name: "TidelineSQLite", package: tideline),
+                .product(name: "TidelineStore", package: tideline),
+            ]),
+        .testTarget(
+            name: "GRDBSubjectsTests",
+            dependencies: [
+                "GRDBSubjects", benchmark,
+                .product(name: "TidelineStore", package: tideline),
+            ]),
+    ]
+)

@@ -1,0 +1,42 @@
+internal import ArgumentParser
+internal import GRDBSubjects
+internal import TidelineBenchmark
+internal import TidelineBenchmarkCommand
+internal import TidelineSQLite
+internal import TidelineStore
+
+/// Tideline's SQLite store, the same work in C, and GRDB in two ways, side by side.
+@main
+struct Bench: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench", abstract: BenchOptions.abstract, discussion: BenchOptions.discussion)
+
+    @OptionGroup var options: BenchOptions
+
+    func run() async throws {
+        let status = try await BenchCommand.run(options, stores: Self.stores)
+        if status != 0 { throw ExitCode(status) }
+    }
+
+    private static var stores: BenchStores {
+        BenchStores(
+            names: ["sqlite"] + GRDBSubject.names, settings: { _ in ["durability"] },
+            configuring: { try subject($0, durability(of: $1)) })
+    }
+
+    private static func subject(_ name: String, _ durability: StoreCapabilities.Durability) throws -> BenchmarkSubject {
+        if let subject = GRDBSubject.named(name, durability: durability) { return subject }
+        return try BenchmarkStore(name: name, engine: "sqlite", settings: ["durability=\(durability)"]) { directory in
+            try SQLiteStore(path: directory + "/store.sqlite", options: SQLiteOptions(durability: durability))
+        }.makeSubject()
+    }
+
+    private static func durability(of settings: [String]) throws -> StoreCapabilities.Durability {
+        guard let setting = settings.last else { return .normal }
+        switch setting {
+        case "durability=normal": return .normal
+        case "durability=full": return .full
+        default: throw ValidationError("the setting is durability=normal or durability=full, not \(setting).")
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import GRDBSubjects
+import Testing
+import TidelineBenchmark
+import TidelineStore
+
+@Suite("GRDB as a subject")
+struct GRDBSubjectTests {
+    @Test("Each way answers as the model does", arguments: GRDBSubject.names, [false, true])
+    func answersAsTheModel(name: String, isIndexed: Bool) throws {
+        let source = RowSource(table: BenchmarkTable(isIndexed: isIndexed), seed: 5, lists: 6)
+        let reference = ReferenceSession(source: source)
+        try withFolder { folder in
+            let opening = BenchmarkOpening(directory: folder, table: source.table)
+            let session = try #require(GRDBSubject.named(name)).open(opening)
+            for (place, work) in try works(source).enumerated() {
+                try session.prepare(work)
+                let answer = try session.perform(work, noting: LatencySink())
+                #expect(try answer == reference.perform(work, noting: LatencySink()), "work \(place)")
+            }
+            try session.close()
+        }
+    }
+
+    @Test("A table of more columns than the record has is refused")
+    func refusesOtherTables() throws {
+        let table = BenchmarkTable(columns: 12)
+        try withFolder { folder in
+            for subject in GRDBSubject.names.compactMap({ GRDBSubject.named($0) }) {
+                #expect(throws: WorkNotApplicable.self) {
+                    try subject.open(BenchmarkOpening(directory: folder, table: table))
+                }
+            }
+        }
+    }
+
+    private func works(_ source: RowSource) throws -> [Work] {
+        let ids = (0..<220).map { source.id($0) }
+        let filters = (0..<7).map { source.filter($0) }
+        var works: [Work] = [
+            .upsert(try source.batches(0..<100, of: 30)),
+            .upsertRows(try source.batches(50..<200, of: 30, asRows: true)),
+            .reopen(times: 2, id: ids[3]), .find(filters, limit: 10), .count(filters),
+        ]
+        for access in Work.Access.allCases {
+            works += [
+                .scan(access), .get(ids: ids, access: access, transaction: .each),
+                .get(ids: ids, access: access, transaction: .one),
+            ]
+        }
+        return works + [
+            .delete([Array(ids[10..<30]), Array(ids[20..<40])]), .deleteMatching([filters[2]]), .scan(.view),
+        ]
+    }
+
+    private func withFolder(_ body: (String) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("grdb-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try body(folder.path)
+    }
+}
