@@ -82,8 +82,6 @@ public struct SubjectResult: Sendable, Hashable, Codable {
     public var samples: [Sample]
     /// The times of single operations, of all repetitions together; nil where none was noted.
     public var latency: LatencySummary?
-    /// How many bytes the files had when they were compacted after the last repetition; nil where they were not.
-    public var compactedSize: Int?
     /// Why there is no figure, or none that counts: the work is not this subject's, it failed, or its answer was wrong.
     public var failure: Failure?
 

@@ -52,6 +52,13 @@ extension SampleReport {
         var report = report(
             stores + baselines + jsonReaders, rows.flatMap { results($0, repetitions) },
             settings: BenchmarkSettings(rows: rows, repetitions: repetitions))
+        report.sizes = rows.flatMap { rows in
+            (stores + baselines).filter { $0.engine != "memory" }.map { subject in
+                DatabaseSize(
+                    subject: subject.name, rows: rows, isIndexed: false, bytes: rows * 210 + 4096,
+                    compactedBytes: subject.engine == "leveldb" ? nil : rows * 180)
+            }
+        }
         let failure = SubjectResult.Failure(kind: .failed, reason: "mdb_put: MDB_MAP_FULL: Environment mapsize limit")
         report.results[4].subjects[1] = SubjectResult(subject: "lmdb", samples: [], failure: failure)
         let wrong = SubjectResult.Failure(kind: .wrongAnswer, reason: "999 rows found, 1,000 expected")
@@ -111,8 +118,7 @@ extension SampleReport {
         }
         let median = UInt64(seconds * 1e9 / Double(rows)) + 100
         return SubjectResult(
-            subject: subject, samples: samples, latency: group == .json ? nil : latency(median: median),
-            compactedSize: group == .writing ? rows * 180 : nil)
+            subject: subject, samples: samples, latency: group == .json ? nil : latency(median: median))
     }
 
     private static func latency(median: UInt64) -> LatencySummary {

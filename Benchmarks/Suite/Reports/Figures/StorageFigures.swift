@@ -4,9 +4,9 @@ struct StorageFigures {
     var subject: SubjectDescription
     /// How many rows the table had.
     var rows: Int
-    /// The most that the files had after a workload, of each the median of its repetitions.
+    /// What the files of the database came to that holds all rows.
     var fileSize: Int?
-    /// The most that they had after a workload when they had been compacted.
+    /// The same when they had been compacted.
     var compactedSize: Int?
     /// How many bytes were given to the disk for each unit of the first workload that writes.
     var writtenPerUnit: Int?
@@ -24,25 +24,27 @@ struct StorageFigures {
 
     /// What the columns mean, in a sentence.
     static let explanation = """
-        Files: the most they had after a workload, as they were and compacted. Written: bytes given to the disk by bulk \
-        upsert. Peak memory: the most that the process grew by in a workload.
+        Files: the database with all rows after all workloads, as it was and compacted. Written: bytes given to the disk \
+        by bulk upsert. Peak memory: the most that the process grew by in a workload.
         """
 
     /// All of a report, by number of rows, of those of which anything is known.
     static func all(of report: BenchmarkReport) -> [StorageFigures] {
         Set(report.results.map(\.rows)).sorted().flatMap { rows in
-            report.subjects.map { StorageFigures($0, rows: rows, report.results.filter { $0.rows == rows }) }
+            report.subjects.map { StorageFigures($0, rows: rows, report) }
         }.filter { figures in columns.contains { $0.value(figures) != nil } }
     }
 
-    private init(_ subject: SubjectDescription, rows: Int, _ results: [WorkloadResult]) {
+    private init(_ subject: SubjectDescription, rows: Int, _ report: BenchmarkReport) {
         self.subject = subject
         self.rows = rows
-        let own = results.compactMap { workload in
+        let own = report.results.filter { $0.rows == rows }.compactMap { workload in
             workload.subjects.first { $0.subject == subject.name && $0.failure == nil }.map { (workload, $0) }
         }
-        fileSize = own.compactMap { Self.median($0.1, \.fileSize) }.max()
-        compactedSize = own.compactMap(\.1.compactedSize).max()
+        let sizes = report.sizes.filter { $0.rows == rows && $0.subject == subject.name }
+        let size = sizes.first { !$0.isIndexed } ?? sizes.first
+        fileSize = size?.bytes
+        compactedSize = size?.compactedBytes
         peakMemory = own.compactMap { Self.median($0.1, \.peakMemory) }.max()
         writtenPerUnit =
             own.lazy.filter { $0.0.group == .writing && $0.0.unit == "row" && $0.0.units > 0 }

@@ -8,7 +8,11 @@ public struct SubjectFigures: Sendable, Hashable {
     public let unitTime: Spread?
     /// How many times as fast as the bare engine it is: the baseline's time divided by the subject's, for each pair of
     /// repetitions that ran beside each other. Nil where the run has no baseline of the same engine and durability.
-    public internal(set) var ratio: Spread?
+    public var ratio: Spread? { Spread(ratios) }
+    /// The times of a unit, of each repetition.
+    let unitTimes: [Double]
+    /// What ``ratio`` is of.
+    var ratios: [Double] = []
     /// Whether it is the fastest of those that keep as much as it does, or too close to the fastest to be told apart. False
     /// where there is nobody to compare it with.
     public internal(set) var isFastest = false
@@ -22,14 +26,14 @@ extension SubjectFigures {
         self.result = result
         self.subject = subject
         let counts = result.failure == nil && units > 0
-        unitTime =
-            counts ? Spread(result.samples.lazy.map(\.seconds).filter { $0 > 0 }.map { $0 / Double(units) }) : nil
+        unitTimes = counts ? result.samples.map(\.seconds).filter { $0 > 0 }.map { $0 / Double(units) } : []
+        unitTime = Spread(unitTimes)
     }
 
-    /// How many times as fast as `other` this one is, in each pair of repetitions; nil where one of them has no figure.
-    func speed(beside other: SubjectFigures) -> Spread? {
-        guard unitTime != nil, other.unitTime != nil else { return nil }
-        let pairs = zip(result.samples, other.result.samples).filter { $0.seconds > 0 && $1.seconds > 0 }
-        return Spread(pairs.map { $1.seconds / $0.seconds })
+    /// How many times as fast as `other` this one is, in each pair of repetitions; empty where one of them has no figure.
+    func speeds(beside other: SubjectFigures) -> [Double] {
+        guard unitTime != nil, other.unitTime != nil else { return [] }
+        return zip(result.samples, other.result.samples).filter { $0.seconds > 0 && $1.seconds > 0 }
+            .map { $1.seconds / $0.seconds }
     }
 }

@@ -24,7 +24,8 @@ extension WorkloadFigures {
                 .map { SubjectFigures($0, of: subject, units: result.units) }
         }
         for index in figures.indices {
-            figures[index].ratio = Self.baseline(of: figures[index], among: figures).flatMap(figures[index].speed)
+            let baseline = Self.baseline(of: figures[index], among: figures)
+            figures[index].ratios = baseline.map(figures[index].speeds) ?? []
         }
         for index in Self.fastest(among: figures) { figures[index].isFastest = true }
         self.subjects = figures
@@ -47,7 +48,8 @@ extension WorkloadFigures {
         return Dictionary(grouping: rivals) { all[$0].subject.durability }.values.flatMap { rivals -> [Int] in
             guard rivals.count > 1, let best = rivals.min(by: { time(all[$0]) < time(all[$1]) }) else { return [] }
             return rivals.filter { place in
-                place == best || all[place].speed(beside: all[best]).map { $0.interval.upperBound >= 1 } ?? false
+                place == best
+                    || Spread(all[place].speeds(beside: all[best])).map { $0.interval.upperBound >= 1 } ?? false
             }
         }
     }

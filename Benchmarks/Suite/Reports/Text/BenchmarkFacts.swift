@@ -12,6 +12,12 @@ enum BenchmarkFacts {
     /// What it says of a run that was stopped.
     static let interruption = "The run was interrupted: what is missing was not measured."
 
+    /// What it says of a run that did not come to its end.
+    static func endings(_ report: BenchmarkReport) -> [String] {
+        [report.isInterrupted ? interruption : nil, report.stopReason.map { "The run ended early: \($0)" }]
+            .compactMap { $0 }
+    }
+
     /// Whether the figures count at all.
     static func isDebug(_ report: BenchmarkReport) -> Bool { report.environment.host.build != "release" }
 

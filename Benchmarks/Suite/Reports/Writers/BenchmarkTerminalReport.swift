@@ -100,6 +100,6 @@ public struct BenchmarkTerminalReport: BenchmarkReportWriter {
     }
 
     private func ending(_ report: BenchmarkReport) -> [String] {
-        report.isInterrupted ? [style.open(BenchmarkFacts.interruption)] : []
+        BenchmarkFacts.endings(report).flatMap { Escape.line($0).wrapped(to: width) }.map(style.open)
     }
 }

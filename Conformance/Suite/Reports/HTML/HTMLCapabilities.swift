@@ -12,7 +12,7 @@ struct HTMLCapabilities {
             return "<tr><th scope=\"row\">\(fact.title)</th>\(cells.joined())</tr>"
         }
         return "<details class=\"card\">\n<summary>What the stores declare</summary>\n"
-            + HTML.table(
+            + HTMLFrame.table(
                 caption: "Declared capabilities", heading: [""] + stores.map(\.name), rows: rows,
                 className: "capabilities")
             + "\n</details>"

@@ -18,7 +18,7 @@ struct HTMLMatrix {
     }
 
     private func section(_ group: CheckGroup) -> String {
-        let table = HTML.table(
+        let table = HTMLFrame.table(
             caption: group.title, heading: ["Check"] + report.stores.map(\.name),
             rows: report.checks(of: group).map(rows), className: "matrix")
         return

@@ -36,8 +36,7 @@ public struct HTMLReport: ReportWriter {
     }
 
     private func footer(_ report: ConformanceReport) -> String {
-        let facts = Words.run(report).map { "<dt>\($0)</dt><dd>\(Escape.markup($1))</dd>" }
-        return "<footer>\n<h2>The run</h2>\n<dl>\(facts.joined())</dl>\n</footer>"
+        "<footer>\n<h2>The run</h2>\n\(HTMLFrame.list(Words.run(report)))\n</footer>"
     }
 }
 
@@ -50,22 +49,6 @@ enum HTML {
         <span class="words">\(Words.title(status))</span></span>
         """
     }
-
-    /// A table that moves sideways by itself where there are too many stores for the page.
-    static func table(caption: String, heading: [String], rows: [String], className: String) -> String {
-        let cells = heading.map { "<th scope=\"col\"><span>\(Escape.markup($0))</span></th>" }.joined()
-        return """
-            <div class="scroll" tabindex="0" role="region" aria-label="\(Escape.markup(caption))">
-            <table class="\(className)">
-            <caption>\(Escape.markup(caption))</caption>
-            <thead><tr>\(cells)</tr></thead>
-            <tbody>
-            \(rows.joined(separator: "\n"))
-            </tbody>
-            </table>
-            </div>
-            """
-    }
 }
 
 /// What the page says at first: which profile each store has reached, and how many checks ended in which way.
@@ -75,7 +58,7 @@ struct HTMLOverview {
     var html: String {
         let rows = Profile.allCases.map(verdicts) + CheckStatus.allCases.filter(occurs).map(totals) + [time]
         return "<section>\n<h2>Profiles</h2>\n"
-            + HTML.table(
+            + HTMLFrame.table(
                 caption: "Profiles that each store reaches, and how its checks ended",
                 heading: [""] + report.stores.map(\.name), rows: rows, className: "overview")
             + "\n</section>"

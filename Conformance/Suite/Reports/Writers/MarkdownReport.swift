@@ -118,16 +118,3 @@ public struct MarkdownCheckList: Sendable {
         return parts.joined(separator: "\n\n") + "\n"
     }
 }
-
-/// A table in Markdown, its cells escaped.
-struct MarkdownTable {
-    var heading: [String]
-    var rows: [[String]]
-
-    var text: String {
-        ([line(heading), "|" + String(repeating: " --- |", count: heading.count)] + rows.map(line))
-            .joined(separator: "\n")
-    }
-
-    private func line(_ cells: [String]) -> String { "| " + cells.map(Escape.markdown).joined(separator: " | ") + " |" }
-}

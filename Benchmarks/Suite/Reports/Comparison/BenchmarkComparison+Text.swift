@@ -1,0 +1,90 @@
+internal import Foundation
+public import TidelineSupport
+
+extension BenchmarkComparison {
+    /// As one reads it on a terminal: what has changed, then a summary. What is the same, or only in one, is counted.
+    public func terminalText(style: TerminalStyle = TerminalStyle(isColored: false)) -> String {
+        var parts = [warnings.map { style.open("warning: ") + Escape.line($0) }]
+        let shown = entries.filter(\.isShown)
+        if !shown.isEmpty {
+            let rows = [Self.heading] + shown.map { $0.cells.map(Escape.line) }
+            let table = TextTable(rows: rows, numbers: [0, 3, 4, 5, 6])
+            parts.append(
+                table.lines { row, column, text in
+                    row == 0 ? style.strong(text) : column == 7 ? look(shown[row - 1], text, style) : text
+                })
+        }
+        parts.append(summary.map { hasRegression ? style.bad($0) : $0 } + [Self.explanation].map(style.faint))
+        return parts.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n") + "\n"
+    }
+
+    /// As Markdown, every entry in one table.
+    public func markdownText() -> String {
+        var parts = ["## Comparison", summary.joined(separator: " ")]
+        if !warnings.isEmpty { parts.append(warnings.map { "- " + Escape.markdown($0) }.joined(separator: "\n")) }
+        if !entries.isEmpty {
+            parts.append(
+                MarkdownTable(heading: Self.heading, rows: entries.map(\.cells), numbers: [0, 3, 4, 5, 6]).text)
+        }
+        return (parts + [Self.explanation]).joined(separator: "\n\n") + "\n"
+    }
+
+    /// What the figures mean.
+    static let explanation = """
+        Old and new are ratios to the bare engine (×C) where both have one, else times of a unit; p is the probability of \
+        Mann and Whitney's test, corrected after Holm for the number of tests. Faster and slower: p < 0.01. A regression \
+        is slower by at least 3 %.
+        """
+
+    /// How many there are of each verdict.
+    var summary: [String] {
+        let words = entries.map(\.words)
+        let counts = words.uniqued().map { word in "\(words.count { $0 == word }) \(word)" }
+        let all = entries.isEmpty ? "Nothing to compare." : counts.joined(separator: ", ") + "."
+        let regressions = entries.count(where: \.isRegression)
+        return [regressions > 0 ? "\(counted(regressions, "regression")). \(all)" : all]
+    }
+
+    static let heading = ["rows", "workload", "store", "old", "new", "change", "p", "verdict"]
+
+    private func look(_ entry: Entry, _ text: String, _ style: TerminalStyle) -> String {
+        entry.isRegression ? style.bad(text) : entry.verdict == .faster ? style.good(text) : style.open(text)
+    }
+}
+
+extension BenchmarkComparison.Entry {
+    /// The verdict in a few words.
+    var words: String {
+        switch verdict {
+        case .faster: "faster"
+        case .slower: isRegression ? "slower" : "slower by less than 3 %"
+        case .same: "the same"
+        case .tooFew: "with too few repetitions to tell"
+        case .onlyOld: "only in the old results"
+        case .onlyNew: "only in the new results"
+        case .different: "not the same work"
+        }
+    }
+
+    /// The entry as a row of a table.
+    var cells: [String] {
+        let change = change.map { String(format: "%+.1f %%", $0 * 100) } ?? ""
+        let chance = probability.map { $0 < 0.0001 ? "<0.0001" : String(format: "%.4f", $0) } ?? ""
+        let reason = if case .different(let reason) = verdict { ": \(reason)" } else { "" }
+        return [
+            BenchmarkWords.count(rows), workload, subject, figure(old), figure(new), change, chance, words + reason,
+        ]
+    }
+
+    /// Whether a terminal shows it by itself.
+    fileprivate var isShown: Bool {
+        switch verdict {
+        case .faster, .slower, .tooFew, .different: true
+        case .same, .onlyOld, .onlyNew: false
+        }
+    }
+
+    private func figure(_ spread: Spread?) -> String {
+        spread.map { basis == .ratio ? "\(BenchmarkWords.ratio($0.median)) ×C" : BenchmarkWords.time($0.median) } ?? "–"
+    }
+}
