@@ -180,7 +180,8 @@ let package = Package(
         .target(
             name: "CBaselines",
             dependencies: ["CSQLite", "CLMDB", "CLevelDB", "CSimdJSON"],
-            path: "Benchmarks/CBaselines"
+            path: "Benchmarks/CBaselines",
+            linkerSettings: [.linkedLibrary("leveldb"), .linkedLibrary("simdjson")]
         ),
         .target(
             name: "TidelineBaselines",

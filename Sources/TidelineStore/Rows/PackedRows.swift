@@ -77,6 +77,14 @@ public struct PackedRows: ~Copyable, Sendable {
         return try body(view)
     }
 
+    /// Calls `body` with the bytes of all rows, and where in them they lie: four integers a row, for the offset and the
+    /// length of the row, then for those of its id. It is for code in C, which the benchmark compares stores with.
+    package func withStorage<T>(
+        _ body: (_ rows: UnsafeRawBufferPointer, _ places: UnsafeRawBufferPointer) throws -> T
+    ) rethrows -> T {
+        try entries.withUnsafeBytes { try body(buffer[0, buffer.count], $0) }
+    }
+
     private func point(_ view: inout RowView, at entry: Entry) {
         view.point(
             atID: buffer[entry.idOffset, entry.idLength], trusting: buffer[entry.rowOffset, entry.rowLength])

@@ -1,1 +1,0 @@
-// Subjects over the baselines in C.

@@ -1,0 +1,71 @@
+internal import CBaselines
+internal import TidelineStore
+
+/// Ids as C code takes them: their bytes one after the other, in memory that is used again.
+struct IDBlock: ~Copyable {
+    /// How many ids of a long list are handed to C at once: so few that they stay in the processor's nearest cache.
+    static let common = 256
+
+    private var bytes: UnsafeMutableRawBufferPointer
+    private var places: UnsafeMutableBufferPointer<baseline_bytes>
+
+    init() {
+        bytes = .allocate(byteCount: Self.common * 40, alignment: 8)
+        places = .allocate(capacity: Self.common)
+    }
+
+    deinit {
+        bytes.deallocate()
+        places.deallocate()
+    }
+
+    /// Calls `body` with ids, whose bytes lie where they are until it returns.
+    mutating func withIDs<T>(
+        _ ids: ArraySlice<RowID>, _ body: (UnsafePointer<baseline_bytes>, Int) throws -> T
+    ) throws -> T {
+        var needed = 0
+        for id in ids {
+            guard case .string(let text) = id else { throw BaselineError("the ids of the table are text") }
+            needed += text.utf8.count
+        }
+        makeRoom(bytes: needed, ids: ids.count)
+        guard let base = bytes.baseAddress, let first = places.baseAddress else { throw BaselineError("no memory") }
+        var end = base
+        for (position, id) in ids.enumerated() {
+            guard case .string(var text) = id else { continue }
+            let length = text.withUTF8 { utf8 in
+                UnsafeMutableRawBufferPointer(start: end, count: utf8.count).copyBytes(from: utf8)
+                return utf8.count
+            }
+            let start = UnsafePointer(end.assumingMemoryBound(to: UInt8.self))
+            (first + position).initialize(to: baseline_bytes(start: start, length: length))
+            end += length
+        }
+        return try body(first, ids.count)
+    }
+
+    private mutating func makeRoom(bytes needed: Int, ids count: Int) {
+        if needed > bytes.count {
+            bytes.deallocate()
+            bytes = .allocate(byteCount: needed, alignment: 8)
+        }
+        if count > places.count {
+            places.deallocate()
+            places = .allocate(capacity: count)
+        }
+    }
+}
+
+/// Calls `body` with the bytes of a text.
+@inline(__always)
+func withBytes<T>(of text: String, _ body: (baseline_bytes) throws -> T) rethrows -> T {
+    var text = text
+    return try text.withUTF8 { try body(baseline_bytes(start: $0.baseAddress, length: $0.count)) }
+}
+
+/// Calls `body` with the bytes of a textual id.
+@inline(__always)
+func withBytes<T>(of id: RowID, _ body: (baseline_bytes) throws -> T) throws -> T {
+    guard case .string(let text) = id else { throw BaselineError("the ids of the table are text") }
+    return try withBytes(of: text, body)
+}

@@ -1,0 +1,48 @@
+internal import CBaselines
+internal import Synchronization
+
+/// A reader of JSON, by simdjson, to packed rows.
+///
+/// `@unchecked Sendable`: the parser is used within the lock only.
+final class PageParser: @unchecked Sendable {
+    private let table: BaselineTable
+    private let handle: OpaquePointer
+    private let failure = FailureText()
+    private let lock = Mutex(())
+
+    init(_ table: BaselineTable) throws {
+        self.table = table
+        var made: OpaquePointer?
+        do throws(BaselineError) {
+            try failure.check(baseline_make_parser(table.pointer, &made, failure.pointer))
+            guard let made else { throw BaselineError("no parser was made") }
+            handle = made
+        } catch {
+            failure.deallocate()
+            throw error
+        }
+    }
+
+    deinit {
+        baseline_destroy_parser(handle)
+        failure.deallocate()
+    }
+
+    /// Reads pages and calls `body` with their rows and the greatest time of a change.
+    /// - Returns: How many rows there were.
+    func parse(
+        _ pages: some Sequence<[UInt8]>, _ body: (_ rows: baseline_rows, _ token: Int64) throws -> Void
+    ) throws -> Int {
+        try lock.withLock { _ in
+            baseline_forget_rows(handle)
+            for page in pages {
+                try page.withUnsafeBufferPointer {
+                    try failure.check(baseline_parse(handle, $0.baseAddress, $0.count, failure.pointer))
+                }
+            }
+            let rows = baseline_parsed_rows(handle)
+            try body(rows, baseline_parsed_token(handle))
+            return rows.count
+        }
+    }
+}

@@ -1,0 +1,134 @@
+#include "json_values.h"
+
+#include <cstring>
+
+namespace {
+
+bool is_narrow(size_t payload) { return payload <= UINT16_MAX; }
+
+size_t payload_length(const std::vector<json_value> &values) {
+    size_t length = 0;
+    for (const json_value &value : values) length += value.length;
+    return length;
+}
+
+template <typename Offset>
+void pack_as(const std::vector<json_value> &values, uint8_t *row) {
+    uint8_t *tags = row + ROW_HEADER, *ends = tags + values.size();
+    uint8_t *payload = ends + values.size() * sizeof(Offset), *out = payload;
+    for (size_t column = 0; column < values.size(); column++) {
+        const json_value &value = values[column];
+        tags[column] = value.tag;
+        if (value.start) {
+            memcpy(out, value.start, value.length);
+        } else if (value.length) {
+            memcpy(out, &value.word, sizeof value.word);
+        }
+        out += value.length;
+        Offset end = static_cast<Offset>(out - payload);
+        memcpy(ends + column * sizeof(Offset), &end, sizeof end);
+    }
+}
+
+}  // namespace
+
+size_t packed_length(const std::vector<json_value> &values) {
+    size_t payload = payload_length(values);
+    if (payload > UINT32_MAX) return 0;
+    return ROW_HEADER + values.size() * (is_narrow(payload) ? 3 : 5) + payload;
+}
+
+void pack(const std::vector<json_value> &values, uint8_t *row) {
+    bool narrow = is_narrow(payload_length(values));
+    uint64_t header = static_cast<uint64_t>(narrow ? ROW_NARROW : ROW_WIDE) | static_cast<uint64_t>(values.size()) << 16;
+    memcpy(row, &header, sizeof header);
+    if (narrow) {
+        pack_as<uint16_t>(values, row);
+    } else {
+        pack_as<uint32_t>(values, row);
+    }
+}
+
+// MARK: Timestamps
+
+namespace {
+
+constexpr int64_t ticks_per_second = 10000000;
+
+// The number that so many digits make; false when one is none.
+bool read_digits(std::string_view text, size_t start, size_t count, int &number) {
+    if (text.size() < start + count) return false;
+    number = 0;
+    for (size_t index = start; index < start + count; index++) {
+        unsigned digit = static_cast<unsigned>(text[index]) - '0';
+        if (digit > 9) return false;
+        number = number * 10 + static_cast<int>(digit);
+    }
+    return true;
+}
+
+// After Howard Hinnant's "chrono-compatible low-level date algorithms".
+int64_t days_since_1970(int year, int month, int day) {
+    year -= month <= 2;
+    int era = year / 400, of_era = year - era * 400;
+    int of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return static_cast<int64_t>(era) * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+int days_in(int month, int year) {
+    if (month == 2) return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28;
+    return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
+}
+
+bool read_date(std::string_view text, int64_t &days) {
+    int year, month, day;
+    if (!read_digits(text, 0, 4, year) || !read_digits(text, 5, 2, month) || !read_digits(text, 8, 2, day)) return false;
+    if (text[4] != '-' || text[7] != '-' || year < 1 || month < 1 || month > 12) return false;
+    if (day < 1 || day > days_in(month, year)) return false;
+    days = days_since_1970(year, month, day);
+    return true;
+}
+
+bool read_time(std::string_view text, int64_t &seconds) {
+    int hour, minute, second;
+    if (!read_digits(text, 11, 2, hour) || !read_digits(text, 14, 2, minute)) return false;
+    if (!read_digits(text, 17, 2, second) || text[10] != 'T' || text[13] != ':' || text[16] != ':') return false;
+    seconds = hour * 3600 + minute * 60 + second;
+    return hour < 24 && minute < 60 && second < 60;
+}
+
+// The fraction of a second that may come at `place`, which is moved behind it.
+bool read_fraction(std::string_view text, size_t &place, int64_t &ticks) {
+    ticks = 0;
+    if (place >= text.size() || text[place] != '.') return true;
+    int64_t unit = ticks_per_second;
+    size_t first = ++place;
+    for (; place < text.size() && place < first + 7; place++) {
+        unsigned digit = static_cast<unsigned>(text[place]) - '0';
+        if (digit > 9) break;
+        unit /= 10;
+        ticks += digit * unit;
+    }
+    return place > first;
+}
+
+bool read_zone(std::string_view text, size_t place, int64_t &seconds) {
+    seconds = 0;
+    if (place + 1 == text.size() && text[place] == 'Z') return true;
+    int hours, minutes;
+    if (text.size() != place + 6 || (text[place] != '+' && text[place] != '-') || text[place + 3] != ':') return false;
+    if (!read_digits(text, place + 1, 2, hours) || !read_digits(text, place + 4, 2, minutes)) return false;
+    seconds = (hours * 3600 + minutes * 60) * (text[place] == '-' ? -1 : 1);
+    return hours < 24 && minutes < 60;
+}
+
+}  // namespace
+
+bool read_timestamp(std::string_view text, int64_t &ticks) {
+    int64_t days, seconds, fraction, zone;
+    size_t place = 19;
+    if (!read_date(text, days) || !read_time(text, seconds)) return false;
+    if (!read_fraction(text, place, fraction) || !read_zone(text, place, zone)) return false;
+    ticks = (days * 86400 + seconds - zone) * ticks_per_second + fraction;
+    return true;
+}

@@ -1,0 +1,131 @@
+// Reading of packed rows, which this program wrote itself: two loads a value, no checks.
+#ifndef TIDELINE_BASELINES_ROWS_H
+#define TIDELINE_BASELINES_ROWS_H
+
+#include <assert.h>
+#include <string.h>
+
+#include "baselines.h"
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "packed rows are little-endian");
+
+enum { ROW_NARROW = 1, ROW_WIDE = 2, ROW_HEADER = 8 };
+
+// The tags of RowFormat.swift.
+enum {
+    TAG_ABSENT,
+    TAG_NULL,
+    TAG_FALSE,
+    TAG_TRUE,
+    TAG_INT,
+    TAG_DOUBLE,
+    TAG_STRING,
+    TAG_TIMESTAMP,
+    TAG_BYTES,
+    TAG_JSON,
+};
+
+static inline uint16_t load_16(const uint8_t *bytes) {
+    uint16_t value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static inline uint32_t load_32(const uint8_t *bytes) {
+    uint32_t value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static inline uint64_t load_64(const uint8_t *bytes) {
+    uint64_t value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static inline bool is_word(uint8_t tag) { return tag == TAG_INT || tag == TAG_DOUBLE || tag == TAG_TIMESTAMP; }
+
+static inline size_t row_columns(const uint8_t *row) { return load_16(row + 2); }
+
+static inline const uint8_t *row_tags(const uint8_t *row) { return row + ROW_HEADER; }
+
+static inline size_t row_end(const uint8_t *row, size_t columns, size_t column) {
+    const uint8_t *ends = row + ROW_HEADER + columns;
+    return row[0] == ROW_NARROW ? load_16(ends + 2 * column) : load_32(ends + 4 * column);
+}
+
+// The bytes of one value.
+static inline baseline_bytes row_value(const uint8_t *row, size_t column) {
+    size_t columns = row_columns(row);
+    const uint8_t *payload = row + ROW_HEADER + columns + columns * (row[0] == ROW_NARROW ? 2 : 4);
+    size_t start = column == 0 ? 0 : row_end(row, columns, column - 1);
+    return (baseline_bytes){payload + start, row_end(row, columns, column) - start};
+}
+
+static inline bool row_has(const uint8_t *row, size_t column, uint8_t tag) { return row_tags(row)[column] == tag; }
+
+static inline bool bytes_are_equal(baseline_bytes a, baseline_bytes b) {
+    return a.length == b.length && memcmp(a.start, b.start, a.length) == 0;
+}
+
+static inline int compare_bytes(baseline_bytes a, baseline_bytes b) {
+    int order = memcmp(a.start, b.start, a.length < b.length ? a.length : b.length);
+    return order ? order : a.length < b.length ? -1 : a.length > b.length;
+}
+
+static inline bool row_is_in_list(const uint8_t *row, const baseline_table *table, baseline_bytes list) {
+    return row_has(row, table->list, TAG_STRING) && bytes_are_equal(row_value(row, table->list), list);
+}
+
+static inline int64_t row_rank(const uint8_t *row, const baseline_table *table) {
+    return row_has(row, table->rank, TAG_INT) ? (int64_t)load_64(row_value(row, table->rank).start) : INT64_MIN;
+}
+
+// What RowChecksum says of a row.
+
+static inline uint64_t mixed(uint64_t number, uint64_t value) { return (number ^ value) * 0x100000001B3; }
+
+static inline uint64_t text_number(const uint8_t *start, size_t length) {
+    return length == 0 ? 0 : length + ((uint64_t)start[0] << 8) + ((uint64_t)start[length - 1] << 16);
+}
+
+static inline uint64_t first_number(baseline_bytes id) {
+    return mixed(0xCBF29CE484222325, text_number(id.start, id.length));
+}
+
+static inline uint64_t value_number(uint8_t tag, const uint8_t *start, size_t length) {
+    // Absent and null, false, true.
+    static const uint8_t alone[] = {3, 3, 2, 1};
+    if (tag <= TAG_TRUE) return alone[tag];
+    return is_word(tag) ? load_64(start) : text_number(start, length);
+}
+
+static inline uint64_t row_number(baseline_bytes id, const uint8_t *row) {
+    uint64_t number = first_number(id);
+    size_t columns = row_columns(row), start = 0;
+    const uint8_t *tags = row_tags(row), *ends = tags + columns;
+    if (row[0] == ROW_NARROW) {
+        const uint8_t *payload = ends + 2 * columns;
+        for (size_t column = 0; column < columns; column++) {
+            size_t end = load_16(ends + 2 * column);
+            number = mixed(number, value_number(tags[column], payload + start, end - start));
+            start = end;
+        }
+    } else {
+        const uint8_t *payload = ends + 4 * columns;
+        for (size_t column = 0; column < columns; column++) {
+            size_t end = load_32(ends + 4 * column);
+            number = mixed(number, value_number(tags[column], payload + start, end - start));
+            start = end;
+        }
+    }
+    return number;
+}
+
+// Adds a row to an answer.
+static inline void add_row(baseline_answer *answer, uint64_t number, uint64_t place) {
+    answer->count++;
+    answer->checksum += number * place;
+}
+
+#endif

@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+import TidelineBaselines
+import TidelineBenchmark
+import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
+
+@Suite("Closed databases are made small")
+struct BaselineCompactionTests {
+    private let source = RowSource(table: BenchmarkTable(), valueSize: 500, seed: 2, lists: 1)
+
+    @Test("A baseline's, which has the same rows then", arguments: Baselines.engines)
+    func baselines(engine: String) throws {
+        try withTemporaryFolder { folder in
+            let subject = try #require(Baselines.subject(engine: engine, durability: .normal))
+            try check(subject, folder: folder) { try subject.compact?(folder) }
+        }
+    }
+
+    @Test("A store's, which has the same rows then", arguments: StoreKind.all)
+    func stores(kind: StoreKind) throws {
+        guard let engine = kind.engine, Baselines.engines.contains(engine) else { return }
+        try withTemporaryFolder { folder in
+            let subject = try BenchmarkStore { try kind.open($0) }.makeSubject()
+            try check(subject, folder: folder) { try Baselines.compact(engine: engine, path: kind.path(in: folder)) }
+        }
+    }
+
+    /// Compacts a database of whose rows most were deleted.
+    private func check(_ subject: BenchmarkSubject, folder: String, _ compact: () throws -> Void) throws {
+        let opening = BenchmarkOpening(directory: folder, table: source.table)
+        let first = try subject.open(opening)
+        _ = try first.perform(.upsert(source.batches(0..<1000, of: 500)), noting: LatencySink())
+        _ = try first.perform(.delete([(50..<1000).map { source.id($0) }]), noting: LatencySink())
+        let rows = try first.perform(.scan(.view), noting: LatencySink())
+        try first.close()
+        let before = size(of: folder)
+        try compact()
+        #expect(size(of: folder) < before)
+        let second = try subject.open(opening)
+        #expect(try second.perform(.scan(.view), noting: LatencySink()) == rows)
+        #expect(rows.count == 50)
+        try second.close()
+    }
+
+    @Test("What is no database is told by its engine")
+    func noDatabase() throws {
+        try withTemporaryFolder { folder in
+            try Data("no database".utf8).write(to: URL(fileURLWithPath: "\(folder)/file"))
+            #expect(throws: BaselineError.self) { try Baselines.compact(engine: "sqlite", path: "\(folder)/file") }
+            #expect(throws: BaselineError.self) { try Baselines.compact(engine: "lmdb", path: "\(folder)/none") }
+            #expect(throws: BaselineError.self) { try Baselines.compact(engine: "leveldb", path: "\(folder)/file") }
+            #expect(throws: BaselineError.self) { try Baselines.compact(engine: "paper", path: folder) }
+        }
+    }
+
+    @Test("A database that cannot be opened is told by its engine", arguments: Baselines.engines)
+    func opening(engine: String) throws {
+        let subject = try #require(Baselines.subject(engine: engine, durability: .normal))
+        #expect(throws: BaselineError.self) {
+            try subject.open(BenchmarkOpening(directory: "/dev/null/none", table: source.table))
+        }
+    }
+
+    private func size(of folder: String) -> Int {
+        let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+        return files.reduce(0) { total, file in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(file)")
+            guard attributes?[.type] as? FileAttributeType == .typeRegular else { return total }
+            return total + (attributes?[.size] as? Int ?? 0)
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import Testing
+import TidelineBaselines
+import TidelineBenchmark
+import TidelineStore
+import TidelineTestSupport
+
+@Suite("The baselines come to the model's answers")
+struct BaselineParityTests {
+    /// Each piece of work, so that later ones find what earlier ones left.
+    private static func works(_ source: RowSource) throws -> [(String, Work)] {
+        let ids = { (range: Range<Int>) in range.map { source.id($0) } }
+        let lists = (0..<5).map { source.filter($0) }
+        return [
+            ("scan of nothing", .scan(.view)), ("find nothing", .find(lists, limit: 5)),
+            ("upsert", .upsert(try source.batches(0..<500, of: 120))),
+            ("upsert of rows", .upsertRows(try source.batches(500..<600, of: 100, asRows: true))),
+            ("get each", .get(ids: ids(300..<800), access: .view, transaction: .each)),
+            ("get in one", .get(ids: ids(0..<700), access: .view, transaction: .one)),
+            ("scan", .scan(.view)), ("find", .find(lists, limit: 7)), ("find all", .find(lists, limit: 1000)),
+            ("find none", .find(lists, limit: 0)), ("count", .count(lists + [RowFilter(list: "list-0000")])),
+            ("upsert again", .upsert(try source.batches(200..<650, of: 150))),
+            ("a row twice in a transaction", .upsert([try source.batch([700, 701, 700, 3, 3])])),
+            ("find after", .find(lists, limit: 30)),
+            ("delete", .delete([ids(100..<180), ids(150..<200), ids(900..<910), ids(10..<12) + ids(10..<12)])),
+            ("find what is left", .find(lists, limit: 1000)),
+            ("delete a list", .deleteMatching([lists[1], lists[1], RowFilter(list: "none")])),
+            ("scan what is left", .scan(.view)), ("count what is left", .count(lists)),
+            ("delete all lists", .deleteMatching(lists)), ("scan of what is empty again", .scan(.view)),
+            ("upsert anew", .upsert(try source.batches(0..<300, of: 300))),
+            ("mix", .mix(try steps(source))), ("scan after the mix", .scan(.view)),
+            ("find at last", .find(lists, limit: 9)),
+            ("reopen", .reopen(times: 2, id: source.id(7))), ("scan after opening", .scan(.view)),
+            ("count after opening", .count(lists)),
+        ]
+    }
+
+    private static func steps(_ source: RowSource) throws -> [MixedStep] {
+        [
+            .read(source.id(3)), .read(source.id(333)), .update(source.id(4), text: "another text"),
+            .update(source.id(5), text: ""), .update(source.id(6), text: String(repeating: "long", count: 30_000)),
+            .update(source.id(6), text: "short"), .update(source.id(7), text: String(repeating: "x", count: 70_000)),
+            .insert(try source.batch([310])), .readModifyWrite(source.id(8), text: "read, then written"),
+            .read(source.id(8)), .scan(from: source.id(20), count: 25), .scan(from: "zzz", count: 25),
+            .scan(from: "0", count: 1000), .read(source.id(310)),
+        ]
+    }
+
+    @Test("For every work", arguments: Baselines.engines, [false, true])
+    func answersAreTheModels(engine: String, isIndexed: Bool) throws {
+        for (seed, order) in zip([1, 2, 3] as [UInt64], KeyOrder.allCases) {
+            let table = BenchmarkTable(columns: 12, isIndexed: isIndexed)
+            let source = RowSource(table: table, keyOrder: order, seed: seed, lists: 5)
+            let model = ReferenceSession(source: source)
+            try withBaseline(engine, table) { session in
+                for (name, work) in try Self.works(source) {
+                    let expected = try model.perform(work, noting: LatencySink())
+                    #expect(try session.perform(work, noting: LatencySink()) == expected, "\(name), seed \(seed)")
+                }
+            }
+        }
+    }
+
+    @Test("For every durability that its engine has", arguments: Baselines.engines)
+    func durabilities(engine: String) throws {
+        let source = RowSource(table: BenchmarkTable(), seed: 1, lists: 2)
+        let model = ReferenceSession(source: source)
+        let upsert = Work.upsert(try source.batches(0..<20, of: 5))
+        _ = try model.perform(upsert, noting: LatencySink())
+        for durability in [StoreCapabilities.Durability.none, .normal, .full] {
+            guard Baselines.subject(engine: engine, durability: durability) != nil else {
+                #expect(durability == .none && engine != "lmdb")
+                continue
+            }
+            try withBaseline(engine, source.table, durability) { session in
+                let written = try session.perform(upsert, noting: LatencySink())
+                #expect(written.count == 20)
+                let read = try session.perform(.scan(.view), noting: LatencySink())
+                #expect(try read == model.perform(.scan(.view), noting: LatencySink()))
+            }
+        }
+    }
+
+    @Test("On several threads beside a writer", arguments: Baselines.engines)
+    func threads(engine: String) async throws {
+        let source = RowSource(table: BenchmarkTable(isIndexed: true), seed: 5, lists: 3)
+        let model = ReferenceSession(source: source)
+        let upsert = Work.upsert(try source.batches(0..<200, of: 50))
+        _ = try model.perform(upsert, noting: LatencySink())
+        let reads: [Work] = [
+            .get(ids: (0..<200).map { source.id($0) }, access: .view, transaction: .each),
+            .get(ids: (0..<200).map { source.id($0) }, access: .view, transaction: .one),
+            .scan(.view), .find([source.filter(1)], limit: 20), .count([source.filter(2)]),
+        ]
+        let expected = try reads.map { try model.perform($0, noting: LatencySink()) }
+        let folder = try TemporaryFolder()
+        let session = try openBaseline(engine, source.table, folder.path)
+        _ = try session.perform(upsert, noting: LatencySink())
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for thread in 0..<6 {
+                group.addTask {
+                    try (0..<10).allSatisfy { round in
+                        let index = (thread + round) % reads.count
+                        return try session.perform(reads[index], noting: LatencySink()) == expected[index]
+                    }
+                }
+            }
+            group.addTask {
+                // What is there already, so that every answer stays.
+                try (0..<10).allSatisfy { _ in try session.perform(upsert, noting: LatencySink()).count == 200 }
+            }
+            for try await isRight in group { #expect(isRight) }
+        }
+        try session.close()
+    }
+}
+
+/// Calls `body` with the session of a baseline in a folder of its own.
+func withBaseline(
+    _ engine: String, _ table: BenchmarkTable, _ durability: StoreCapabilities.Durability = .normal,
+    _ body: (any BenchmarkSession) throws -> Void
+) throws {
+    try withTemporaryFolder { folder in
+        let session = try openBaseline(engine, table, folder, durability)
+        try body(session)
+        try session.close()
+    }
+}
+
+func openBaseline(
+    _ engine: String, _ table: BenchmarkTable, _ folder: String, _ durability: StoreCapabilities.Durability = .normal
+) throws -> any BenchmarkSession {
+    let subject = try #require(Baselines.subject(engine: engine, durability: durability))
+    return try subject.open(BenchmarkOpening(directory: folder, table: table))
+}

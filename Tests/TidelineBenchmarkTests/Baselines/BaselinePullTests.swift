@@ -1,0 +1,122 @@
+import Testing
+import TidelineBenchmark
+import TidelineStore
+import TidelineTestSupport
+import TidelineWire
+
+@testable import TidelineBaselines
+
+@Suite("The baselines read what services answer")
+struct BaselinePullTests {
+    private let source = RowSource(table: BenchmarkTable(columns: 11), seed: 9, lists: 4)
+
+    /// Pages of rows, as a service writes them.
+    private func pages(_ batches: [RowBatch], perTransaction: Int = 1) -> JSONPages {
+        let bodies = batches.map { batch in
+            var writer = JSONWriter()
+            writer.beginArray()
+            for index in 0..<batch.packed.count {
+                if index > 0 { writer.separator() }
+                batch.packed.withRow(at: index) { writer.append($0) }
+            }
+            writer.endArray()
+            return writer.bytes
+        }
+        return JSONPages(
+            bodies: bodies, rows: batches.reduce(0) { $0 + $1.packed.count }, pagesPerTransaction: perTransaction)
+    }
+
+    @Test("Pages become the rows and the token that they say", arguments: Baselines.engines, [1, 3, 50])
+    func pulls(engine: String, pagesPerTransaction: Int) throws {
+        let batches = try source.batches(0..<230, of: 25)
+        let model = ReferenceSession(source: source)
+        _ = try model.perform(.upsert(batches), noting: LatencySink())
+        try withBaseline(engine, source.table) { session in
+            let pull = Work.pull(pages(batches, perTransaction: pagesPerTransaction))
+            #expect(try session.perform(pull, noting: LatencySink()) == Answer(count: 230))
+            #expect(
+                try session.perform(.scan(.view), noting: LatencySink())
+                    == model.perform(.scan(.view), noting: LatencySink()))
+            let newest = try #require((source.values(229).compactMap { value in value.timestampValue }).last)
+            let baseline = try #require(session as? BaselineSession)
+            let token = try baseline.token()
+            #expect(token == newest.ticks)
+        }
+    }
+
+    @Test("A page that is bad changes nothing", arguments: Baselines.engines)
+    func badPages(engine: String) throws {
+        let good = pages([try source.batch([1, 2])]).bodies[0]
+        try withBaseline(engine, source.table) { session in
+            for bad in badPages(good) {
+                let pages = JSONPages(bodies: [good, bad], rows: 2, pagesPerTransaction: 2)
+                let text = String(decoding: bad, as: UTF8.self)
+                #expect(throws: BaselineError.self, "\(text)") {
+                    try session.perform(.pull(pages), noting: LatencySink())
+                }
+                let left = try session.perform(.scan(.view), noting: LatencySink())
+                #expect(left == Answer())
+            }
+        }
+    }
+
+    private func badPages(_ good: [UInt8]) -> [[UInt8]] {
+        let texts = [
+            "", "[", "{}", "[1]", "[{}]", #"[{"id":""}]"#, #"[{"id":7}]"#, #"[{"id":"a","rank":"1"}]"#,
+            #"[{"id":"a","rank":1.5}]"#, #"[{"id":"a","rank":99999999999999999999}]"#, #"[{"id":"a","done":1}]"#,
+            #"[{"id":"a","text":1}]"#, #"[{"id":"a","due":"yesterday"}]"#,
+            #"[{"id":"a","due":"2026-02-30T00:00:00Z"}]"#,
+            #"[{"id":"a","text":"\x"}]"#, #"[{"id":"a"}] 1"#, #"[{"id":"a","text":"b}]"#,
+            "[{\"id\":\"a\",\"text\":\"\u{1}\"}]",
+        ]
+        var invalid = good
+        invalid.replaceSubrange(20..<21, with: [0xFF])
+        return texts.map { Array($0.utf8) } + [invalid, Array(good.dropLast()), Array(good.dropLast(3))]
+    }
+
+    @Test("Members may come in any order, be missing, null, unknown or written with escapes")
+    func members() throws {
+        let body = """
+             [ { "rank" : 5 , "id":"a", "text":"a \\"b\\" \\u00e9 ü", "other":{"text":[1]}, "score":3, "done":null },
+             {"id":"b\\/c","updatedAt":"2026-01-01T00:00:00.1234567+01:00","list":"\\ud83c\\udf0a","score":-1e-3},
+             {"te\\u0078t":"by escape","id":"d"}]
+            """
+        var rows = PackedRows(shape: source.table.schema.makeShape())
+        try add("a", ["rank": 5, "text": "a \"b\" é ü", "score": .double(3)], to: &rows)
+        let instant = try #require(Timestamp("2025-12-31T23:00:00.1234567Z"))
+        try add(
+            "b/c", ["updatedAt": .timestamp(instant), "list": "🌊", "score": .double(-0.001)], to: &rows)
+        try add("d", ["text": "by escape"], to: &rows)
+        let model = ReferenceSession(source: source)
+        _ = try model.perform(.upsert([RowBatch(rows)]), noting: LatencySink())
+        try withBaseline("lmdb", source.table) { session in
+            let pages = JSONPages(bodies: [Array(body.utf8)], rows: 3)
+            let pulled = try session.perform(.pull(pages), noting: LatencySink())
+            #expect(pulled == Answer(count: 3))
+            let rows = try session.perform(.scan(.view), noting: LatencySink())
+            #expect(try rows == model.perform(.scan(.view), noting: LatencySink()))
+        }
+    }
+
+    /// Adds a row of these values and null for the others.
+    private func add(_ id: RowID, _ values: [String: Value], to rows: inout PackedRows) throws {
+        rows.beginRow()
+        rows.setID(id)
+        for (index, column) in rows.shape.columns.enumerated() { rows.set(values[column.name] ?? .null, at: index) }
+        try rows.endRow()
+    }
+
+    @Test("The reader of JSON alone counts the rows")
+    func readsOnly() throws {
+        let session = try Baselines.json.open(BenchmarkOpening(directory: "", table: source.table))
+        let pages = pages(try source.batches(0..<60, of: 20))
+        #expect(try session.perform(.pull(pages), noting: LatencySink()) == Answer(count: 60))
+        #expect(throws: WorkNotApplicable.self) { try session.perform(.scan(.view), noting: LatencySink()) }
+    }
+}
+
+extension Value {
+    fileprivate var timestampValue: Timestamp? {
+        if case .timestamp(let timestamp) = self { timestamp } else { nil }
+    }
+}
