@@ -8,8 +8,6 @@ internal import TidelineSQLite
 struct ProbeSubject: Sendable {
     /// The name in the table and in the record: a baseline's is its store's with `-c`.
     let id: String
-    /// Whether it can be closed and opened again.
-    var isPersistent = true
     /// Makes it.
     let make: @Sendable () throws -> BenchmarkSubject
 
@@ -17,12 +15,12 @@ struct ProbeSubject: Sendable {
         ProbeSubject(id: "sqlite") {
             try BenchmarkStore { try SQLiteStore(path: $0 + "/store.sqlite") }.makeSubject()
         },
-        ProbeSubject(id: "lmdb") { try BenchmarkStore { try LMDBStore(path: $0 + "/store.lmdb") }.makeSubject() },
+        ProbeSubject(id: "lmdb") {
+            try BenchmarkStore { try LMDBStore(path: $0 + "/store.lmdb") }.makeSubject()
+        },
         ProbeSubject(id: "leveldb") {
             try BenchmarkStore { try LevelDBStore(path: $0 + "/store.leveldb") }.makeSubject()
         },
-        ProbeSubject(id: "memory", isPersistent: false) {
-            try BenchmarkStore { _ in try MemoryStore() }.makeSubject()
-        },
+        ProbeSubject(id: "memory") { try BenchmarkStore { _ in try MemoryStore() }.makeSubject() },
     ]
 }
