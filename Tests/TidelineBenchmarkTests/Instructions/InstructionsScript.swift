@@ -78,7 +78,7 @@ struct InstructionsScript {
 
     private static let tools = [
         "awk", "bash", "cat", "cp", "cut", "diff", "dirname", "env", "getconf", "grep", "mkdir", "mktemp", "mv", "rm",
-        "sed", "setarch", "tail", "true", "uname", "head",
+        "sed", "setarch", "tail", "true", "uname", "head", "wc",
     ]
 
     private func link(_ tool: String) throws {
