@@ -117,7 +117,7 @@ public final class SQLiteStore: LocalStore {
         guard !lease.isNested else {
             return try run(body, on: connection, try currentCatalog(on: connection))
         }
-        let catalog = try begin("BEGIN", on: connection)
+        let catalog = try begin(.begin, on: connection)
         // Nothing is lost when a snapshot cannot be ended in an orderly way.
         defer { connection.rollBack() }
         return try run(body, on: connection, catalog)
@@ -139,12 +139,12 @@ public final class SQLiteStore: LocalStore {
         guard !Task.isCancelled else { throw StoreError(.cancelled, "the task was cancelled; nothing was written") }
         let connection = try pool.takeWriter()
         defer { pool.releaseWriter() }
-        let session = Session(connection, try begin("BEGIN IMMEDIATE", on: connection), isWriting: true)
+        let session = Session(connection, try begin(.beginWriting, on: connection), isWriting: true)
         do {
             let result = try body(session)
             session.end()
             if let failure = session.failure { throw failure }
-            try connection.execute("COMMIT")
+            try connection.perform(.commit)
             return result
         } catch {
             session.end()
@@ -154,9 +154,9 @@ public final class SQLiteStore: LocalStore {
     }
 
     /// Begins a transaction and fixes its snapshot by a first read, which tells whether definitions changed.
-    private func begin(_ statement: String, on connection: Connection) throws(StoreError) -> Catalog {
+    private func begin(_ step: TransactionStep, on connection: Connection) throws(StoreError) -> Catalog {
         try Deadline(after: busyTimeout).retrying { () throws(StoreError) in
-            try connection.execute(statement)
+            try connection.perform(step)
             do throws(StoreError) {
                 return try self.currentCatalog(on: connection)
             } catch {
@@ -168,6 +168,15 @@ public final class SQLiteStore: LocalStore {
 
     /// The definitions as of the connection's snapshot; kept until another connection or process changes them.
     private func currentCatalog(on connection: Connection) throws(StoreError) -> Catalog {
+        let version = try connection.dataVersion()
+        if let seen = connection.seen, seen.version == version { return seen.catalog }
+        let catalog = try changedCatalog(on: connection)
+        connection.seen = (version, catalog)
+        return catalog
+    }
+
+    /// The definitions, after something has changed.
+    private func changedCatalog(on connection: Connection) throws(StoreError) -> Catalog {
         let generation = try connection.generation()
         let known = catalog.withLock { $0 }
         if known.generation == generation { return known }
@@ -181,7 +190,7 @@ extension Connection {
     /// The catalog of a store just opened; reading it finds damage early.
     fileprivate func firstCatalog(_ deadline: Deadline) throws(StoreError) -> Catalog {
         try deadline.retrying { () throws(StoreError) in
-            try self.execute("BEGIN")
+            try self.perform(.begin)
             defer { self.rollBack() }
             return try self.loadCatalog(generation: try self.generation())
         }

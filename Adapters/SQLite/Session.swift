@@ -8,6 +8,8 @@ final class Session {
     private let isWriting: Bool
     /// The error of a change that was made in part: the transaction can only be rolled back then.
     private(set) var failure: StoreError?
+    /// The table found last: most often the next call is about it.
+    private var lastTable: StoredTable?
 
     init(_ connection: Connection, _ catalog: Catalog, isWriting: Bool) {
         openConnection = connection
@@ -26,14 +28,17 @@ final class Session {
 
     func table(_ name: String) throws(StoreError) -> StoredTable {
         _ = try connection()
-        return try catalog.table(name)
+        if let lastTable, lastTable.schema.name.isSameBytes(as: name) { return lastTable }
+        let table = try catalog.table(name)
+        lastTable = table
+        return table
     }
 
     // MARK: Reading
 
     func withRow<T>(in name: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
         let connection = try connection()
-        let table = try catalog.table(name)
+        let table = try self.table(name)
         guard id.type == table.schema.idType else { return nil }
         let statement = try connection.takeStatement(table.selectRow)
         defer { connection.putBack(statement) }
@@ -45,7 +50,7 @@ final class Session {
 
     func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
         let connection = try connection()
-        let table = try catalog.table(query.table)
+        let table = try self.table(query.table)
         try query.validate(against: table.schema)
         let total = query.includesTotalCount ? try count(query, in: table, on: connection) : nil
         if query.limit == 0 { return total }
@@ -81,7 +86,7 @@ final class Session {
 
     func count(_ query: Query) throws(StoreError) -> Int {
         let connection = try connection()
-        let table = try catalog.table(query.table)
+        let table = try self.table(query.table)
         try query.validate(against: table.schema)
         return try count(query, in: table, on: connection)
     }
@@ -108,7 +113,7 @@ final class Session {
 
     func upsert(_ rows: borrowing PackedRows, into name: String) throws(StoreError) {
         let connection = try writableConnection()
-        let table = try catalog.table(name)
+        let table = try self.table(name)
         guard !rows.isEmpty else { return }
         var upsert = try Upsert(into: table, of: rows.shape, on: connection)
         defer { upsert.finish() }
@@ -121,7 +126,7 @@ final class Session {
 
     func delete(ids: [RowID], from name: String) throws(StoreError) -> Int {
         let connection = try writableConnection()
-        let table = try catalog.table(name)
+        let table = try self.table(name)
         let statement = try connection.takeStatement(table.deleteRow)
         defer { connection.putBack(statement) }
         var deleted = 0
@@ -138,7 +143,7 @@ final class Session {
 
     func delete(matching query: Query) throws(StoreError) -> Int {
         let connection = try writableConnection()
-        let table = try catalog.table(query.table)
+        let table = try self.table(query.table)
         try query.validate(against: table.schema)
         let statement = try prepare(try table.delete(query), in: table, on: connection)
         defer { connection.putBack(statement) }

@@ -66,13 +66,13 @@ extension Connection {
     }
 
     private func createStore() throws(StoreError) {
-        try execute("BEGIN IMMEDIATE")
+        try perform(.beginWriting)
         do {
             // Another process may have been faster.
             if try isEmptyDatabase() {
                 for statement in FileFormat.creation { try executeOnce(statement) }
             }
-            try execute("COMMIT")
+            try perform(.commit)
         } catch {
             rollBack()
             throw error
@@ -80,7 +80,7 @@ extension Connection {
     }
 
     private func inSnapshot<T>(_ body: () throws(StoreError) -> T) throws(StoreError) -> T {
-        try execute("BEGIN")
+        try perform(.begin)
         defer { rollBack() }
         return try body()
     }

@@ -11,6 +11,10 @@ final class Connection {
     private var idle: [StatementText: [Statement]] = [:]
     private var idleCount = 0
     private var uses = 0
+    /// The statements of every transaction, by ``TransactionStep``.
+    private var steps: [Statement?] = Array(repeating: nil, count: TransactionStep.allCases.count)
+    /// The definitions as of the version of the database's content that this connection saw last.
+    var seen: (version: Int64, catalog: Catalog)?
     private var isClosed = false
 
     private static let maximumRecentStatements = 8
@@ -30,6 +34,7 @@ final class Connection {
         isClosed = true
         recent.removeAll()
         idle.removeAll()
+        steps.removeAll()
         sqlite3_close_v2(handle)
     }
 
@@ -70,6 +75,25 @@ final class Connection {
 
     // MARK: Running SQL
 
+    /// Runs a step of a transaction.
+    func perform(_ step: TransactionStep) throws(StoreError) { try statement(of: step).run() }
+
+    private func statement(of step: TransactionStep) throws(StoreError) -> Statement {
+        guard !isClosed else { throw StoreError(.closed, "the connection is closed", path: path) }
+        if let known = steps[step.place] { return known }
+        let new = try Statement(step.rawValue, on: self)
+        steps[step.place] = new
+        return new
+    }
+
+    /// A number that differs from that of an earlier transaction on this connection when another connection has
+    /// changed the database meanwhile. As the first read of a transaction it fixes the snapshot.
+    func dataVersion() throws(StoreError) -> Int64 {
+        let statement = try statement(of: .readDataVersion)
+        defer { statement.reset() }
+        return try statement.step() ? statement.int(0) : 0
+    }
+
     /// Runs a statement without parameters and results.
     func execute(_ sql: String) throws(StoreError) {
         let statement = try takeStatement(sql)
@@ -97,6 +121,6 @@ final class Connection {
     func rollBack() {
         guard isInTransaction else { return }
         // A rollback fails only where the transaction is over or the file is beyond help, which the next use reports.
-        try? execute("ROLLBACK")
+        try? perform(.rollBack)
     }
 }

@@ -90,10 +90,37 @@ extension StoreError {
 
 extension String {
     /// Whether both texts are the same bytes; `==` holds canonically equivalent ones to be equal.
-    package func isSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+    package func isSameBytes(as other: String) -> Bool {
+        guard utf8.count == other.utf8.count else { return false }
+        // Both in one piece, as strings of Swift are, they are compared eight bytes at a time.
+        let isSame = utf8.withContiguousStorageIfAvailable { a in
+            other.utf8.withContiguousStorageIfAvailable { b in
+                UnsafeRawBufferPointer(a).isSame(as: UnsafeRawBufferPointer(b))
+            }
+        }
+        return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
+    }
 
     /// Whether both texts are the same bytes but for ASCII case.
     package func isSameFolded(as other: String) -> Bool { asciiLowercased.isSameBytes(as: other.asciiLowercased) }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether these bytes are those.
+    package func isSame(as other: UnsafeRawBufferPointer) -> Bool {
+        guard count == other.count else { return false }
+        var place = 0
+        while place + 8 <= count {
+            let a = loadUnaligned(fromByteOffset: place, as: UInt64.self)
+            guard a == other.loadUnaligned(fromByteOffset: place, as: UInt64.self) else { return false }
+            place += 8
+        }
+        while place < count {
+            guard self[place] == other[place] else { return false }
+            place += 1
+        }
+        return true
+    }
 }
 
 extension ColumnSchema {
