@@ -15,6 +15,8 @@ final class Connection {
     private var steps: [Statement?] = Array(repeating: nil, count: TransactionStep.allCases.count)
     /// The definitions as of the version of the database's content that this connection saw last.
     var seen: (version: Int64, catalog: Catalog)?
+    /// The shape of the last batch that was written, and the table whose columns it has.
+    private var batch: (shape: RowShape, table: StoredTable)?
     private var isClosed = false
 
     private static let maximumRecentStatements = 8
@@ -71,6 +73,15 @@ final class Connection {
         guard let sql = oldest?.key else { return }
         idle[sql]?.removeFirst()
         idleCount -= 1
+    }
+
+    /// Whether a batch of a shape has the columns of a table, in its order: one batch after another is of one shape, which
+    /// is compared once.
+    func hasColumns(of table: StoredTable, _ shape: RowShape) -> Bool {
+        if let batch, batch.shape === shape, batch.table === table { return true }
+        guard shape.hasSameColumns(as: table.shape) else { return false }
+        batch = (shape, table)
+        return true
     }
 
     // MARK: Running SQL

@@ -135,12 +135,14 @@ final class RowBuffer {
 
     // MARK: Bytes
 
+    @inline(__always)
     private func append(_ number: Int64, _ end: inout Int) {
         reserve(end, 8)
         base.storeBytes(of: number.littleEndian, toByteOffset: end, as: Int64.self)
         end += 8
     }
 
+    @inline(__always)
     private func append(_ bytes: UnsafeRawBufferPointer, _ end: inout Int) {
         guard let source = bytes.baseAddress else { return }
         reserve(end, bytes.count)
@@ -148,8 +150,12 @@ final class RowBuffer {
         end += bytes.count
     }
 
+    @inline(__always)
     private func reserve(_ end: Int, _ count: Int) {
-        guard end + count > capacity else { return }
+        if end + count > capacity { grow(end, count) }
+    }
+
+    private func grow(_ end: Int, _ count: Int) {
         let larger = max(end + count, capacity * 2)
         let new = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
         new.copyMemory(from: base, byteCount: end)

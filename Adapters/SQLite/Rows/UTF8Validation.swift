@@ -1,10 +1,31 @@
 /// Whether bytes are well-formed UTF-8, as Unicode's table 3-7 defines it.
 ///
 /// Text in a file may have been changed from outside; a string made of anything else would not be what is stored.
-func isValidUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
+@inline(__always)
+func isValidUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool { isASCII(bytes) || isWellFormed(bytes) }
+
+/// Whether no byte has its highest bit set: most text is so, and is told by eight bytes at a time, the last ones
+/// together with some that were looked at.
+@inline(__always)
+private func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var seen: UInt64 = 0
+    guard bytes.count >= 8 else {
+        for byte in bytes { seen |= UInt64(byte) }
+        return seen & 0x80 == 0
+    }
+    var position = 0
+    while position + 8 <= bytes.count {
+        seen |= bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+        position += 8
+    }
+    seen |= bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self)
+    return seen & 0x8080_8080_8080_8080 == 0
+}
+
+private func isWellFormed(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var position = 0
     while position < bytes.count {
-        // Most text is ASCII: eight bytes at a time.
+        // Text in most alphabets has stretches of ASCII.
         if position + 8 <= bytes.count,
             bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
         {

@@ -15,7 +15,7 @@ struct Upsert {
     private let columns: [ColumnSchema?]
     /// Columns of the table that every new row must name and that the batch lacks altogether.
     private let missing: String?
-    private var variants: [[Bool]: Variant] = [:]
+    private var variants: [Variant] = []
     /// Which columns the current row names.
     private var named: [Bool]
     private var last: Variant?
@@ -46,9 +46,9 @@ struct Upsert {
         self.connection = connection
         self.table = table
         self.shape = shape
-        isWhole = shape.hasSameColumns(as: table.shape)
+        isWhole = connection.hasColumns(of: table, shape)
         if isWhole {
-            columns = table.shape.columns
+            columns = table.everyColumn
             missing = nil
         } else {
             columns = shape.columns.map { column in table.shape.index(of: column.name).map { table.shape.columns[$0] } }
@@ -59,9 +59,9 @@ struct Upsert {
 
     /// Gives the statements back; what was bound is forgotten with it.
     mutating func finish() {
-        if let last, variants[last.named] == nil { connection.putBack(last.statement) }
-        for variant in variants.values { connection.putBack(variant.statement) }
-        variants = [:]
+        if let last, !isKept(last) { connection.putBack(last.statement) }
+        for variant in variants { connection.putBack(variant.statement) }
+        variants = []
         last = nil
     }
 
@@ -139,15 +139,20 @@ struct Upsert {
     private mutating func variantForNamedColumns() throws(StoreError) -> Variant {
         if let last {
             if last.named == named { return last }
-            if variants[last.named] == nil { connection.putBack(last.statement) }
+            if !isKept(last) { connection.putBack(last.statement) }
         }
         last = nil
-        let variant: Variant
-        if let known = variants[named] { variant = known } else { variant = try makeVariant() }
-        if variants.count < Self.maximumVariants { variants[named] = variant }
+        if let known = variants.first(where: { $0.named == named }) {
+            last = known
+            return known
+        }
+        let variant = try makeVariant()
+        if variants.count < Self.maximumVariants { variants.append(variant) }
         last = variant
         return variant
     }
+
+    private func isKept(_ variant: Variant) -> Bool { variants.contains { $0 === variant } }
 
     private func makeVariant() throws(StoreError) -> Variant {
         let absent = zip(columns, named).first { column, isNamed in column?.isOptional == false && !isNamed }

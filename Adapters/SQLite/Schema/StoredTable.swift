@@ -7,6 +7,8 @@ final class StoredTable: Sendable {
     let retired: [ColumnSchema]
     /// The columns of a row that is read in full.
     let shape: RowShape
+    /// The columns of `shape`, for who may also meet some that the table does not have.
+    let everyColumn: [ColumnSchema?]
     /// The list of `id` and all columns, in the order of `shape`.
     let columnList: String
     /// The row of an id.
@@ -20,6 +22,7 @@ final class StoredTable: Sendable {
         self.schema = schema
         self.retired = retired
         shape = schema.makeShape()
+        everyColumn = shape.columns.map(Optional.some)
         columnList = Self.columnList(shape.columns)
         let name = schema.name.sqlName
         selectRow = "SELECT \(columnList) FROM \(name) WHERE \"id\" = ?1"

@@ -15,5 +15,5 @@ public struct Column<T: ColumnValue>: Sendable, Hashable {
 
 /// A typed column's place in the rows of one shape; see ``Column/resolved(in:)``.
 public struct ResolvedColumn<T: ColumnValue>: Sendable {
-    let index: Int
+    @usableFromInline let index: Int
 }

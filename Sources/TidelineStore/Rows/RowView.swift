@@ -207,9 +207,8 @@ public struct RowView: ~Copyable {
     }
 
     /// The value of a column resolved for this view's shape; nil when null, absent or of another type.
-    public subscript<T: ColumnValue>(column: ResolvedColumn<T>) -> T? {
-        value(at: column.index).flatMap { T(value: $0) }
-    }
+    @inlinable
+    public subscript<T: ColumnValue>(column: ResolvedColumn<T>) -> T? { T.read(self, at: column.index) }
 
     /// The row, copied out of the buffer, to keep.
     public func owned() -> Row { Row(packed: key, shape: shape, bytes: Array(row)) }

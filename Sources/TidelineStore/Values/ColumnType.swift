@@ -26,6 +26,16 @@ public protocol ColumnValue: Sendable {
     var value: Value { get }
     /// From the stored form; nil when that is null, of another type, or out of this type's range.
     init?(value: Value)
+    /// Reads the column at a position of a row; nil when it is null, absent or of another type. The default goes by
+    /// ``init(value:)``; a type that the row tells of itself spares that.
+    static func read(_ row: borrowing RowView, at index: Int) -> Self?
+}
+
+extension ColumnValue {
+    public static func read(_ row: borrowing RowView, at index: Int) -> Self? {
+        guard let value = row.value(at: index) else { return nil }
+        return Self(value: value)
+    }
 }
 
 extension Bool: ColumnValue {
@@ -35,6 +45,7 @@ extension Bool: ColumnValue {
         guard let bool = value.bool else { return nil }
         self = bool
     }
+    public static func read(_ row: borrowing RowView, at index: Int) -> Self? { row.bool(at: index) }
 }
 
 extension Int64: ColumnValue {
@@ -44,6 +55,7 @@ extension Int64: ColumnValue {
         guard let int = value.int else { return nil }
         self = int
     }
+    public static func read(_ row: borrowing RowView, at index: Int) -> Self? { row.int(at: index) }
 }
 
 extension Int: ColumnValue {
@@ -52,6 +64,9 @@ extension Int: ColumnValue {
     public init?(value: Value) {
         guard let int = value.int, let narrowed = Int(exactly: int) else { return nil }
         self = narrowed
+    }
+    public static func read(_ row: borrowing RowView, at index: Int) -> Self? {
+        row.int(at: index).flatMap { Int(exactly: $0) }
     }
 }
 
@@ -71,6 +86,7 @@ extension String: ColumnValue {
         guard let string = value.string else { return nil }
         self = string
     }
+    public static func read(_ row: borrowing RowView, at index: Int) -> Self? { row.string(at: index) }
 }
 
 extension Timestamp: ColumnValue {
@@ -80,6 +96,7 @@ extension Timestamp: ColumnValue {
         guard let timestamp = value.timestamp else { return nil }
         self = timestamp
     }
+    public static func read(_ row: borrowing RowView, at index: Int) -> Self? { row.timestamp(at: index) }
 }
 
 extension [UInt8]: ColumnValue {
