@@ -23,6 +23,14 @@ struct BenchmarkWordsTests {
         #expect(BenchmarkWords.count(.min) == "-9,223,372,036,854,775,808")
     }
 
+    @Test("Rates are told in thousands and millions where they are many")
+    func rates() {
+        #expect(
+            [0.5, 42, 9_990, 12_345, 999_700, 3_412_000].map(BenchmarkWords.rate) == [
+                "0.500", "42.0", "9,990", "12.3k", "1.00M", "3.41M",
+            ])
+    }
+
     @Test("Bytes have the unit that fits them")
     func bytes() {
         #expect(

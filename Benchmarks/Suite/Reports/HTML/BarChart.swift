@@ -55,7 +55,7 @@ struct BarChart {
 
     private func speed(_ figures: SubjectFigures) -> String {
         guard let rate = figures.rate else { return "" }
-        let text = "\(BenchmarkWords.number(rate)) \(BenchmarkWords.plural(workload.result.unit))/s"
+        let text = "\(BenchmarkWords.rate(rate)) \(BenchmarkWords.plural(workload.result.unit))/s"
         return text + (figures.ratio.map { " · \(BenchmarkWords.ratio($0)) ×C" } ?? "")
     }
 

@@ -27,7 +27,9 @@ public struct BenchmarkHTMLReport: BenchmarkReportWriter {
         let warnings =
             (BenchmarkFacts.isDebug(report) ? [BenchmarkFacts.debugWarning.joined(separator: " ")] : [])
             + BenchmarkFacts.endings(report)
-        let legend = BenchmarkFacts.legend(report).map { sign, meaning in
+        let hasRatios = report.figures.contains { $0.subjects.contains { $0.ratio != nil } }
+        let bare = [("Bars", "how much is done in a second; an upright line is the bare engine. More is better.")]
+        let legend = (BenchmarkFacts.legend(report) + (hasRatios ? bare : [])).map { sign, meaning in
             "<li><strong>\(sign == "*" ? "Bold" : sign)</strong>: \(Escape.markup(meaning))</li>"
         }
         return """

@@ -22,7 +22,8 @@ enum HTMLStyle {
         .figures thead th:not(:first-child), .figures td { text-align: right; white-space: nowrap; }
         .figures thead th { font-weight: 600; }
         .figures tbody th { min-width: 11rem; }
-        .figures.small { font-size: .8rem; }
+        .figures.small { font-size: .75rem; }
+        .figures.small th, .figures.small td { padding: .25rem .3rem; }
         .figures.small tbody th { min-width: 0; }
         .figures.text td { text-align: left; white-space: normal; }
         .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); gap: .8rem; }
@@ -30,7 +31,7 @@ enum HTMLStyle {
         .work { min-width: 0; padding: .6rem .8rem .8rem; border: 1px solid var(--line); border-radius: 8px; }
         .work h4 { margin: 0; }
         .work p { margin: .2rem 0 .5rem; font-size: .82rem; }
-        .work .survival { margin: .4rem 0 0; color: var(--faint); }
+        .work .survival { margin: .5rem 0 .15rem; color: var(--faint); }
         .work .legend { margin: .3rem 0 .6rem; font-size: .8rem; }
         .work summary { font-size: .85rem; color: var(--link); }
         svg { display: block; width: 100%; height: auto; }
@@ -42,10 +43,9 @@ enum HTMLStyle {
         .lines text { font-size: 10px; fill: var(--faint); }
         .bare { stroke: var(--ink); stroke-width: 2; }
         .rule { stroke: var(--line); stroke-width: 1; }
-        polyline { fill: none; stroke-width: 2; stroke-linejoin: round; }
         \((0..<HTMLPalette.count).map { ".s\($0) { fill: var(--s\($0)); stroke: var(--s\($0)); }" }.joined(separator: "\n"))
-        rect { stroke-width: 0; }
-        polyline { fill: none; }
+        svg rect[class] { stroke: none; }
+        .lines polyline { fill: none; stroke-width: 2; stroke-linejoin: round; }
         @media (max-width: 46rem) {
           .figures { font-size: .82rem; }
           .figures tbody th { min-width: 8rem; }

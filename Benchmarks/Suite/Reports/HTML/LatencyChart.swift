@@ -34,7 +34,7 @@ struct LatencyChart {
                 })
         }
         let marks: [LineChart.Mark] = [
-            (1, "0 %"), (2, "50 %"), (10, "90 %"), (100, "99 %"), (1000, "99.9 %"), (Self.rarest, "99.999 %"),
+            (1, ""), (2, "50 %"), (10, "90 %"), (100, "99 %"), (1000, "99.9 %"), (Self.rarest, "99.999 %"),
         ]
         return LineChart(
             label: "Latency of \(workload.result.title): the time in which a share of the operations ends, "

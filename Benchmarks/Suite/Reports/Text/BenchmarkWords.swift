@@ -29,6 +29,15 @@ enum BenchmarkWords {
         return "\(number(seconds / unit.seconds)) \(unit.rawValue)"
     }
 
+    /// How many in a second, in thousands or millions where they are many.
+    static func rate(_ rate: Double) -> String {
+        switch rate {
+        case ..<9_995: number(rate)
+        case ..<999_500: number(rate / 1e3) + "k"
+        default: number(rate / 1e6) + "M"
+        }
+    }
+
     /// A number of bytes.
     static func bytes(_ bytes: Int) -> String {
         let units: [(String, Double)] = [("GB", 1e9), ("MB", 1e6), ("kB", 1e3)]

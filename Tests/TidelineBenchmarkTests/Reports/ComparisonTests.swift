@@ -1,0 +1,184 @@
+import Testing
+import TidelineStore
+import TidelineSupport
+
+@testable import TidelineBenchmark
+
+@Suite("Two reports held against each other")
+struct ComparisonTests {
+    private typealias Sample = SampleReport
+
+    private static let subjects = [
+        Sample.subject("a", engine: "e"), Sample.subject("c", .baseline, engine: "e"),
+    ]
+
+    /// Nine repetitions or so, no two alike.
+    private func times(_ seconds: Double, count: Int = 9) -> [Double] {
+        (0..<count).map { seconds * (1 + Double($0) / 1000) }
+    }
+
+    private func report(_ a: [Double], baseline c: [Double]? = nil, id: String = "w") -> BenchmarkReport {
+        Sample.report(
+            Self.subjects, [Sample.workload(id, [Sample.result("a", a)] + (c.map { [Sample.result("c", $0)] } ?? []))])
+    }
+
+    private func verdict(_ old: BenchmarkReport, _ new: BenchmarkReport) throws -> BenchmarkComparison.Verdict? {
+        try BenchmarkComparison(old: old, new: new).entries.first?.verdict
+    }
+
+    @Test("Slower and faster are told where no chance explains them, and a slowdown of 3 % is a regression")
+    func verdicts() throws {
+        let old = report(times(1))
+        #expect(try verdict(old, report(times(1.1))) == .slower)
+        #expect(try verdict(old, report(times(0.9))) == .faster)
+        #expect(try verdict(old, report(times(1.0005))) == .same)
+        #expect(try BenchmarkComparison(old: old, new: report(times(1.1))).hasRegression)
+        #expect(try !BenchmarkComparison(old: old, new: report(times(0.9))).hasRegression)
+        let little = try BenchmarkComparison(old: old, new: report(times(1.02)))
+        #expect(little.entries[0].verdict == .slower)
+        #expect(!little.hasRegression)
+        #expect(abs(try #require(little.entries[0].change) - 0.02) < 1e-9)
+    }
+
+    @Test("Fewer than nine repetitions on one side are too few to tell")
+    func tooFew() throws {
+        let comparison = try BenchmarkComparison(old: report(times(1, count: 8)), new: report(times(2)))
+        #expect(comparison.entries[0].verdict == .tooFew)
+        #expect(comparison.entries[0].probability == nil)
+        #expect(!comparison.hasRegression)
+        #expect(comparison.terminalText().contains("too few repetitions"))
+    }
+
+    @Test("Ratios are compared where both have one: a machine that was slower for all is no regression")
+    func ratios() throws {
+        let old = report(times(2), baseline: times(1))
+        let slowMachine = try BenchmarkComparison(old: old, new: report(times(3), baseline: times(1.5)))
+        #expect(slowMachine.entries.map(\.basis) == [.ratio])
+        #expect(slowMachine.entries[0].verdict == .same)
+        let slowStore = try BenchmarkComparison(old: old, new: report(times(3), baseline: times(1)))
+        #expect(slowStore.hasRegression)
+        #expect(abs(try #require(slowStore.entries[0].change) - 0.5) < 1e-9)
+        let withoutBaseline = try BenchmarkComparison(old: old, new: report(times(3)))
+        #expect(withoutBaseline.entries.map(\.basis) == [.time])
+        #expect(withoutBaseline.hasRegression)
+    }
+
+    @Test("What only one report has is told, and what failed has no figure")
+    func onlyInOne() throws {
+        let comparison = try BenchmarkComparison(old: report(times(1), id: "gone"), new: report(times(1), id: "came"))
+        #expect(comparison.entries.map(\.workload) == ["came", "gone"])
+        #expect(comparison.entries.map(\.verdict) == [.onlyNew, .onlyOld])
+        var failed = report(times(1))
+        failed.results[0].subjects[0].failure = .init(kind: .failed, reason: "")
+        #expect(try verdict(report(times(1)), failed) == .onlyOld)
+    }
+
+    @Test("Other work under the same name is not compared")
+    func different() throws {
+        let old = report(times(1))
+        var units = report(times(9))
+        units.results[0].units = 7
+        #expect(try verdict(old, units) == .different("the workload was 1000 of \"row\", and is 7 of \"row\""))
+        var durability = report(times(9))
+        durability.subjects[0].durability = .full
+        #expect(try verdict(old, durability) == .different("the durability was normal, and is full"))
+        var settings = report(times(9))
+        settings.subjects[0].settings = ["cache=1"]
+        #expect(try verdict(old, settings) == .different("the store's settings were [], and are [\"cache=1\"]"))
+        #expect(try !BenchmarkComparison(old: old, new: settings).hasRegression)
+    }
+
+    @Test(
+        "Reports of unequal settings are not compared, and the error names the setting",
+        arguments: ["rows", "columns", "value size", "key order", "batch", "readers", "seed"])
+    func mismatch(name: String) throws {
+        var new = report(times(1))
+        switch name {
+        case "rows": new.settings.rows = [5]
+        case "columns": new.settings.columns = 55
+        case "value size": new.settings.valueSize = 5
+        case "key order": new.settings.keyOrder = .uuid7
+        case "batch": new.settings.batch = 5
+        case "readers": new.settings.readers = 5
+        default: new.settings.seed = 5
+        }
+        let error = try #require(throws: BenchmarkComparison.Mismatch.self) {
+            try BenchmarkComparison(old: report(times(1)), new: new)
+        }
+        #expect(error.description.contains("the setting \"\(name)\" was "))
+    }
+
+    @Test("Another machine, build or engine is warned of, and so is a run that did not end")
+    func warnings() throws {
+        var new = report(times(1))
+        #expect(try BenchmarkComparison(old: report(times(1)), new: new).warnings.isEmpty)
+        new.environment.processor = "Another"
+        new.environment.host.build = "debug"
+        new.subjects[0].engineVersion = "2"
+        new.isInterrupted = true
+        let warnings = try BenchmarkComparison(old: report(times(1)), new: new).warnings
+        #expect(
+            warnings == [
+                "another processor: \"A Processor @ 2.5 GHz\" before, \"Another\" now",
+                "another build: \"release\" before, \"debug\" now", "another version of e: \"1.2\" before, \"2\" now",
+                "the new results are of a debug build: worthless", "the new run did not come to its end",
+            ])
+    }
+
+    @Test("Probabilities are corrected after Holm: of many comparisons, one must be the clearer")
+    func holm() throws {
+        func reports(_ slower: Double) -> (BenchmarkReport, BenchmarkReport) {
+            let ids = (0..<4).map { "w\($0)" }
+            // In w0 all of the new lie above all of the old but two, in the others nothing has changed.
+            let overlapping = Array(times(1).dropLast(2)) + [1.010, 1.011]
+            func make(_ first: [Double]) -> BenchmarkReport {
+                Sample.report(
+                    Self.subjects, ids.map { Sample.workload($0, [Sample.result("a", $0 == "w0" ? first : times(1))]) })
+            }
+            return (make(overlapping), make(times(slower)))
+        }
+        let (old, new) = reports(1.0065)
+        let comparison = try BenchmarkComparison(old: old, new: new)
+        let alone = MannWhitney(
+            old.results[0].subjects[0].samples.map { $0.seconds / 1000 },
+            new.results[0].subjects[0].samples.map { $0.seconds / 1000 }
+        ).probability
+        #expect(alone < 0.01)
+        #expect(comparison.entries[0].probability == alone * 4)
+        #expect(comparison.entries[0].verdict == .same)
+        #expect(comparison.entries.dropFirst().allSatisfy { $0.probability == 1 })
+    }
+
+    @Test("More comparisons than the repetitions can bear are warned of")
+    func blind() throws {
+        func make(_ seconds: Double) -> BenchmarkReport {
+            Sample.report(
+                Self.subjects, (0..<244).map { Sample.workload("w\($0)", [Sample.result("a", times(seconds))]) })
+        }
+        let comparison = try BenchmarkComparison(old: make(1), new: make(2))
+        #expect(comparison.entries.allSatisfy { $0.verdict == .same })
+        #expect(comparison.warnings.contains { $0.hasPrefix("244 comparisons are too many") })
+    }
+
+    @Test("Every form has the verdicts, and no text of a store becomes more than text")
+    func forms() throws {
+        var (old, new) = (Sample.hostile, Sample.hostile)
+        old.results[1].subjects[0].samples = Sample.result("", times(1)).samples
+        new.results[1].subjects[0].samples = Sample.result("", times(2)).samples
+        old.results[1].subjects[2].samples = Sample.result("", times(1)).samples
+        new.results[1].subjects[2].samples = Sample.result("", times(1)).samples
+        new.environment.processor = "other \(Sample.nasty)"
+        let comparison = try BenchmarkComparison(old: old, new: new)
+        let terminal = comparison.terminalText()
+        #expect(!terminal.unicodeScalars.contains { $0.properties.generalCategory == .control && $0 != "\n" })
+        #expect(terminal.contains("slower"))
+        #expect(terminal.contains("1 regression."))
+        #expect(MarkdownCheck.unevenRows(comparison.markdownText()) == [])
+        #expect(comparison.markdownText().contains("+100.0 %"))
+        #expect(HTMLCheck.problems(comparison.htmlText()) == [])
+        #expect(comparison.htmlText().contains("<td class=\"bad\">slower</td>"))
+        let page = BenchmarkHTMLReport().text(of: new, beside: comparison)
+        #expect(page.contains("Compared with the old results"))
+        #expect(HTMLCheck.problems(page) == [])
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import Testing
+
+@testable import TidelineBenchmark
+
+@Suite("The report as CSV, Markdown and HTML")
+struct FileFormTests {
+    private let report = SampleReport.large(rows: [1000, 10_000])
+
+    // MARK: CSV
+
+    @Test("CSV has a line for each repetition, all of the same number of fields")
+    func csv() throws {
+        let rows = try parse(BenchmarkCSVReport().text(of: report))
+        #expect(Set(rows.map(\.count)) == [25])
+        let lines = rows.dropFirst().map { Dictionary(uniqueKeysWithValues: zip(rows[0], $0)) }
+        let figures = report.results.flatMap(\.subjects)
+        #expect(lines.count == figures.reduce(0) { $0 + max($1.samples.count, 1) })
+        let first = try #require(lines.first)
+        #expect(first["workload"] == "upsert-packed-1000")
+        #expect(first["title"] == "bulk upsert, packed rows, 1000 a transaction")
+        #expect(first["repetition"] == "1")
+        let sample = report.results[0].subjects[0].samples[0]
+        #expect(first["seconds"].flatMap(Double.init) == sample.seconds)
+        let bare = report.results[0].subjects[4].samples[0]
+        #expect(first["ratio_to_c"].flatMap(Double.init) == bare.seconds / sample.seconds)
+        #expect(lines.contains { $0["failure"]?.hasPrefix("failed: mdb_put") == true && $0["seconds"] == "" })
+    }
+
+    @Test("Fields of CSV give back every text, and none is a formula")
+    func csvFields() throws {
+        var report = SampleReport.hostile
+        report.results[1].title = "=1+2"
+        let rows = try parse(BenchmarkCSVReport().text(of: report))
+        #expect(Set(rows.map(\.count)) == [25])
+        #expect(rows[1][2] == "Title \(SampleReport.nasty)")
+        #expect(rows[2][2] == "'=1+2")
+    }
+
+    /// Reads CSV as RFC 4180 has it.
+    private func parse(_ text: String) throws -> [[String]] {
+        var (rows, row, field, isQuoted): ([[String]], [String], String.UnicodeScalarView, Bool) = (
+            [], [], .init(), false
+        )
+        var scalars = text.unicodeScalars[...]
+        while let scalar = scalars.popFirst() {
+            switch scalar {
+            case "\"" where isQuoted && scalars.first == "\"":
+                field.append(scalar)
+                scalars.removeFirst()
+            case "\"": isQuoted.toggle()
+            case "," where !isQuoted:
+                row.append(String(field))
+                field = .init()
+            case "\r" where !isQuoted:
+                try #require(scalars.popFirst() == "\n")
+                rows.append(row + [String(field)])
+                (row, field) = ([], .init())
+            default: field.append(scalar)
+            }
+        }
+        #expect(row.isEmpty && !isQuoted)
+        return rows
+    }
+
+    // MARK: Markdown
+
+    @Test("In Markdown no text ends a cell, and the fastest is bold")
+    func markdown() {
+        let text = BenchmarkMarkdownReport().text(of: report)
+        #expect(MarkdownCheck.unevenRows(text) == [])
+        #expect(text.contains("## 10,000 rows"))
+        #expect(text.contains("### Writing"))
+        #expect(text.contains("| --- | --- | ---: |"))
+        #expect(text.contains(#/\| upsert of rows that exist \| row \| [^|]* \| \*\*[0-9.]+ µs, [^|]*±[^|]*×C\*\* \|/#))
+        #expect(text.contains("- wrong answer: leveldb: 999 rows found"))
+        let hostile = BenchmarkMarkdownReport().text(of: SampleReport.hostile)
+        #expect(MarkdownCheck.unevenRows(hostile) == [])
+        #expect(!hostile.contains("<script"))
+        #expect(!hostile.contains("\u{1B}"))
+    }
+
+    // MARK: HTML
+
+    @Test("The page is closed in itself: every tag is closed, nothing is loaded, no text becomes markup")
+    func html() {
+        let text = BenchmarkHTMLReport().text(of: report)
+        #expect(text.hasPrefix("<!DOCTYPE html>"))
+        #expect(text.contains("content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'"))
+        #expect(HTMLCheck.problems(text) == [])
+        #expect(HTMLCheck.problems(BenchmarkHTMLReport().text(of: SampleReport.hostile)) == [])
+        #expect(HTMLCheck.problems(BenchmarkHTMLReport().text(of: SampleReport.report([], []))) == [])
+    }
+
+    @Test("Each workload has its bars, told in words, too; cost over rows is drawn for several numbers of rows only")
+    func charts() {
+        let text = BenchmarkHTMLReport().text(of: report)
+        #expect(text.matches(of: #/<svg class="bars"/#).count > 2 * 29)
+        #expect(text.contains(#/role="img" aria-label="upsert of rows that exist: sqlite [0-9.]+k rows\/s · /#))
+        #expect(text.contains("<h2>Cost over the number of rows</h2>"))
+        #expect(text.contains("99.9 %"))
+        let single = BenchmarkHTMLReport().text(of: SampleReport.large(rows: [1000]))
+        #expect(!single.contains("Cost over the number of rows"))
+    }
+
+    @Test("Bars of unequal durability have no scale in common")
+    func scales() throws {
+        let subjects = [
+            SampleReport.subject("disk", engine: "e"), SampleReport.subject("memory", engine: "m", .none),
+        ]
+        let work = SampleReport.workload("w", [SampleReport.result("disk", [100]), SampleReport.result("memory", [1])])
+        let text = BenchmarkHTMLReport().text(of: SampleReport.report(subjects, [work]))
+        #expect(text.matches(of: #/<rect x="0.0" y="17.0" width="340.0"/#).count == 2)
+        #expect(text.contains("<p class=\"survival\">in memory only</p>"))
+    }
+
+    @Test("A debug build, an interruption and the end of a run by itself are told in every form")
+    func warnings() {
+        var report = report
+        report.environment.host.build = "debug"
+        report.isInterrupted = true
+        report.stopReason = "the disk is full"
+        let writers: [any BenchmarkReportWriter] = [
+            BenchmarkTerminalReport(), BenchmarkMarkdownReport(), BenchmarkHTMLReport(),
+        ]
+        for writer in writers {
+            let text = (try? writer.text(of: report)) ?? ""
+            for words in ["WORTHLESS", "was interrupted", "the disk is full"] { #expect(text.contains(words)) }
+        }
+    }
+}
