@@ -1,3 +1,4 @@
+internal import TidelineBaselines
 internal import TidelineBenchmark
 internal import TidelineLMDB
 internal import TidelineLevelDB
@@ -11,16 +12,25 @@ struct ProbeSubject: Sendable {
     /// Makes it.
     let make: @Sendable () throws -> BenchmarkSubject
 
-    static let all: [ProbeSubject] = [
+    /// Every store, each with the baseline of its engine behind it. All have the same durability.
+    static let all = stores.flatMap { [$0] + baselines(of: $0.id) }
+
+    private static let stores: [ProbeSubject] = [
         ProbeSubject(id: "sqlite") {
             try BenchmarkStore { try SQLiteStore(path: $0 + "/store.sqlite") }.makeSubject()
         },
         ProbeSubject(id: "lmdb") {
-            try BenchmarkStore { try LMDBStore(path: $0 + "/store.lmdb") }.makeSubject()
+            let options = LMDBOptions(durability: .normal)
+            return try BenchmarkStore { try LMDBStore(path: $0 + "/store.lmdb", options: options) }.makeSubject()
         },
         ProbeSubject(id: "leveldb") {
             try BenchmarkStore { try LevelDBStore(path: $0 + "/store.leveldb") }.makeSubject()
         },
         ProbeSubject(id: "memory") { try BenchmarkStore { _ in try MemoryStore() }.makeSubject() },
     ]
+
+    private static func baselines(of engine: String) -> [ProbeSubject] {
+        guard let baseline = Baselines.subject(engine: engine, durability: .normal) else { return [] }
+        return [ProbeSubject(id: "\(engine)-c") { baseline }]
+    }
 }
