@@ -55,16 +55,11 @@ namespace {
 
 constexpr int64_t ticks_per_second = 10000000;
 
-// The number that so many digits make; false when one is none.
-bool read_digits(std::string_view text, size_t start, size_t count, int &number) {
-    if (text.size() < start + count) return false;
-    number = 0;
-    for (size_t index = start; index < start + count; index++) {
-        unsigned digit = static_cast<unsigned>(text[index]) - '0';
-        if (digit > 9) return false;
-        number = number * 10 + static_cast<int>(digit);
-    }
-    return true;
+// The number that two digits make; `are_bad` is set when one is none.
+int two_digits(const char *text, bool &are_bad) {
+    unsigned tens = static_cast<unsigned>(text[0]) - '0', ones = static_cast<unsigned>(text[1]) - '0';
+    are_bad |= (tens > 9) | (ones > 9);
+    return static_cast<int>(tens * 10 + ones);
 }
 
 // After Howard Hinnant's "chrono-compatible low-level date algorithms".
@@ -80,21 +75,23 @@ int days_in(int month, int year) {
     return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
 }
 
-bool read_date(std::string_view text, int64_t &days) {
-    int year, month, day;
-    if (!read_digits(text, 0, 4, year) || !read_digits(text, 5, 2, month) || !read_digits(text, 8, 2, day)) return false;
-    if (text[4] != '-' || text[7] != '-' || year < 1 || month < 1 || month > 12) return false;
-    if (day < 1 || day > days_in(month, year)) return false;
+// The days since 1970 of `YYYY-MM-DD`.
+bool read_date(const char *text, int64_t &days) {
+    bool is_bad = (text[4] != '-') | (text[7] != '-');
+    int year = two_digits(text, is_bad) * 100 + two_digits(text + 2, is_bad);
+    int month = two_digits(text + 5, is_bad), day = two_digits(text + 8, is_bad);
+    if (is_bad || year < 1 || month < 1 || month > 12 || day < 1 || day > days_in(month, year)) return false;
     days = days_since_1970(year, month, day);
     return true;
 }
 
-bool read_time(std::string_view text, int64_t &seconds) {
-    int hour, minute, second;
-    if (!read_digits(text, 11, 2, hour) || !read_digits(text, 14, 2, minute)) return false;
-    if (!read_digits(text, 17, 2, second) || text[10] != 'T' || text[13] != ':' || text[16] != ':') return false;
+// The seconds since midnight of `Thh:mm:ss`.
+bool read_time(const char *text, int64_t &seconds) {
+    bool is_bad = (text[0] != 'T') | (text[3] != ':') | (text[6] != ':');
+    int hour = two_digits(text + 1, is_bad), minute = two_digits(text + 4, is_bad);
+    int second = two_digits(text + 7, is_bad);
     seconds = hour * 3600 + minute * 60 + second;
-    return hour < 24 && minute < 60 && second < 60;
+    return !is_bad && hour < 24 && minute < 60 && second < 60;
 }
 
 // The fraction of a second that may come at `place`, which is moved behind it.
@@ -115,11 +112,11 @@ bool read_fraction(std::string_view text, size_t &place, int64_t &ticks) {
 bool read_zone(std::string_view text, size_t place, int64_t &seconds) {
     seconds = 0;
     if (place + 1 == text.size() && text[place] == 'Z') return true;
-    int hours, minutes;
     if (text.size() != place + 6 || (text[place] != '+' && text[place] != '-') || text[place + 3] != ':') return false;
-    if (!read_digits(text, place + 1, 2, hours) || !read_digits(text, place + 4, 2, minutes)) return false;
+    bool is_bad = false;
+    int hours = two_digits(text.data() + place + 1, is_bad), minutes = two_digits(text.data() + place + 4, is_bad);
     seconds = (hours * 3600 + minutes * 60) * (text[place] == '-' ? -1 : 1);
-    return hours < 24 && minutes < 60;
+    return !is_bad && hours < 24 && minutes < 60;
 }
 
 }  // namespace
@@ -127,7 +124,7 @@ bool read_zone(std::string_view text, size_t place, int64_t &seconds) {
 bool read_timestamp(std::string_view text, int64_t &ticks) {
     int64_t days, seconds, fraction, zone;
     size_t place = 19;
-    if (!read_date(text, days) || !read_time(text, seconds)) return false;
+    if (text.size() <= place || !read_date(text.data(), days) || !read_time(text.data() + 10, seconds)) return false;
     if (!read_fraction(text, place, fraction) || !read_zone(text, place, zone)) return false;
     ticks = (days * 86400 + seconds - zone) * ticks_per_second + fraction;
     return true;
