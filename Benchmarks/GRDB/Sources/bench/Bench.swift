@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import GRDBSubjects
+internal import TidelineBaselines
 internal import TidelineBenchmark
 internal import TidelineBenchmarkCommand
 internal import TidelineSQLite
@@ -21,6 +22,7 @@ struct Bench: AsyncParsableCommand {
     private static var stores: BenchStores {
         BenchStores(
             names: ["sqlite"] + GRDBSubject.names, settings: { _ in ["durability"] },
+            baseline: { Baselines.subject(engine: $0, durability: $1) },
             configuring: { try subject($0, durability(of: $1)) })
     }
 
