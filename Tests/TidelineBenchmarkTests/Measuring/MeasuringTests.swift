@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+@testable import TidelineBenchmark
+
+@Suite("Measuring")
+struct MeasuringTests {
+    @Test("A summary has the percentiles of all that was noted, and a curve that ends at the longest")
+    func latencies() throws {
+        let sink = LatencySink()
+        for number in 1...10_000 { sink.note(nanoseconds: UInt64(number) * 1000) }
+        let summary = try #require(LatencySummary(sink.histogram))
+        #expect(summary.count == 10_000)
+        // Three digits are kept.
+        for (found, expected) in [
+            (summary.p50, 5_000_000.0), (summary.p90, 9_000_000), (summary.p99, 9_900_000), (summary.p999, 9_990_000),
+        ] {
+            #expect(abs(Double(found) - expected) <= expected / 1000)
+        }
+        #expect(summary.max == 10_000_000)
+        let shares = summary.curve.map(\.share)
+        #expect(shares == shares.sorted())
+        #expect(shares.first == 0)
+        #expect(shares.last == 1)
+        #expect(summary.curve.count > 30 && summary.curve.count <= 45)
+        #expect(summary.curve.last?.nanoseconds == 10_000_000)
+        #expect(LatencySummary(LatencySink().histogram) == nil)
+    }
+
+    @Test("What lies outside of what is counted counts as the nearest that is")
+    func limits() throws {
+        let sink = LatencySink()
+        sink.note(nanoseconds: 0)
+        sink.note(nanoseconds: .max)
+        #expect(LatencySummary(sink.histogram)?.count == 2)
+    }
+
+    @Test("The size of files leaves holes out")
+    func sizes() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tideline-size-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: folder.appendingPathComponent("inner"), withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Data(count: 10_000).write(to: folder.appendingPathComponent("a"))
+        try Data(count: 5_000).write(to: folder.appendingPathComponent("inner/b"))
+        #expect(FileSize.bytes(inFolder: folder.path) == 15_000)
+        #expect(truncate(folder.appendingPathComponent("a").path, 1 << 30) == 0)
+        #expect(FileSize.bytes(inFolder: folder.path) < 1 << 20)
+    }
+
+    #if os(Linux)
+        @Test("Bytes that were written, and memory that was taken, are seen")
+        func counters() throws {
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("tideline-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: file) }
+            var meter = Meter()
+            let part = Meter.begin()
+            try Data(repeating: 1, count: 20 << 20).write(to: file)
+            meter.end(part)
+            let written = try #require(meter.bytesWritten)
+            #expect(written >= 20 << 20 && written < 21 << 20)
+            let memory = try #require(meter.peakMemory)
+            #expect(memory >= 19 << 20)
+            #expect(meter.seconds > 0)
+        }
+
+        @Test("The file system is that of the nearest mount, of several at one place the last")
+        func fileSystems() {
+            let mounts = """
+                22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
+                23 22 0:21 / /a\\040b rw - tmpfs tmpfs rw
+                24 22 0:22 / /data rw shared:2 master:1 - xfs /dev/b rw
+                25 22 0:23 / /data rw - btrfs /dev/c rw
+                """
+            #expect(FileSystem.name(of: "/data/x", mounts: mounts) == "btrfs")
+            #expect(FileSystem.name(of: "/a b/x", mounts: mounts) == "tmpfs")
+            #expect(FileSystem.name(of: "/database", mounts: mounts) == "ext4")
+            #expect(FileSystem.name(of: "/", mounts: "nonsense\n\n - \n1 2 3 4 / -") == nil)
+            #expect(FileSystem.freeBytes(at: "/").map { $0 > 0 } == true)
+        }
+    #endif
+}

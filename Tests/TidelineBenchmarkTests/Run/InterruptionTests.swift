@@ -1,0 +1,86 @@
+import Foundation
+import Synchronization
+import Testing
+import TidelineStore
+
+@testable import TidelineBenchmark
+
+@Suite("A run that does not come to its end")
+struct InterruptionTests {
+    let log = Log()
+
+    private var workloads: [Workload] {
+        [.test("one"), .test("two", start: .loaded(BenchmarkTable())), .test("three")]
+    }
+
+    @Test("Wherever it is interrupted, it keeps whole rounds only and leaves nothing behind", arguments: 0..<26)
+    func interrupted(at point: Int) throws {
+        let subjects = ["a", "b"].map { recordingSubject($0, log, isPersistent: true) }
+        let test = try TestRun(subjects, workloads)
+        let asked = Mutex(0)
+        let report = test.report(isCancelled: {
+            asked.withLock { asked in
+                asked += 1
+                return asked > point
+            }
+        })
+        #expect(report.isInterrupted == (point < 20))
+        for result in report.results { #expect(Set(result.subjects.map(\.samples.count)).count == 1) }
+        #expect(log.lines(with: "open").count == log.lines(with: "close").count)
+        #expect(!FileManager.default.fileExists(atPath: test.root.path))
+    }
+
+    @Test("When the folder ends on another thread while the run goes on, nothing comes into being again")
+    func endedFromOutside() throws {
+        let subjects = ["a", "b"].map { recordingSubject($0, log, isPersistent: true) }
+        let test = try TestRun(subjects, workloads)
+        let folder = test.run.folder
+        let report = test.report(events: { event in
+            if case .repetition(let repetition) = event.kind, repetition.workload == "two" { folder.end() }
+        })
+        #expect(!FileManager.default.fileExists(atPath: test.root.path))
+        #expect(report.results.last?.subjects[0].failure?.kind == .failed)
+    }
+
+    @Test("A full disk ends the run, which keeps what it has found")
+    func full() throws {
+        let filling = recordingSubject("a", log) { work in
+            if case .find(_, 4) = work { throw StoreError(.full, "no room for page 7") }
+            return Answer(count: 1)
+        }
+        let next = Workload.test("next", steps: [{ [.numbered(4)] }])
+        var test = try TestRun([filling], [.test(), next, .test("last")])
+        test.run.room = DiskRoom { _ in 4096 }
+        let report = test.report()
+        #expect(report.stopReason?.hasPrefix("the disk is full: a could not write in") == true)
+        #expect(report.stopReason?.contains("no room for page 7") == true)
+        #expect(report.results.map(\.id) == ["test"])
+        #expect(report.hasFailures)
+        #expect(!FileManager.default.fileExists(atPath: test.root.path))
+    }
+
+    @Test("A store that reaches a limit of its own is noted, as the disk has room")
+    func limited() throws {
+        let filling = recordingSubject("a", log) { _ in throw StoreError(.full, "the map is full") }
+        var test = try TestRun([filling], [.test(), .test("last")])
+        test.run.room = DiskRoom { _ in 1 << 40 }
+        let report = test.report()
+        #expect(report.stopReason == nil)
+        #expect(report.results.map { $0.subjects[0].failure?.kind } == [.failed, .failed])
+    }
+
+    @Test("Room is looked for before the run begins")
+    func room() throws {
+        let start = Workload.Start.loaded(BenchmarkTable())
+        var test = try TestRun([recordingSubject("a", log, isPersistent: true)], [.test(start: start)])
+        test.run.settings.rows = [1_000_000]
+        test.run.room = DiskRoom { _ in 1 << 40 }
+        try test.run.confirmRoom()
+        test.run.room = DiskRoom { _ in 64 << 20 }
+        let error = #expect(throws: BenchmarkError.self) { try test.run.confirmRoom() }
+        #expect(error?.message.contains("where 64 MB are free") == true)
+        test.run.subjects = [recordingSubject("memory", log)]
+        try test.run.confirmRoom()
+        test.run.folder.end()
+    }
+}

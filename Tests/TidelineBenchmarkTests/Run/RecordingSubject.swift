@@ -1,0 +1,118 @@
+import Foundation
+import Synchronization
+import TidelineStore
+
+@testable import TidelineBenchmark
+
+/// What the sessions of a test were asked for, in order.
+final class Log: Sendable {
+    private let list = Mutex<[String]>([])
+
+    func add(_ line: String) { list.withLock { $0.append(line) } }
+    var lines: [String] { list.withLock(\.self) }
+    /// Those that contain a text.
+    func lines(with text: String) -> [String] { lines.filter { $0.contains(text) } }
+}
+
+/// A subject that does nothing but say so; it answers what it is told to, and fails where it is told to.
+func recordingSubject(
+    _ name: String, _ log: Log, field: Workload.Field = .databases, isPersistent: Bool = false,
+    compact: (@Sendable (String) throws -> Void)? = nil,
+    answering: @escaping @Sendable (Work) throws -> Answer = { _ in Answer(count: 1) }
+) -> BenchmarkSubject {
+    BenchmarkSubject(
+        name: name, kind: .store, field: field, engine: name, durability: .none, isPersistent: isPersistent,
+        compact: compact
+    ) { opening in
+        log.add("\(name) open\(opening.table.isIndexed ? " indexed" : "")")
+        try Data("rows".utf8).write(to: URL(fileURLWithPath: opening.directory + "/file"))
+        return RecordingSession(name: name, log: log, answering: answering)
+    }
+}
+
+private final class RecordingSession: BenchmarkSession {
+    let name: String
+    let log: Log
+    let answering: @Sendable (Work) throws -> Answer
+
+    init(name: String, log: Log, answering: @escaping @Sendable (Work) throws -> Answer) {
+        self.name = name
+        self.log = log
+        self.answering = answering
+    }
+
+    func perform(_ work: Work, noting latencies: LatencySink) throws -> Answer {
+        log.add("\(name) \(work.word)")
+        latencies.note(nanoseconds: 1000)
+        if case .upsert(let batches) = work { return Answer(count: batches.reduce(0) { $0 + $1.packed.count }) }
+        return try answering(work)
+    }
+
+    func close() { log.add("\(name) close") }
+}
+
+extension Work {
+    /// What it is, for the log; those of a test are told apart by their numbers.
+    var word: String {
+        switch self {
+        case .reopen(let times, _): "reopen \(times)"
+        case .upsert: "upsert"
+        case .find(_, let limit): "find \(limit)"
+        case .scan: "scan"
+        case .delete: "delete"
+        default: "other"
+        }
+    }
+
+    /// Work of a number of its own.
+    static func numbered(_ number: Int) -> Work { .find([], limit: number) }
+}
+
+extension Workload {
+    /// A workload of a test: prepares with 1, does 2, and restores with 3.
+    static func test(
+        _ id: String = "test", field: Field = .databases, start: Start = .empty(BenchmarkTable()),
+        steps: [WorkMaker] = [{ [.numbered(2)] }], prepare: @escaping WorkMaker = { [.numbered(1)] },
+        restore: @escaping WorkMaker = { [.numbered(3)] }
+    ) -> Workload {
+        Workload(
+            id, .reading, id, explanation: "", unit: "row", units: 10, field: field, start: start, prepare: prepare,
+            steps: steps, restore: restore)
+    }
+}
+
+/// A run of recording subjects, and what it found.
+struct TestRun {
+    var run: BenchmarkRun
+    let root: URL
+
+    /// A run in a new folder.
+    init(_ subjects: [BenchmarkSubject], _ workloads: [Workload], settings: BenchmarkSettings = .test) throws {
+        root = FileManager.default.temporaryDirectory.appendingPathComponent("tideline-run-\(UUID().uuidString)")
+        run = BenchmarkRun(settings, subjects: subjects, folder: try BenchmarkFolder(path: root.path))
+        run.workloads = { _ in workloads }
+        run.reference = nil
+    }
+
+    /// Does it, ends its folder, and returns what it found.
+    func report(
+        isCancelled: @escaping () -> Bool = { false }, events: @escaping (BenchmarkEvent) -> Void = { _ in }
+    ) -> BenchmarkReport {
+        let collector = BenchmarkCollector(run, environment: .test)
+        run.run(collector, isCancelled: isCancelled, events: events)
+        run.folder.end()
+        return collector.report()
+    }
+}
+
+extension BenchmarkSettings {
+    /// Few rows, three repetitions, no warm-up.
+    static var test: BenchmarkSettings { BenchmarkSettings(rows: [100], repetitions: 3, warmUp: 0) }
+}
+
+extension BenchmarkEnvironment {
+    static var test: BenchmarkEnvironment {
+        BenchmarkEnvironment(
+            host: .current, processor: "one", memory: 1, fileSystem: "one", commit: nil)
+    }
+}
