@@ -285,9 +285,18 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "BenchProbe",
+            dependencies: [
+                "TidelineBenchmark", "TidelineBenchmarkCommand", "TidelineMemory", "TidelineStore", argumentParser,
+            ],
+            path: "Tests/BenchProbe",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "TidelineBenchmarkTests",
             dependencies: [
+                "BenchProbe",
                 "SortedFileStore", "Tideline", "TidelineBaselines", "TidelineBenchmark", "TidelineBenchmarkCommand",
                 "TidelineCommandSupport", "TidelineMemory", "TidelineServer", "TidelineStore", "TidelineSupport",
                 "TidelineTestStores", "TidelineTestSupport", "TidelineWire", argumentParser, httpTypes,

@@ -41,7 +41,9 @@ struct BenchSession: Sendable {
 
     /// Measures, writes the reports, and returns the exit status.
     func run() async -> Int32 {
-        let collector = BenchmarkCollector(run, environment: .current(directory: run.folder.path))
+        let environment = BenchmarkEnvironment.current(directory: run.folder.path)
+        warn(of: environment.host.build)
+        let collector = BenchmarkCollector(run, environment: environment)
         let progress = BenchProgress(terminal, repetitions: run.settings.repetitions)
         let ending = Ending()
         let interruption = Interruption {
@@ -59,6 +61,13 @@ struct BenchSession: Sendable {
         guard ending.begin() else { await interruption.forever() }
         progress.clear()
         return finish(collector.report())
+    }
+
+    /// Said before the run, not only in its reports: a debug build takes long, too.
+    private func warn(of build: String) {
+        guard build != "release" else { return }
+        let text = "DEBUG BUILD: ITS FIGURES ARE WORTHLESS. Build with -c release.\n"
+        FileHandle.standardError.write(Data(text.utf8))
     }
 
     /// On a thread of its own, as databases block theirs.
@@ -87,8 +96,8 @@ struct BenchSession: Sendable {
     private func finish(_ report: BenchmarkReport) -> Int32 {
         // First, as the databases may be what fills the disk that a report goes to.
         for folder in folders { folder.end() }
-        let text = try? InterimText().text(of: report)
-        terminal.write((options.quiet ? "" : "\n") + (text ?? ""))
+        let writer = BenchmarkTerminalReport(width: terminal.columns, style: terminal.style, isQuiet: options.quiet)
+        terminal.write((options.quiet ? "" : "\n") + writer.text(of: report))
         if options.keep { terminal.write("The databases are in \(folders.map(\.path).joined(separator: ", ")).\n") }
         let problems = outputs.write(report)
         for problem in problems { FileHandle.standardError.write(Data("\(problem)\n".utf8)) }

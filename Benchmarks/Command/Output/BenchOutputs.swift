@@ -11,7 +11,7 @@ struct BenchOutputs: Sendable {
     /// - Throws: `ValidationError` for one that cannot, or two that go to the same place.
     init(_ options: BenchOptions) throws {
         let wanted: [(String, String?, any BenchmarkReportWriter)] = [
-            ("--json", options.json, InterimJSON())
+            ("--json", options.json, BenchmarkJSONReport())
         ]
         var reports: [(String, Output, any BenchmarkReportWriter)] = []
         for case (let option, let path?, let writer) in wanted {
@@ -38,25 +38,5 @@ struct BenchOutputs: Sendable {
                 return "\(option): \(output.path ?? "standard output") cannot be written: \(error.localizedDescription)"
             }
         }
-    }
-}
-
-struct InterimJSON: BenchmarkReportWriter {
-    func text(of report: BenchmarkReport) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(report), as: UTF8.self) + "\n"
-    }
-}
-
-struct InterimText: BenchmarkReportWriter {
-    func text(of report: BenchmarkReport) throws -> String {
-        report.results.flatMap { result in
-            result.subjects.map { subject in
-                let times = subject.samples.map(\.seconds).sorted()
-                let figure = times.isEmpty ? "-" : String(format: "%.0f", Double(result.units) / times[times.count / 2])
-                return "\(result.rows) \(result.id) \(subject.subject) \(figure) \(subject.failure?.reason ?? "")"
-            }
-        }.joined(separator: "\n") + "\n" + (report.stopReason ?? "") + "\n"
     }
 }

@@ -10,7 +10,7 @@ extension LatencySummary {
         func time(_ percentile: Double) -> UInt64 { histogram.valueAtPercentile(percentile) }
         self.init(
             count: Int(histogram.totalCount), p50: time(50), p90: time(90), p99: time(99), p999: time(99.9),
-            max: histogram.max,
+            max: time(100),
             curve: Self.shares(count: Int(histogram.totalCount)).map { share in
                 Point(share: share, nanoseconds: time(share * 100))
             })

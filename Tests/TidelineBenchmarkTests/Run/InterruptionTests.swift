@@ -9,6 +9,10 @@ import TidelineStore
 struct InterruptionTests {
     let log = Log()
 
+    private func subject(_ answering: @escaping @Sendable (Work) throws -> Answer) -> BenchmarkSubject {
+        recordingSubject("a", log, answering: answering)
+    }
+
     private var workloads: [Workload] {
         [.test("one"), .test("two", start: .loaded(BenchmarkTable())), .test("three")]
     }
@@ -44,7 +48,7 @@ struct InterruptionTests {
 
     @Test("A full disk ends the run, which keeps what it has found")
     func full() throws {
-        let filling = recordingSubject("a", log) { work in
+        let filling = subject { work in
             if case .find(_, 4) = work { throw StoreError(.full, "no room for page 7") }
             return Answer(count: 1)
         }
@@ -61,7 +65,7 @@ struct InterruptionTests {
 
     @Test("A store that reaches a limit of its own is noted, as the disk has room")
     func limited() throws {
-        let filling = recordingSubject("a", log) { _ in throw StoreError(.full, "the map is full") }
+        let filling = subject { _ in throw StoreError(.full, "the map is full") }
         var test = try TestRun([filling], [.test(), .test("last")])
         test.run.room = DiskRoom { _ in 1 << 40 }
         let report = test.report()

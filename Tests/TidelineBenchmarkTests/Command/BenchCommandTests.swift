@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+import TidelineBenchmark
+
+@Suite("The benchmark's command")
+final class BenchCommandTests {
+    let probe: BenchProbeProcess
+
+    init() throws { probe = try BenchProbeProcess() }
+    deinit { probe.remove() }
+
+    /// A short run of one workload that reads all rows.
+    private let short = ["--rows", "200", "--repetitions", "2", "--warm-up", "0", "--filter", "scan-view"]
+
+    private func run(_ arguments: [String], mischief: Bool = true) throws -> BenchProbeProcess.Output {
+        let process = try probe.start(arguments, mischief: mischief)
+        process.waitUntilExit()
+        return try probe.output(process)
+    }
+
+    @Test("A custom store is measured; the run ends with 0, writes its report and leaves nothing behind")
+    func custom() throws {
+        let output = try run(short + ["--json", probe.path("report.json")], mischief: false)
+        #expect(output.status == 0, "\(output)")
+        let report = try probe.report()
+        #expect(report.subjects.map(\.name) == ["memory"])
+        #expect(report.results.map(\.id) == ["scan-view"])
+        #expect(report.results[0].subjects[0].samples.count == 2)
+        #expect(try probe.leftovers() == [])
+    }
+
+    @Test("A debug build says that its figures are worthless, on standard error and in the report")
+    func debugBuild() throws {
+        let output = try run(short, mischief: false)
+        #if DEBUG
+            #expect(output.err.contains("DEBUG BUILD"))
+            #expect(output.out.contains("DEBUG BUILD"))
+        #else
+            #expect(output.err == "")
+        #endif
+    }
+
+    @Test("A wrong answer and a failure end with 1; the others have their figures, and the baseline is beside them")
+    func failures() throws {
+        let output = try run(
+            short + ["--store", "none", "--store", "miscounts,fails", "--json", probe.path("report.json")])
+        #expect(output.status == 1, "\(output)")
+        let subjects = try probe.report().results[0].subjects
+        #expect(subjects.map(\.subject) == ["none", "miscounts", "fails", "in C"])
+        #expect(subjects.map { $0.failure?.kind } == [nil, .wrongAnswer, .failed, nil])
+        #expect(subjects[2].failure?.reason == "page 3 is damaged [corrupt]")
+        #expect(try run(short + ["--store", "none", "--no-baseline"]).status == 0)
+        #expect(try probe.leftovers() == [])
+    }
+
+    @Test("An interrupted run ends with 130, says what is done, writes its reports and leaves nothing behind")
+    func interruption() throws {
+        let process = try probe.start(
+            ["--rows", "200", "--filter", "scan-view", "--filter", "count*", "--filter", "get*", "--store", "hangs"]
+                + ["--json", probe.path("report.json")])
+        // The file that it makes again and again while it hangs.
+        try probe.wait {
+            FileManager.default.enumerator(atPath: probe.path("tmp"))?.contains { "\($0)".hasSuffix("/99") } ?? false
+        }
+        process.interrupt()
+        process.waitUntilExit()
+        #expect(try probe.output(process).status == 130)
+        #expect(try probe.report().isInterrupted)
+        #expect(try probe.leftovers() == [])
+    }
+
+    @Test(
+        "What is not understood ends with 2 and says why, before anything runs",
+        arguments: [
+            (["--store", "nine"], "there is no store \"nine\". Did you mean \"none\"?"),
+            (["--store", "fails,size=1"], "the store fails has no settings"),
+            (["--store", "none:"], "names no folder"), (["--store", "none,none"], "named twice"),
+            (["--filter", "scan-veiw"], "Did you mean \"scan-view\"? The workloads are: "),
+            (["--filter", "xyz*"], "no workload is called \"xyz*\""),
+            (["--rows", "99"], "--rows"), (["--rows", "1m,"], "--rows"),
+            (["--rows", "9223372036854775807m"], "--rows"),
+            (["--columns", "9"], "--columns is a number from 10 to 1000, not 9."),
+            (["--value-size", "0"], "--value-size is a number from 1"),
+            (["--batch", "0"], "--batch is a number from 1"),
+            (["--readers", "65"], "--readers is a number from 1 to 64, not 65."),
+            (["--repetitions", "0"], "--repetitions is a number from 1"), (["--warm-up", "-1"], "--warm-up"),
+            (["--key-order", "uuid4"], "--key-order"), (["--seed", "x"], "--seed"),
+            (["--durability", "full", "--store", "fails"], "none of the stores has the setting"),
+            (["--json", "/nowhere/at/all"], "cannot be written"), (["--fail-on-regression"], "--compare OLD.json"),
+            (["more"], "more"), (["--nonsense"], "--nonsense"),
+        ])
+    func usage(arguments: [String], message: String) throws {
+        let output = try run(arguments)
+        #expect(output.status == 2, "\(output)")
+        #expect(output.err.contains(message), "\(output.err)")
+        #expect(output.out.isEmpty)
+        #expect(try probe.leftovers() == [])
+    }
+
+    @Test("A folder with files of others ends with 2, with --force, too, and stays as it is")
+    func foreignFiles() throws {
+        let mine = probe.path("mine")
+        try FileManager.default.createDirectory(atPath: mine, withIntermediateDirectories: true)
+        try Data("dear".utf8).write(to: URL(fileURLWithPath: mine + "/letter"))
+        for force in [[], ["--force"]] {
+            let output = try run(short + ["--directory", mine] + force)
+            #expect(output.status == 2)
+            #expect(output.err.contains("no benchmark has made what is in it"))
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: mine) == ["letter"])
+    }
+
+    @Test("Kept databases are found where they are said to be, and deleted by --force")
+    func keeping() throws {
+        let place = ["--directory", probe.path("bench"), "--store", "none"]
+        #expect(try run(short + place + ["--keep"]).out.contains("The databases are in \(probe.path("bench"))"))
+        #expect(FileManager.default.fileExists(atPath: probe.path("bench/databases")))
+        #expect(try run(short + place).err.contains("With --force they are deleted."))
+        #expect(try run(short + place + ["--force"]).status == 0)
+    }
+
+    @Test("The list has every workload that is asked for, in the text and in Markdown")
+    func listing() throws {
+        let list = try probe.run("--list")
+        #expect(list.status == 0)
+        let workloads = Workload.all(BenchmarkSettings(), rows: 100_000)
+        for workload in workloads { #expect(list.out.contains(" \(workload.id) ")) }
+        let some = try probe.run("--list", "--filter", "scan-*", "--markdown", "-")
+        #expect(some.out.hasPrefix("## Reading\n"))
+        #expect(some.out.contains("| `scan-view` |"))
+        #expect(!some.out.contains("get-"))
+    }
+}
