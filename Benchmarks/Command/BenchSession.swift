@@ -10,6 +10,7 @@ struct BenchSession: Sendable {
     private let outputs: BenchOutputs
     private let terminal: Terminal
     private let run: BenchmarkRun
+    private let earlier: EarlierRun?
     /// All folders of the run.
     private let folders: [BenchmarkFolder]
 
@@ -23,6 +24,7 @@ struct BenchSession: Sendable {
         terminal = Terminal(usesStandardError: outputs.useStandardOutput)
         let choice = try SubjectChoice(options, stores: stores)
         let settings = options.settings
+        earlier = try options.compare.map { try EarlierRun(path: $0, settings: settings) }
         do {
             let (main, others) = try Self.makeFolders(options, choice)
             folders = [main] + others.values
@@ -96,13 +98,23 @@ struct BenchSession: Sendable {
     private func finish(_ report: BenchmarkReport) -> Int32 {
         // First, as the databases may be what fills the disk that a report goes to.
         for folder in folders { folder.end() }
-        let writer = BenchmarkTerminalReport(width: terminal.columns, style: terminal.style, isQuiet: options.quiet)
-        terminal.write((options.quiet ? "" : "\n") + writer.text(of: report))
-        if options.keep { terminal.write("The databases are in \(folders.map(\.path).joined(separator: ", ")).\n") }
-        let problems = outputs.write(report)
+        let comparison = earlier?.comparison(with: report)
+        terminal.write((options.quiet ? "" : "\n") + text(of: report, comparison))
+        let problems = outputs.write(report, beside: comparison)
         for problem in problems { FileHandle.standardError.write(Data("\(problem)\n".utf8)) }
         guard problems.isEmpty else { return BenchCommand.usageStatus }
-        return report.hasFailures ? 1 : 0
+        let isSlower = options.failOnRegression && comparison?.hasRegression == true
+        return report.hasFailures || isSlower ? 1 : 0
+    }
+
+    /// The report for the terminal.
+    private func text(of report: BenchmarkReport, _ comparison: BenchmarkComparison?) -> String {
+        let writer = BenchmarkTerminalReport(
+            width: terminal.columns, style: terminal.style, isQuiet: options.quiet)
+        var text = writer.text(of: report)
+        if let comparison { text += "\n" + comparison.terminalText(style: terminal.style) }
+        if options.keep { text += "\nThe databases are in \(folders.map(\.path).joined(separator: ", ")).\n" }
+        return text
     }
 
     /// The folder of the run, and those that stores have of their own, by the names they were given.

@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 package import TidelineSupport
 
 /// Where progress and summary go: standard output, or standard error where a report takes the output.

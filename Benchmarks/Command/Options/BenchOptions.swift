@@ -65,7 +65,10 @@ public struct BenchOptions: ParsableArguments, Sendable {
     @Option(help: "What everything random begins with; the same seed makes the same rows and the same work.")
     var seed: UInt64 = 1
 
-    @Option(help: ArgumentHelp("How often each workload is measured; 5, or 3 with --quick.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "How often each workload is measured; by default 5, or 3 with --quick, or 9 with --compare.",
+            valueName: "number"))
     var repetitions: Int?
 
     @Option(help: ArgumentHelp("How often it is done before that, untimed.", valueName: "number"))
@@ -124,15 +127,24 @@ public struct BenchOptions: ParsableArguments, Sendable {
         if failOnRegression, compare == nil {
             throw ValidationError("--fail-on-regression needs the run to compare with: --compare OLD.json.")
         }
+        let fewest = BenchmarkComparison.fewestRepetitions
+        if failOnRegression, settings.repetitions < fewest {
+            throw ValidationError(
+                "--fail-on-regression needs \(fewest) repetitions at least: of fewer, no difference can be told from chance."
+            )
+        }
     }
 
     /// What is measured, and how.
     var settings: BenchmarkSettings {
         BenchmarkSettings(
             rows: rows?.numbers ?? [quick ? 20_000 : 100_000], columns: columns, valueSize: valueSize,
-            keyOrder: keyOrder, batch: batch, readers: readers, seed: seed, repetitions: repetitions ?? (quick ? 3 : 5),
-            warmUp: warmUp, verifiesAll: verify, isQuick: quick)
+            keyOrder: keyOrder, batch: batch, readers: readers, seed: seed,
+            repetitions: repetitions ?? usualRepetitions, warmUp: warmUp, verifiesAll: verify, isQuick: quick)
     }
+
+    /// As many as a comparison needs, where there is one.
+    private var usualRepetitions: Int { compare != nil ? BenchmarkComparison.fewestRepetitions : quick ? 3 : 5 }
 
     private static func confirm(_ number: Int, in range: ClosedRange<Int>, _ name: String) throws {
         guard range.contains(number) else {

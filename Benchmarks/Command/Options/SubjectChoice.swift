@@ -24,7 +24,7 @@ struct SubjectChoice {
             throw ValidationError("--durability \(durability): none of the stores has the setting.")
         }
         if options.baseline { chosen += Self.baselines(of: chosen, stores) }
-        chosen += stores.others.map { ($0, nil) }
+        chosen += stores.others.filter { options.baseline || $0.kind != .baseline }.map { ($0, nil) }
         subjects = chosen.map(\.subject)
         directories = chosen.reduce(into: [:]) { $0[$1.subject.name] = $1.directory }
     }
@@ -56,9 +56,13 @@ struct SubjectChoice {
     private static func baselines(of chosen: [Choice], _ stores: BenchStores) -> [Choice] {
         var baselines: [Choice] = []
         for (subject, directory) in chosen {
-            guard let baseline = stores.baseline(subject.engine, subject.durability),
-                !baselines.contains(where: { $0.subject.name == baseline.name })
-            else { continue }
+            let isThere = baselines.contains {
+                $0.subject.engine == subject.engine && $0.subject.durability == subject.durability
+            }
+            guard !isThere, var baseline = stores.baseline(subject.engine, subject.durability) else { continue }
+            if baselines.contains(where: { $0.subject.name == baseline.name }) {
+                baseline.name += ",durability=\(subject.durability.rawValue)"
+            }
             baselines.append((baseline, directory))
         }
         return baselines

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import TidelineBaselines
 internal import TidelineBenchmark
 internal import TidelineBenchmarkCommand
 
@@ -20,6 +21,7 @@ struct BenchToolCommand: AsyncParsableCommand {
         let stores = BenchStores(
             names: StoreEngine.all.map(\.name),
             settings: { name in (try? StoreEngine.named(name).benchmarkSettings) ?? [] },
+            baseline: { Baselines.subject(engine: $0, durability: $1) }, others: [Baselines.json],
             configuring: { try StoreEngine.named($0).benchmarkSubject($1) })
         let status = try await BenchCommand.run(options, stores: stores)
         if status != 0 { throw ExitCode(status) }

@@ -1,4 +1,6 @@
+internal import TidelineBaselines
 internal import TidelineBenchmark
+internal import TidelineStore
 
 extension StoreEngine {
     /// The engine's stores as the benchmark opens them.
@@ -13,8 +15,14 @@ extension StoreEngine {
         _ = try makeOpener("", read, StoreAccess())
         let isSet = settings.contains { $0.hasPrefix("durability=") }
         let normal = engine.settings.contains("durability") && !isSet ? ["durability=normal"] : []
-        let store = BenchmarkStore(name: name, engine: name, settings: normal + settings) { directory in
+        let version = Baselines.subject(engine: name, durability: .normal)?.engineVersion
+        var store = BenchmarkStore(
+            name: name, engine: name, engineVersion: version, settings: normal + settings
+        ) { directory in
             try makeOpener(path(in: directory), read, StoreAccess())()
+        }
+        if Baselines.engines.contains(name) {
+            store.compact = { try Baselines.compact(engine: name, path: path(in: $0)) }
         }
         return try store.makeSubject()
     }

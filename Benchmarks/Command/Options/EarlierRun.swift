@@ -1,0 +1,32 @@
+internal import ArgumentParser
+internal import Foundation
+internal import TidelineBenchmark
+
+/// The run of `--compare`.
+struct EarlierRun: Sendable {
+    private let report: BenchmarkReport
+
+    /// Reads it.
+    /// - Throws: `ValidationError` for a file that is no report of this form, or of a run that measured something else.
+    init(path: String, settings: BenchmarkSettings) throws {
+        let data: Data
+        do { data = try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
+            throw ValidationError("--compare: \(path) cannot be read: \(error.localizedDescription)")
+        }
+        do {
+            report = try BenchmarkReport(json: data, path: path)
+            // Of what measured something else, one wants to hear before a long run.
+            var new = report
+            new.settings = settings
+            _ = try BenchmarkComparison(old: report, new: new)
+        } catch {
+            throw ValidationError("--compare: \(error)")
+        }
+    }
+
+    /// A new run held against it.
+    func comparison(with new: BenchmarkReport) -> BenchmarkComparison? {
+        // That they can be compared was found out before.
+        try? BenchmarkComparison(old: report, new: new)
+    }
+}
