@@ -11,10 +11,11 @@
 /// | … | payload: int, double and timestamp as 8 bytes, strings, bytes and JSON as they are, others nothing |
 ///
 /// Numbers are little-endian and unaligned. The id is not part of it: it is the key beside the row.
+@usableFromInline
 package enum RowFormat {
     package static let narrow: UInt8 = 1
     package static let wide: UInt8 = 2
-    package static let headerSize = 8
+    @inlinable package static var headerSize: Int { 8 }
     static let maximumNarrowPayload = Int(UInt16.max)
     static let maximumWidePayload = Int(UInt32.max)
 

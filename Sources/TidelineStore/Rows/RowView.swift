@@ -9,11 +9,11 @@
 public struct RowView: ~Copyable {
     /// The columns.
     public let shape: RowShape
-    private var idBytes: UnsafeRawBufferPointer
-    private var row: UnsafeRawBufferPointer
-    private var storedCount = 0
-    private var isWide = false
-    private var payload = 0
+    @usableFromInline var idBytes: UnsafeRawBufferPointer
+    @usableFromInline var row: UnsafeRawBufferPointer
+    @usableFromInline var storedCount = 0
+    @usableFromInline var isWide = false
+    @usableFromInline var payload = 0
 
     /// A view of nothing yet; ``point(atID:validating:)`` comes before any other use.
     public init(shape: RowShape) {
@@ -80,12 +80,13 @@ public struct RowView: ~Copyable {
         }
     }
 
-    private static func load<T: FixedWidthInteger>(
+    @inlinable
+    static func load<T: FixedWidthInteger>(
         _ type: T.Type, in bytes: UnsafeRawBufferPointer, at offset: Int
     ) -> Int { Int(truncatingIfNeeded: T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))) }
 
-    @inline(__always)
-    private static func end(of column: Int, in row: UnsafeRawBufferPointer, columns: Int, isWide: Bool) -> Int {
+    @inlinable
+    static func end(of column: Int, in row: UnsafeRawBufferPointer, columns: Int, isWide: Bool) -> Int {
         let offsets = RowFormat.headerSize + columns
         return isWide
             ? load(UInt32.self, in: row, at: offsets + column * 4)
@@ -106,6 +107,7 @@ public struct RowView: ~Copyable {
     public var id: String { key.text }
 
     /// Calls `body` with the bytes of the id: its UTF-8, or eight little-endian bytes for an integer id.
+    @inlinable
     public func withIDBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T { try body(idBytes) }
 
     /// Whether the id has the length that every store takes: 1 to 255 characters, counted as Unicode scalars; an integer
@@ -118,16 +120,22 @@ public struct RowView: ~Copyable {
     // MARK: Columns
 
     /// The tag of the value at a position; absent past the columns the row was stored with.
-    public func tag(at index: Int) -> RowTag {
+    @inlinable
+    public func tag(at index: Int) -> RowTag { RowTag(rawValue: rawTag(at: index)) ?? .absent }
+
+    /// The tag as its number, which to compare takes less than to make a tag of it.
+    @inlinable
+    func rawTag(at index: Int) -> UInt8 {
         guard index < storedCount else {
             precondition(index < shape.count, "no column \(index) in a row of \(shape.count)")
-            return .absent
+            return RowTag.absent.rawValue
         }
-        return RowTag(rawValue: row[RowFormat.headerSize + index]) ?? .absent
+        return row[RowFormat.headerSize + index]
     }
 
     /// The bytes of the value at a position, valid as long as the view points where it does; for adapters of this
     /// package, which bind them where they lie.
+    @inlinable
     package func bytes(at index: Int) -> UnsafeRawBufferPointer {
         guard index < storedCount, let base = row.baseAddress else {
             return UnsafeRawBufferPointer(start: nil, count: 0)
@@ -138,13 +146,15 @@ public struct RowView: ~Copyable {
     }
 
     /// The eight bytes of the number at a position.
-    private func word(at index: Int) -> Int64 { Int64(littleEndian: bytes(at: index).loadUnaligned(as: Int64.self)) }
+    @inlinable
+    func word(at index: Int) -> Int64 { Int64(littleEndian: bytes(at: index).loadUnaligned(as: Int64.self)) }
 
     /// Calls `body` with the bytes of the string, bytes or JSON at a position, without a copy; nil when the value is
     /// of another type, null or absent.
+    @inlinable
     public func withBytes<T>(at index: Int, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T? {
-        switch tag(at: index) {
-        case .string, .bytes, .json: try body(bytes(at: index))
+        switch rawTag(at: index) {
+        case RowTag.string.rawValue, RowTag.bytes.rawValue, RowTag.json.rawValue: try body(bytes(at: index))
         default: nil
         }
     }
@@ -166,32 +176,37 @@ public struct RowView: ~Copyable {
     }
 
     /// The integer at a position, nil when the value is not an int.
+    @inlinable
     public func int(at index: Int) -> Int64? {
-        tag(at: index) == .int ? word(at: index) : nil
+        rawTag(at: index) == RowTag.int.rawValue ? word(at: index) : nil
     }
 
     /// The double at a position, nil when the value is not a double.
+    @inlinable
     public func double(at index: Int) -> Double? {
-        tag(at: index) == .double ? Double(bitPattern: UInt64(bitPattern: word(at: index))) : nil
+        rawTag(at: index) == RowTag.double.rawValue ? Double(bitPattern: UInt64(bitPattern: word(at: index))) : nil
     }
 
     /// The truth value at a position, nil when the value is not a bool.
+    @inlinable
     public func bool(at index: Int) -> Bool? {
-        switch tag(at: index) {
-        case .true: true
-        case .false: false
+        switch rawTag(at: index) {
+        case RowTag.true.rawValue: true
+        case RowTag.false.rawValue: false
         default: nil
         }
     }
 
     /// The text at a position, nil when the value is not a string.
+    @inlinable
     public func string(at index: Int) -> String? {
-        tag(at: index) == .string ? String(decoding: bytes(at: index), as: UTF8.self) : nil
+        rawTag(at: index) == RowTag.string.rawValue ? String(decoding: bytes(at: index), as: UTF8.self) : nil
     }
 
     /// The instant at a position, nil when the value is not a timestamp.
+    @inlinable
     public func timestamp(at index: Int) -> Timestamp? {
-        tag(at: index) == .timestamp
+        rawTag(at: index) == RowTag.timestamp.rawValue
             ? Timestamp(clampingTicks: word(at: index)) : nil
     }
 
