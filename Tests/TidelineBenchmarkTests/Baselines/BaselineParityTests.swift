@@ -12,21 +12,21 @@ struct BaselineParityTests {
         let lists = (0..<5).map { source.filter($0) }
         return [
             ("scan of nothing", .scan(.view)), ("find nothing", .find(lists, limit: 5)),
-            ("upsert", .upsert(try source.batches(0..<500, of: 120))),
-            ("upsert of rows", .upsertRows(try source.batches(500..<600, of: 100, asRows: true))),
-            ("get each", .get(ids: ids(300..<800), access: .view, transaction: .each)),
-            ("get in one", .get(ids: ids(0..<700), access: .view, transaction: .one)),
+            ("upsert", .upsert(try source.batches(0..<250, of: 60))),
+            ("upsert of rows", .upsertRows(try source.batches(250..<300, of: 50, asRows: true))),
+            ("get each", .get(ids: ids(150..<400), access: .view, transaction: .each)),
+            ("get in one", .get(ids: ids(0..<350), access: .view, transaction: .one)),
             ("scan", .scan(.view)), ("find", .find(lists, limit: 7)), ("find all", .find(lists, limit: 1000)),
             ("find none", .find(lists, limit: 0)), ("count", .count(lists + [RowFilter(list: "list-0000")])),
-            ("upsert again", .upsert(try source.batches(200..<650, of: 150))),
+            ("upsert again", .upsert(try source.batches(100..<320, of: 75))),
             ("a row twice in a transaction", .upsert([try source.batch([700, 701, 700, 3, 3])])),
             ("find after", .find(lists, limit: 30)),
-            ("delete", .delete([ids(100..<180), ids(150..<200), ids(900..<910), ids(10..<12) + ids(10..<12)])),
+            ("delete", .delete([ids(50..<90), ids(75..<100), ids(900..<910), ids(10..<12) + ids(10..<12)])),
             ("find what is left", .find(lists, limit: 1000)),
             ("delete a list", .deleteMatching([lists[1], lists[1], RowFilter(list: "none")])),
             ("scan what is left", .scan(.view)), ("count what is left", .count(lists)),
             ("delete all lists", .deleteMatching(lists)), ("scan of what is empty again", .scan(.view)),
-            ("upsert anew", .upsert(try source.batches(0..<300, of: 300))),
+            ("upsert anew", .upsert(try source.batches(0..<150, of: 150))),
             ("mix", .mix(try steps(source))), ("scan after the mix", .scan(.view)),
             ("find at last", .find(lists, limit: 9)),
             ("reopen", .reopen(times: 2, id: source.id(7))), ("scan after opening", .scan(.view)),
@@ -36,12 +36,12 @@ struct BaselineParityTests {
 
     private static func steps(_ source: RowSource) throws -> [MixedStep] {
         [
-            .read(source.id(3)), .read(source.id(333)), .update(source.id(4), text: "another text"),
-            .update(source.id(5), text: ""), .update(source.id(6), text: String(repeating: "long", count: 30_000)),
+            .read(source.id(3)), .read(source.id(149)), .update(source.id(4), text: "another text"),
+            .update(source.id(5), text: ""), .update(source.id(6), text: String(repeating: "long", count: 18_000)),
             .update(source.id(6), text: "short"), .update(source.id(7), text: String(repeating: "x", count: 70_000)),
-            .insert(try source.batch([310])), .readModifyWrite(source.id(8), text: "read, then written"),
+            .insert(try source.batch([160])), .readModifyWrite(source.id(8), text: "read, then written"),
             .read(source.id(8)), .scan(from: source.id(20), count: 25), .scan(from: "zzz", count: 25),
-            .scan(from: "0", count: 1000), .read(source.id(310)),
+            .scan(from: "0", count: 1000), .read(source.id(160)),
         ]
     }
 
