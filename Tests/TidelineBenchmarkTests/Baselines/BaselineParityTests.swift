@@ -29,9 +29,23 @@ struct BaselineParityTests {
             ("upsert anew", .upsert(try source.batches(0..<150, of: 150))),
             ("mix", .mix(try steps(source))), ("scan after the mix", .scan(.view)),
             ("find at last", .find(lists, limit: 9)),
+            ("rows that go to other lists, one of them twice", .upsert([try otherRows(source, Array(20..<60) + [25])])),
+            ("find in other lists", .find(lists, limit: 1000)), ("count in other lists", .count(lists)),
             ("reopen", .reopen(times: 2, id: source.id(7))), ("scan after opening", .scan(.view)),
             ("count after opening", .count(lists)),
         ]
+    }
+
+    /// Rows of these ids with the values of others.
+    private static func otherRows(_ source: RowSource, _ indexes: [Int]) throws -> RowBatch {
+        var rows = PackedRows(shape: source.table.schema.makeShape())
+        for (place, index) in indexes.enumerated() {
+            rows.beginRow()
+            rows.setID(source.id(index))
+            for (column, value) in source.values(5000 + place).enumerated() { rows.set(value, at: column) }
+            try rows.endRow()
+        }
+        return RowBatch(rows)
     }
 
     private static func steps(_ source: RowSource) throws -> [MixedStep] {
