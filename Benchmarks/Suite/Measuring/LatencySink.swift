@@ -9,7 +9,13 @@ public final class LatencySink {
     /// An hour in nanoseconds; what takes longer counts as that.
     private static let longest: UInt64 = 3_600_000_000_000
 
-    private(set) var histogram = LatencySink.makeHistogram()
+    /// How many times are kept as they are before they are sorted in: as many as most work notes, so that the sorting, which
+    /// takes several times as long, comes after the work. Memory is taken as they come.
+    private static let room = 1 << 17
+
+    private let noted = UnsafeMutablePointer<UInt64>.allocate(capacity: room)
+    private var count = 0
+    private var recorded = LatencySink.makeHistogram()
 
     /// An empty histogram, to which those of sinks can be added.
     static func makeHistogram() -> LatencyHistogram {
@@ -19,6 +25,14 @@ public final class LatencySink {
 
     /// An empty one.
     public init() {}
+
+    deinit { noted.deallocate() }
+
+    /// All that was noted.
+    var histogram: LatencyHistogram {
+        record()
+        return recorded
+    }
 
     /// Nanoseconds of a clock that only goes forward.
     public static var now: UInt64 {
@@ -31,5 +45,14 @@ public final class LatencySink {
     public func note(since start: UInt64) { note(nanoseconds: Self.now - start) }
 
     /// Notes an operation of that length.
-    public func note(nanoseconds: UInt64) { histogram.record(min(max(nanoseconds, 1), Self.longest)) }
+    public func note(nanoseconds: UInt64) {
+        if count == Self.room { record() }
+        noted[count] = nanoseconds
+        count += 1
+    }
+
+    private func record() {
+        for index in 0..<count { recorded.record(min(max(noted[index], 1), Self.longest)) }
+        count = 0
+    }
 }

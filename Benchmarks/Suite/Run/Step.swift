@@ -29,16 +29,20 @@ enum Step {
         _ works: [Work], on session: any BenchmarkSession, _ meter: inout Meter, _ outcome: inout Outcome
     ) throws {
         let outcomes = Outcomes()
-        let (ready, gate, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchGroup())
+        let (ready, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let (ended, told) = (DispatchGroup(), DispatchGroup())
         for work in works {
             ended.enter()
+            told.enter()
             Thread.detachNewThread {
                 let sink = LatencySink()
                 ready.signal()
                 gate.wait()
                 let answer = Result { try session.perform(work, noting: sink) }
-                outcomes.add(answer, sink.histogram)
                 ended.leave()
+                // What was noted is sorted in when the time has been taken.
+                outcomes.add(answer, sink.histogram)
+                told.leave()
             }
         }
         for _ in works { ready.wait() }
@@ -46,6 +50,7 @@ enum Step {
         for _ in works { gate.signal() }
         ended.wait()
         meter.end(part)
+        told.wait()
         for (answer, histogram) in outcomes.all {
             outcome.answer += try answer.get()
             outcome.latencies.add(histogram)
