@@ -1,6 +1,7 @@
 /// Pages of a table as a service answers them, in order.
 public struct JSONPages: Sendable {
-    /// The bodies of the answers, each a JSON array of rows.
+    /// The bodies of the answers, each a JSON array of rows, each row once. A row has its `id`, the table's columns and the
+    /// service's own, of which the table keeps `updatedAt` and `version` but not `createdAt` and `deleted`.
     public var bodies: [[UInt8]]
     /// How many rows there are in all.
     public var rows: Int

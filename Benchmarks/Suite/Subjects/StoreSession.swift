@@ -9,6 +9,7 @@ final class StoreSession<Store: LocalStore>: BenchmarkSession {
         let store: Store
         let shape: RowShape
         let columns: BenchmarkColumns
+        let sync: SyncSession<Store>
     }
 
     let table: BenchmarkTable
@@ -26,7 +27,9 @@ final class StoreSession<Store: LocalStore>: BenchmarkSession {
         do {
             try store.define([table.schema])
             let shape = try store.read { try $0.shape(of: table.schema.name) }
-            return Opened(store: store, shape: shape, columns: try BenchmarkColumns(shape))
+            return Opened(
+                store: store, shape: shape, columns: try BenchmarkColumns(shape), sync: SyncSession(store, table: table)
+            )
         } catch {
             try? store.close()
             throw error
@@ -50,7 +53,9 @@ final class StoreSession<Store: LocalStore>: BenchmarkSession {
         case .delete(let lists): try delete(lists, now, latencies)
         case .deleteMatching(let filters): try delete(matching: filters, now, latencies)
         case .mix(let steps): try mix(steps, now, latencies)
-        case .pull, .sync: try sync(work, now, latencies)
+        case .pull(let pages): try now.sync.pull(pages, noting: latencies)
+        case .sync(let work): try sync(work, now, latencies)
+        case .parse: throw WorkNotApplicable("a store does not read JSON")
         }
     }
 
@@ -63,12 +68,18 @@ final class StoreSession<Store: LocalStore>: BenchmarkSession {
         for _ in 0..<times {
             try now.store.close()
             try latencies.time {
-                let new = try Self.define(table, in: try reopening())
-                opened.withLock { $0 = new }
+                let new = try openAgain()
                 try new.store.read { try get(id, .view, new, $0, &answer) }
             }
         }
         return answer
+    }
+
+    /// Opens the store, which is closed, as it was opened first.
+    func openAgain() throws -> Opened {
+        let new = try Self.define(table, in: try reopening())
+        opened.withLock { $0 = new }
+        return new
     }
 }
 

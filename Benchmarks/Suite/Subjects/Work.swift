@@ -32,6 +32,9 @@ public enum Work: Sendable {
     case pull(JSONPages)
     /// What only a sync client does.
     case sync(SyncWork)
+    /// Reads pages of JSON into rows, each page on its own, and every value of the rows, which are then let go. An operation
+    /// is a page; the answer counts the rows and adds up their numbers, each once. Only for subjects without a database.
+    case parse(JSONPages)
 
     /// How the values of a row are read.
     public enum Access: String, Sendable, Codable, CaseIterable {

@@ -1,4 +1,183 @@
 extension Workload {
-    /// Those of a sync client, and of its reading of JSON.
-    static func syncWorkloads(_ settings: BenchmarkSettings, rows: Int) -> [Workload] { [] }
+    /// Those of a sync client, and of its reading of JSON. Above ``mostSyncRows`` they would only repeat themselves, so that
+    /// of larger numbers of rows the smallest has them alone.
+    static func syncWorkloads(_ settings: BenchmarkSettings, rows: Int) -> [Workload] {
+        guard !settings.rows.contains(where: { $0 >= mostSyncRows && $0 < rows }) else { return [] }
+        let run = SyncRun(settings, rows: min(rows, mostSyncRows))
+        return run.replays + run.pulls + run.queue + run.json
+    }
+
+    /// The most rows that a server of the benchmark has: what syncing costs a row does not depend on their number, and the
+    /// pages of ten million would not fit in memory.
+    static let mostSyncRows = 100_000
+}
+
+/// What the sync workloads of a run share.
+private struct SyncRun: Sendable {
+    let server: SyncServer
+    let source: RowSource
+    let rows: Int
+
+    init(_ settings: BenchmarkSettings, rows: Int) {
+        self.rows = rows
+        source = settings.source(rows: rows)
+        server = SyncServer(source, rows: rows)
+    }
+
+    private static let shapes = [(size: 100, pages: 1), (100, 8), (1000, 1), (1000, 8)]
+
+    private var start: Workload.Start { .empty(source.table) }
+
+    /// A client that has pulled all rows.
+    private var pulled: [Work] {
+        [.sync(.connect), .sync(.pull(server, pageSize: 1000, pagesPerTransaction: 8))]
+    }
+
+    // MARK: Pull
+
+    /// The client alone, over pages that were recorded.
+    var replays: [Workload] {
+        Self.shapes.map { size, pages in
+            Workload(
+                "pull-replay-\(size)x\(pages)", .sync, "pull of recorded pages, \(Self.title(size, pages))",
+                explanation: """
+                    The pages of a first pull, recorded before, from JSON to stored rows with the token: what the client costs \
+                    without server and network.
+                    """,
+                unit: "row", units: rows, isQuick: size == 1000, start: start,
+                // Whoever needs tables or files for it makes them now.
+                prepare: { [.pull(JSONPages(bodies: [], rows: 0))] },
+                steps: [{ [server] in [.pull(try server.pages(of: size, perTransaction: pages))] }])
+        }
+    }
+
+    /// Pulls from a server at work.
+    var pulls: [Workload] {
+        Self.shapes.map { size, pages in
+            Workload(
+                "pull-initial-\(size)x\(pages)", .sync, "first pull, \(Self.title(size, pages))",
+                explanation: """
+                    All rows from a table service in the same process, which answers the next page while the client stores the \
+                    last: requests, JSON and storing, without the network.
+                    """,
+                unit: "row", units: rows, start: start,
+                prepare: { [server] in
+                    try server.reset()
+                    return [.sync(.connect)]
+                },
+                steps: [{ [server] in [.sync(.pull(server, pageSize: size, pagesPerTransaction: pages))] }])
+        } + [incremental, nothing]
+    }
+
+    private var incremental: Workload {
+        let changed = max(rows / 100, 1)
+        return Workload(
+            "pull-incremental", .sync, "pull of 1 % that changed",
+            explanation:
+                "Of the rows that the client has, other clients changed 1 %, which the pull brings; pages of 1000.",
+            unit: "row", units: changed, start: start,
+            prepare: { [server, pulled] in
+                try server.reset()
+                return pulled
+            },
+            steps: [
+                { [server] in
+                    try server.change(changed)
+                    return [.sync(.pull(server, pageSize: 1000, pagesPerTransaction: 1))]
+                }
+            ],
+            restore: { [server] in
+                try server.reset()
+                return []
+            })
+    }
+
+    private var nothing: Workload {
+        let pull = Work.sync(.pull(server, pageSize: 1000, pagesPerTransaction: 1))
+        return Workload(
+            "pull-nothing", .sync, "pull with nothing new",
+            explanation: "The client has all rows; each pull is one request, whose answer brings nothing to write.",
+            unit: "pull", units: 20, start: start, prepare: { [pulled] in pulled },
+            steps: Array(repeating: { [pull] }, count: 20))
+    }
+
+    private static func title(_ size: Int, _ pages: Int) -> String {
+        pages == 1 ? "pages of \(size), a transaction each" : "pages of \(size), \(pages) in a transaction"
+    }
+
+    // MARK: The queue
+
+    var queue: [Workload] {
+        [edits, push("push-rtt0", .zero, 1000), push("push-rtt20", .milliseconds(20), 100), restart, purge]
+    }
+
+    private var edits: Workload {
+        let edits = LocalEdit.mix(1000, of: source, rows: rows)
+        return Workload(
+            "local-edits", .sync, "local edits, with their operations",
+            explanation: """
+                Of ten edits six update a row, three insert one and one deletes one; each is a transaction with its entry in \
+                the queue, as an app makes it.
+                """,
+            unit: "edit", units: edits.count, isQuick: true, start: start,
+            prepare: { [source, rows] in [.sync(.connect), .upsert(try source.batches(0..<rows, of: 1000))] },
+            steps: [{ [.sync(.edit(edits))] }])
+    }
+
+    private func push(_ id: String, _ roundTrip: Duration, _ count: Int) -> Workload {
+        let edits = LocalEdit.mix(count, of: source, rows: rows)
+        let time = roundTrip == .zero ? "no" : "\(roundTrip / .milliseconds(1)) ms"
+        return Workload(
+            id, .sync, "push, requests take \(time) time",
+            explanation: """
+                Pending edits are sent to a table service in the same process, each request and its answer on the way for \
+                \(time) time; each answer is committed.
+                """,
+            unit: "operation", units: edits.count, start: start,
+            prepare: { [server, pulled] in
+                try server.reset()
+                server.expectChanges(to: LocalEdit.rowsOfMix(count, rows: rows))
+                return pulled + [.sync(.edit(edits))]
+            },
+            steps: [{ [server] in [.sync(.push(server, roundTrip: roundTrip))] }],
+            restore: { [server] in
+                try server.reset()
+                return []
+            })
+    }
+
+    private var restart: Workload {
+        let count = min(10_000, rows)
+        return Workload(
+            "restart-queue", .sync, "restart with \(count) pending operations",
+            explanation: """
+                The store is opened, the client made and the queue's length asked for, until the first of the pending \
+                operations is on its way to the server.
+                """,
+            unit: "start", units: 1, start: start,
+            prepare: { [source] in [.sync(.connect), .sync(.fillQueue(try source.batches(0..<count, of: 1000)))] },
+            steps: [{ [.sync(.restart)] }])
+    }
+
+    private var purge: Workload {
+        Workload(
+            "purge", .sync, "purge of the table",
+            explanation: "All rows are removed, with the token of their pull, in one transaction.",
+            unit: "row", units: rows, start: start, prepare: { [pulled] in pulled }, steps: [{ [.sync(.purge)] }])
+    }
+
+    // MARK: JSON
+
+    var json: [Workload] {
+        [
+            Workload(
+                "json-parse", .json, "pages of 1000 rows to rows",
+                explanation: """
+                    The pages of a pull, from bytes to rows of which every value is read. Foundation's readers make \
+                    dictionaries, and values of a Codable type.
+                    """,
+                unit: "row", units: rows, field: .json, isQuick: true, start: start,
+                steps: [{ [server] in [.parse(try server.pages(of: 1000))] }])
+        ]
+    }
 }

@@ -1,0 +1,56 @@
+internal import TidelineStore
+
+/// The rows of a run as a table service keeps them: with all four system columns.
+struct ServedRows: Sendable {
+    private let shape: RowShape
+
+    /// The rows of a service's table of that shape.
+    init(_ shape: RowShape) { self.shape = shape }
+
+    /// The table's name.
+    var name: String { shape.table }
+
+    /// What the service is told to serve for a run's table.
+    static func schema(_ table: BenchmarkTable) -> TableSchema {
+        TableSchema(table.schema.name, columns: table.schema.columns, systemColumns: .all)
+    }
+
+    /// The instant of a row of a ``RowSource``, which is also that of what comes at its place: a row that was changed after
+    /// the *n*th was made.
+    static func updatedAt(_ index: Int) -> Timestamp {
+        Timestamp(clampingTicks: Int64(1_700_000_000_000 + index) * Timestamp.ticksPerMillisecond)
+    }
+
+    /// A row; where it was changed, with the instant of another place and a text and a version of its own.
+    func row(_ index: Int, of source: RowSource, changedAs place: Int? = nil) -> Row {
+        var row = Row(id: source.id(index))
+        for (column, value) in zip(source.table.schema.makeShape().columns, source.values(index)) {
+            row[column.name] = value
+        }
+        row["createdAt"] = .timestamp(Self.updatedAt(index))
+        row["deleted"] = false
+        guard let place else { return row }
+        row["text"] = .string(source.text(index, revision: 1))
+        row["updatedAt"] = .timestamp(Self.updatedAt(place))
+        row["version"] = .string(String(place, radix: 36))
+        return row
+    }
+
+    /// The rows of a range.
+    func packed(_ range: Range<Int>, of source: RowSource) throws -> PackedRows {
+        let places = source.table.schema.makeShape().columns.map { shape.index(of: $0.name) }
+        let (createdAt, deleted) = (shape.index(of: "createdAt"), shape.index(of: "deleted"))
+        var rows = PackedRows(shape: shape)
+        for index in range {
+            rows.beginRow()
+            rows.setID(source.id(index))
+            for (place, value) in zip(places, source.values(index)) {
+                if let place { rows.set(value, at: place) }
+            }
+            if let createdAt { rows.set(.timestamp(Self.updatedAt(index)), at: createdAt) }
+            if let deleted { rows.set(.bool(false), at: deleted) }
+            try rows.endRow()
+        }
+        return rows
+    }
+}

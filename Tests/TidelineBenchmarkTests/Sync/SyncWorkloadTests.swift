@@ -1,0 +1,98 @@
+import Testing
+import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
+
+@testable import TidelineBenchmark
+
+@Suite("Sync workloads")
+struct SyncWorkloadTests {
+    private static let settings = BenchmarkSettings(rows: [230])
+
+    /// What each workload must come to.
+    private static let counts = [
+        "pull-replay-100x1": 230, "pull-replay-100x8": 230, "pull-replay-1000x1": 230, "pull-replay-1000x8": 230,
+        "pull-initial-100x1": 230, "pull-initial-100x8": 230, "pull-initial-1000x1": 230, "pull-initial-1000x8": 230,
+        "pull-incremental": 2, "pull-nothing": 0, "local-edits": 230, "push-rtt0": 230, "push-rtt20": 100,
+        "restart-queue": 230, "purge": 230, "json-parse": 230,
+    ]
+
+    private static let workloads = Workload.syncWorkloads(settings, rows: 230)
+
+    @Test("There is an expectation for each workload, and units that fit the rows")
+    func isComplete() {
+        #expect(Self.workloads.map(\.id).sorted() == Self.counts.keys.sorted())
+        for rows in [100, 1_000, 100_000, 10_000_000] {
+            let workloads = Workload.syncWorkloads(BenchmarkSettings(rows: [rows]), rows: rows)
+            #expect(workloads.count == Self.counts.count)
+            #expect(workloads.allSatisfy { $0.units > 0 && $0.units <= min(rows, 100_000) })
+        }
+        #expect(Workload.syncWorkloads(BenchmarkSettings(rows: [100_000, 1_000_000]), rows: 1_000_000).isEmpty)
+    }
+
+    @Test("Each comes to what it must, twice in a row", arguments: StoreKind.all)
+    func isRight(kind: StoreKind) throws {
+        for workload in Self.workloads where workload.field == .databases {
+            // Nothing restarts that keeps nothing.
+            if workload.id == "restart-queue", !kind.isPersistent { continue }
+            for _ in 1...2 {
+                try withSession(kind, BenchmarkTable()) { session in
+                    let answer = try answer(of: workload, session)
+                    #expect(answer == Answer(count: Self.counts[workload.id] ?? -1), "\(workload.id)")
+                }
+            }
+        }
+    }
+
+    @Test("A replayed pull leaves the rows that an upsert does", arguments: StoreKind.all, [1, 8])
+    func replayIsUpsert(kind: StoreKind, pages: Int) throws {
+        let source = Self.settings.source(rows: 230)
+        let scan = Work.scan(.view)
+        var answers: [Answer] = []
+        let replay = Work.pull(try SyncServer(source, rows: 230).pages(of: 100, perTransaction: pages))
+        for work in [replay, .upsert(try source.batches(0..<230, of: 100))] {
+            try withSession(kind, source.table) { session in
+                #expect(try session.perform(work, noting: LatencySink()).count == 230)
+                answers.append(try session.perform(scan, noting: LatencySink()))
+            }
+        }
+        #expect(answers.first == answers.last && answers.first?.count == 230)
+    }
+
+    @Test("A store that keeps nothing does not restart, and none reads JSON")
+    func isNotApplicable() throws {
+        try withSession(.simplest, BenchmarkTable()) { session in
+            #expect(throws: WorkNotApplicable.self) { try session.perform(.sync(.restart), noting: LatencySink()) }
+            let pages = JSONPages(bodies: [], rows: 0)
+            #expect(throws: WorkNotApplicable.self) { try session.perform(.parse(pages), noting: LatencySink()) }
+        }
+    }
+
+    @Test("A pull notes the time of each transaction, a push and edits that of each operation")
+    func notesLatencies() throws {
+        let source = Self.settings.source(rows: 230)
+        let server = SyncServer(source, rows: 230)
+        try withSession(.simplest, source.table) { session in
+            func operations(_ work: SyncWork) throws -> Int {
+                let latencies = LatencySink()
+                _ = try session.perform(.sync(work), noting: latencies)
+                return Int(latencies.histogram.totalCount)
+            }
+            // Pages of 50 with the last row of the one before: five, and one more to know that it was the last.
+            #expect(try operations(.pull(server, pageSize: 50, pagesPerTransaction: 2)) == 3)
+            #expect(try operations(.edit(LocalEdit.mix(20, of: source, rows: 230))) == 20)
+            #expect(try operations(.push(server, roundTrip: .zero)) == 19)
+            #expect(try operations(.purge) == 1)
+        }
+    }
+
+    private func answer(of workload: Workload, _ session: any BenchmarkSession) throws -> Answer {
+        for work in try workload.prepare() { _ = try session.perform(work, noting: LatencySink()) }
+        var answer = Answer()
+        for step in workload.steps {
+            for work in try step() { answer += try session.perform(work, noting: LatencySink()) }
+        }
+        for work in try workload.restore() { _ = try session.perform(work, noting: LatencySink()) }
+        return answer
+    }
+}
