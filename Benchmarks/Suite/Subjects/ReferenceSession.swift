@@ -48,7 +48,7 @@ private struct ReferenceTable {
         case .delete(let lists): lists.reduce(into: Answer()) { $0 += delete($1) }
         case .deleteMatching(let filters): filters.reduce(into: Answer()) { $0 += delete(rows(of: $1)) }
         case .mix(let steps): try steps.reduce(into: Answer()) { $0 += try perform($1) }
-        case .pull, .sync: throw WorkNotApplicable("the model does not sync")
+        case .pull, .sync, .parse: throw WorkNotApplicable("the model does not sync and reads no JSON")
         }
     }
 

@@ -28,6 +28,9 @@ final class SyncSession<Store: LocalStore>: Sendable {
         case .fillQueue(let batches): return try fillQueue(batches)
         case .push(let server, let roundTrip): return try push(.server(server, roundTrip: roundTrip), latencies)
         case .restart: return try start()
+        case .serve(let server, let change):
+            try server.make(change)
+            return Answer()
         case .purge:
             let items = try items
             return try latencies.time { Answer(count: try BlockingTask.run { try await items.purge() }) }

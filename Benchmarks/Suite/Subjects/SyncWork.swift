@@ -22,6 +22,8 @@ public enum SyncWork: Sendable {
     /// the first request is on its way, which is lost. The answer is the number of pending operations; an operation is a
     /// start.
     case restart
+    /// Puts a server into a state, which is no work of the client's. The answer is empty.
+    case serve(SyncServer, SyncServer.Change)
     /// Removes all rows of the table without telling the server. The answer counts them.
     case purge
 }

@@ -24,8 +24,19 @@ public final class SyncServer: Sendable {
     /// The service and what it serves from.
     private struct Running {
         let store: MemoryStore
-        let service: TableService<MemoryStore>
+        var service: TableService<MemoryStore>
         let table: ServedRows
+    }
+
+    /// What happens to its rows beside what a client does.
+    public enum Change: Sendable {
+        /// Every row is again as it was at first, and those that came are gone.
+        case reset
+        /// Other clients change so many rows, spread evenly over the table: their text, version and instant.
+        case others(Int)
+        /// The client under test is going to push so many edits of ``LocalEdit/mix(_:of:rows:)``, which is said for the reset
+        /// after it.
+        case expectEdits(Int)
     }
 
     /// A server of the first so many rows of a source.
@@ -36,35 +47,40 @@ public final class SyncServer: Sendable {
 
     // MARK: Its rows
 
-    /// Changes rows as other clients would, spread evenly over the table: their text, version and instant.
-    func change(_ count: Int) throws {
+    /// Makes a change.
+    func make(_ change: Change) throws {
         try state.withLock { state in
-            let running = try start(&state)
-            let changed = (0..<count).map { $0 * rows / count }
-            try running.store.write { writer in
-                for (place, index) in changed.enumerated() {
-                    let row = running.table.row(index, of: source, changedAs: rows + place)
-                    try writer.upsert(row, into: running.table.name)
-                }
+            switch change {
+            case .reset: try reset(&state)
+            case .others(let count): try changeRows(count, &state)
+            case .expectEdits(let count): state.touched.formUnion(LocalEdit.rowsOfMix(count, rows: rows))
             }
-            state.touched.formUnion(changed)
         }
     }
 
-    /// Says that rows are going to be changed by pushes, so that ``reset()`` knows.
-    func expectChanges(to indexes: some Sequence<Int>) { state.withLock { $0.touched.formUnion(indexes) } }
-
-    /// Puts all changed rows back, and removes those that came.
-    func reset() throws {
-        try state.withLock { state in
-            guard let running = state.running else { return }
-            let (kept, added) = (state.touched.filter { $0 < rows }, state.touched.filter { $0 >= rows })
-            try running.store.write { writer in
-                for index in kept { try writer.upsert(running.table.row(index, of: source), into: running.table.name) }
-                try writer.delete(ids: added.map { source.id($0) }, from: running.table.name)
+    private func changeRows(_ count: Int, _ state: inout State) throws {
+        let running = try start(&state)
+        let changed = (0..<count).map { $0 * rows / count }
+        try running.store.write { writer in
+            for (place, index) in changed.enumerated() {
+                let row = running.table.row(index, of: source, changedAs: rows + place)
+                try writer.upsert(row, into: running.table.name)
             }
-            state.touched = []
         }
+        state.touched.formUnion(changed)
+    }
+
+    private func reset(_ state: inout State) throws {
+        guard var running = state.running, !state.touched.isEmpty else { return }
+        let added = state.touched.filter { $0 >= rows }
+        try running.store.write { writer in
+            for index in state.touched.subtracting(added) {
+                try writer.upsert(running.table.row(index, of: source), into: running.table.name)
+            }
+            try writer.delete(ids: added.map { source.id($0) }, from: running.table.name)
+        }
+        running.service = try makeService(running.store)
+        state = State(running: running, pages: state.pages)
     }
 
     // MARK: Its answers
@@ -78,7 +94,7 @@ public final class SyncServer: Sendable {
     }
 
     /// All rows in pages of a size, as it answers them to a client, each row once.
-    func pages(of size: Int, perTransaction: Int = 1) throws -> JSONPages {
+    public func pages(of size: Int, perTransaction: Int = 1) throws -> JSONPages {
         let bodies = try state.withLock { state in
             if let bodies = state.pages[size] { return bodies }
             let running = try start(&state)
@@ -111,18 +127,42 @@ public final class SyncServer: Sendable {
     private func start(_ state: inout State) throws -> Running {
         if let running = state.running { return running }
         let store = try MemoryStore()
-        let schema = ServedRows.schema(source.table)
-        let service = try TableService(store: store, options: TableServiceOptions(schemas: [schema]))
-        let table = ServedRows(try store.read { try $0.shape(of: schema.name) })
-        try stride(from: 0, to: rows, by: 1000).forEach { first in
+        let name = source.table.schema.name
+        let service = try makeService(store)
+        let table = ServedRows(try store.read { try $0.shape(of: name) })
+        for first in stride(from: 0, to: rows, by: 1000) {
             try store.write { writer in
                 let packed = try table.packed(first..<min(first + 1000, rows), of: source)
-                try writer.upsert(packed, into: schema.name)
+                try writer.upsert(packed, into: name)
             }
         }
         let running = Running(store: store, service: service, table: table)
         state.running = running
         return running
+    }
+
+    /// A service that stamps the rows of the same pushes alike, so that the stores of all who push can be compared.
+    private func makeService(_ store: MemoryStore) throws -> TableService<MemoryStore> {
+        let versions = VersionCounter()
+        // Long after the last row's instant: a pull then does not look back at what it has.
+        let now = ServedRows.updatedAt(rows + 3_600_000)
+        let options = TableServiceOptions(
+            schemas: [ServedRows.schema(source.table)], clock: { now },
+            makeVersion: { versions.next() })
+        return try TableService(store: store, options: options)
+    }
+}
+
+/// Makes versions that are the same in every run.
+private final class VersionCounter: Sendable {
+    private let last = Mutex(0)
+
+    func next() -> String {
+        let number = last.withLock { last in
+            last += 1
+            return last
+        }
+        return "pushed-\(number)"
     }
 }
 

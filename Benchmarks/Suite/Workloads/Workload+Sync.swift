@@ -30,7 +30,7 @@ private struct SyncRun: Sendable {
 
     /// A client that has pulled all rows.
     private var pulled: [Work] {
-        [.sync(.connect), .sync(.pull(server, pageSize: 1000, pagesPerTransaction: 8))]
+        [.sync(.serve(server, .reset)), .sync(.connect), .sync(.pull(server, pageSize: 1000, pagesPerTransaction: 8))]
     }
 
     // MARK: Pull
@@ -61,10 +61,7 @@ private struct SyncRun: Sendable {
                     last: requests, JSON and storing, without the network.
                     """,
                 unit: "row", units: rows, start: start,
-                prepare: { [server] in
-                    try server.reset()
-                    return [.sync(.connect)]
-                },
+                prepare: { [server] in [.sync(.serve(server, .reset)), .sync(.connect)] },
                 steps: [{ [server] in [.sync(.pull(server, pageSize: size, pagesPerTransaction: pages))] }])
         } + [incremental, nothing]
     }
@@ -76,20 +73,9 @@ private struct SyncRun: Sendable {
             explanation:
                 "Of the rows that the client has, other clients changed 1 %, which the pull brings; pages of 1000.",
             unit: "row", units: changed, start: start,
-            prepare: { [server, pulled] in
-                try server.reset()
-                return pulled
-            },
-            steps: [
-                { [server] in
-                    try server.change(changed)
-                    return [.sync(.pull(server, pageSize: 1000, pagesPerTransaction: 1))]
-                }
-            ],
-            restore: { [server] in
-                try server.reset()
-                return []
-            })
+            prepare: { [server, pulled] in pulled + [.sync(.serve(server, .others(changed)))] },
+            steps: [{ [server] in [.sync(.pull(server, pageSize: 1000, pagesPerTransaction: 1))] }],
+            restore: { [server] in [.sync(.serve(server, .reset))] })
     }
 
     private var nothing: Workload {
@@ -126,24 +112,19 @@ private struct SyncRun: Sendable {
 
     private func push(_ id: String, _ roundTrip: Duration, _ count: Int) -> Workload {
         let edits = LocalEdit.mix(count, of: source, rows: rows)
-        let time = roundTrip == .zero ? "no" : "\(roundTrip / .milliseconds(1)) ms"
+        let time = roundTrip == .zero ? "no time" : "\(Int(roundTrip / .milliseconds(1))) ms"
         return Workload(
-            id, .sync, "push, requests take \(time) time",
+            id, .sync, "push, requests take \(time)",
             explanation: """
-                Pending edits are sent to a table service in the same process, each request and its answer on the way for \
-                \(time) time; each answer is committed.
+                Pending edits are sent to a table service in the same process, each request and its answer taking \
+                \(time) on the way; each answer is committed.
                 """,
             unit: "operation", units: edits.count, start: start,
             prepare: { [server, pulled] in
-                try server.reset()
-                server.expectChanges(to: LocalEdit.rowsOfMix(count, rows: rows))
-                return pulled + [.sync(.edit(edits))]
+                pulled + [.sync(.edit(edits)), .sync(.serve(server, .expectEdits(count)))]
             },
             steps: [{ [server] in [.sync(.push(server, roundTrip: roundTrip))] }],
-            restore: { [server] in
-                try server.reset()
-                return []
-            })
+            restore: { [server] in [.sync(.serve(server, .reset))] })
     }
 
     private var restart: Workload {

@@ -73,17 +73,43 @@ struct SyncWorkloadTests {
         let source = Self.settings.source(rows: 230)
         let server = SyncServer(source, rows: 230)
         try withSession(.simplest, source.table) { session in
-            func operations(_ work: SyncWork) throws -> Int {
+            let operations = { (work: SyncWork) throws -> Int in
                 let latencies = LatencySink()
                 _ = try session.perform(.sync(work), noting: latencies)
                 return Int(latencies.histogram.totalCount)
             }
             // Pages of 50 with the last row of the one before: five, and one more to know that it was the last.
-            #expect(try operations(.pull(server, pageSize: 50, pagesPerTransaction: 2)) == 3)
-            #expect(try operations(.edit(LocalEdit.mix(20, of: source, rows: 230))) == 20)
-            #expect(try operations(.push(server, roundTrip: .zero)) == 19)
-            #expect(try operations(.purge) == 1)
+            let counts = [
+                try operations(.pull(server, pageSize: 50, pagesPerTransaction: 2)),
+                try operations(.edit(LocalEdit.mix(20, of: source, rows: 230))),
+                try operations(.push(server, roundTrip: .zero)), try operations(.purge),
+            ]
+            #expect(counts == [3, 20, 19, 1])
         }
+    }
+
+    @Test("A server that was pushed to and changed is again as it was, and stamps the same push alike")
+    func resets() throws {
+        let source = Self.settings.source(rows: 230)
+        let server = SyncServer(source, rows: 230)
+        var scans: [[Answer]] = []
+        for _ in 1...2 {
+            try withSession(.simplest, source.table) { session in
+                func scan(after works: SyncWork...) throws -> Answer {
+                    for work in works { _ = try session.perform(.sync(work), noting: LatencySink()) }
+                    return try session.perform(.scan(.view), noting: LatencySink())
+                }
+                let pull = SyncWork.pull(server, pageSize: 100, pagesPerTransaction: 1)
+                let edits = SyncWork.edit(LocalEdit.mix(50, of: source, rows: 230))
+                let push = SyncWork.push(server, roundTrip: .zero)
+                scans.append([
+                    try scan(after: pull), try scan(after: .serve(server, .others(7)), pull),
+                    try scan(after: edits, .serve(server, .expectEdits(50)), push, pull),
+                ])
+                _ = try scan(after: .serve(server, .reset))
+            }
+        }
+        #expect(scans[0] == scans[1] && Set(scans[0]).count == 3)
     }
 
     private func answer(of workload: Workload, _ session: any BenchmarkSession) throws -> Answer {
