@@ -7,21 +7,22 @@ import TidelineTestSupport
 
 @Suite("Sync workloads")
 struct SyncWorkloadTests {
-    private static let settings = BenchmarkSettings(rows: [230])
+    private static let settings = BenchmarkSettings(rows: [120])
 
     /// What each workload must come to.
     private static let counts = [
-        "pull-replay-100x1": 230, "pull-replay-100x8": 230, "pull-replay-1000x1": 230, "pull-replay-1000x8": 230,
-        "pull-initial-100x1": 230, "pull-initial-100x8": 230, "pull-initial-1000x1": 230, "pull-initial-1000x8": 230,
-        "pull-incremental": 2, "pull-nothing": 0, "local-edits": 230, "push-rtt0": 230, "push-rtt20": 100,
-        "restart-queue": 230, "purge": 230, "json-parse": 230,
+        "pull-replay-100x1": 120, "pull-replay-100x8": 120, "pull-replay-1000x1": 120, "pull-replay-1000x8": 120,
+        "pull-initial-100x1": 120, "pull-initial-100x8": 120, "pull-initial-1000x1": 120, "pull-initial-1000x8": 120,
+        "pull-incremental": 1, "pull-nothing": 0, "local-edits": 120, "push-rtt0": 120, "push-rtt20": 100,
+        "restart-queue": 120, "purge": 120, "json-parse": 120,
     ]
 
-    private static let workloads = Workload.syncWorkloads(settings, rows: 230)
+    /// All of them, with a server of their own.
+    private static func makeWorkloads() -> [Workload] { Workload.syncWorkloads(settings, rows: 120) }
 
     @Test("There is an expectation for each workload, and units that fit the rows")
     func isComplete() {
-        #expect(Self.workloads.map(\.id).sorted() == Self.counts.keys.sorted())
+        #expect(Self.makeWorkloads().map(\.id).sorted() == Self.counts.keys.sorted())
         for rows in [100, 1_000, 100_000, 10_000_000] {
             let workloads = Workload.syncWorkloads(BenchmarkSettings(rows: [rows]), rows: rows)
             #expect(workloads.count == Self.counts.count)
@@ -32,9 +33,10 @@ struct SyncWorkloadTests {
 
     @Test("Each comes to what it must, twice in a row", arguments: StoreKind.all)
     func isRight(kind: StoreKind) throws {
-        for workload in Self.workloads where workload.field == .databases {
-            // Nothing restarts that keeps nothing.
+        for workload in Self.makeWorkloads() where workload.field == .databases {
+            // Nothing restarts that keeps nothing, and the time on the way is the same for every store.
             if workload.id == "restart-queue", !kind.isPersistent { continue }
+            if workload.id == "push-rtt20", kind.testDescription != StoreKind.simplest.testDescription { continue }
             for _ in 1...2 {
                 try withSession(kind, BenchmarkTable()) { session in
                     let answer = try answer(of: workload, session)
@@ -46,17 +48,17 @@ struct SyncWorkloadTests {
 
     @Test("A replayed pull leaves the rows that an upsert does", arguments: StoreKind.all, [1, 8])
     func replayIsUpsert(kind: StoreKind, pages: Int) throws {
-        let source = Self.settings.source(rows: 230)
+        let source = Self.settings.source(rows: 120)
         let scan = Work.scan(.view)
         var answers: [Answer] = []
-        let replay = Work.pull(try SyncServer(source, rows: 230).pages(of: 100, perTransaction: pages))
-        for work in [replay, .upsert(try source.batches(0..<230, of: 100))] {
+        let replay = Work.pull(try SyncServer(source, rows: 120).pages(of: 100, perTransaction: pages))
+        for work in [replay, .upsert(try source.batches(0..<120, of: 100))] {
             try withSession(kind, source.table) { session in
-                #expect(try session.perform(work, noting: LatencySink()).count == 230)
+                #expect(try session.perform(work, noting: LatencySink()).count == 120)
                 answers.append(try session.perform(scan, noting: LatencySink()))
             }
         }
-        #expect(answers.first == answers.last && answers.first?.count == 230)
+        #expect(answers.first == answers.last && answers.first?.count == 120)
     }
 
     @Test("A store that keeps nothing does not restart, and none reads JSON")
@@ -70,18 +72,18 @@ struct SyncWorkloadTests {
 
     @Test("A pull notes the time of each transaction, a push and edits that of each operation")
     func notesLatencies() throws {
-        let source = Self.settings.source(rows: 230)
-        let server = SyncServer(source, rows: 230)
+        let source = Self.settings.source(rows: 120)
+        let server = SyncServer(source, rows: 120)
         try withSession(.simplest, source.table) { session in
             let operations = { (work: SyncWork) throws -> Int in
                 let latencies = LatencySink()
                 _ = try session.perform(.sync(work), noting: latencies)
                 return Int(latencies.histogram.totalCount)
             }
-            // Pages of 50 with the last row of the one before: five, and one more to know that it was the last.
+            // Pages of 26 with the last row of the one before: five, and one more to know that it was the last.
             let counts = [
-                try operations(.pull(server, pageSize: 50, pagesPerTransaction: 2)),
-                try operations(.edit(LocalEdit.mix(20, of: source, rows: 230))),
+                try operations(.pull(server, pageSize: 26, pagesPerTransaction: 2)),
+                try operations(.edit(LocalEdit.mix(20, of: source, rows: 120))),
                 try operations(.push(server, roundTrip: .zero)), try operations(.purge),
             ]
             #expect(counts == [3, 20, 19, 1])
@@ -90,8 +92,8 @@ struct SyncWorkloadTests {
 
     @Test("A server that was pushed to and changed is again as it was, and stamps the same push alike")
     func resets() throws {
-        let source = Self.settings.source(rows: 230)
-        let server = SyncServer(source, rows: 230)
+        let source = Self.settings.source(rows: 120)
+        let server = SyncServer(source, rows: 120)
         var scans: [[Answer]] = []
         for _ in 1...2 {
             try withSession(.simplest, source.table) { session in
@@ -100,7 +102,7 @@ struct SyncWorkloadTests {
                     return try session.perform(.scan(.view), noting: LatencySink())
                 }
                 let pull = SyncWork.pull(server, pageSize: 100, pagesPerTransaction: 1)
-                let edits = SyncWork.edit(LocalEdit.mix(50, of: source, rows: 230))
+                let edits = SyncWork.edit(LocalEdit.mix(50, of: source, rows: 120))
                 let push = SyncWork.push(server, roundTrip: .zero)
                 scans.append([
                     try scan(after: pull), try scan(after: .serve(server, .others(7)), pull),
