@@ -35,6 +35,7 @@ final class BaselineSession: BenchmarkSession {
         case .mix(let steps): try database.mix(steps, latencies)
         case .pull(let pages): try database.pull(pages, parser, latencies)
         case .sync: throw WorkNotApplicable("a bare engine does not sync")
+        case .parse: throw WorkNotApplicable("an engine does not read JSON")
         }
     }
 

@@ -45,4 +45,15 @@ final class PageParser: @unchecked Sendable {
             return rows.count
         }
     }
+
+    /// Reads a page and every value of its rows.
+    func parseAndRead(_ page: [UInt8]) throws -> baseline_answer {
+        try lock.withLock { _ in
+            baseline_forget_rows(handle)
+            try page.withUnsafeBufferPointer {
+                try failure.check(baseline_parse(handle, $0.baseAddress, $0.count, failure.pointer))
+            }
+            return baseline_parsed_answer(handle)
+        }
+    }
 }

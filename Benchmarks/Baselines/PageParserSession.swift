@@ -7,10 +7,11 @@ final class PageParserSession: BenchmarkSession {
     init(_ opening: BenchmarkOpening) throws { parser = try PageParser(BaselineTable(opening.table)) }
 
     func perform(_ work: Work, noting latencies: LatencySink) throws -> Answer {
-        guard case .pull(let pages) = work else { throw WorkNotApplicable("a reader of JSON has no database") }
+        guard case .parse(let pages) = work else { throw WorkNotApplicable("reads JSON only") }
         var answer = Answer()
         for page in pages.bodies {
-            answer.count += try latencies.time { try parser.parse(CollectionOfOne(page)) { _, _ in } }
+            let found = try latencies.time { try parser.parseAndRead(page) }
+            answer += Answer(count: Int(found.count), checksum: found.checksum)
         }
         return answer
     }

@@ -242,6 +242,15 @@ baseline_rows baseline_parsed_rows(const baseline_parser *parser) {
     return {parser->buffer.data(), parser->entries.data(), parser->entries.size()};
 }
 
+baseline_answer baseline_parsed_answer(const baseline_parser *parser) {
+    baseline_answer answer = {0, 0};
+    for (const baseline_entry &entry : parser->entries) {
+        baseline_bytes id = {parser->buffer.data() + entry.id, static_cast<size_t>(entry.id_length)};
+        add_row(&answer, row_number(id, parser->buffer.data() + entry.row), 1);
+    }
+    return answer;
+}
+
 int64_t baseline_parsed_token(const baseline_parser *parser) { return parser->newest; }
 
 void baseline_forget_rows(baseline_parser *parser) {

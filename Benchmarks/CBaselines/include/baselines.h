@@ -152,6 +152,8 @@ void baseline_destroy_parser(baseline_parser *parser);
 int baseline_parse(baseline_parser *parser, const uint8_t *page, size_t length, baseline_error *error);
 // The rows so far, until more are added.
 baseline_rows baseline_parsed_rows(const baseline_parser *parser);
+// Their number, and theirs added up.
+baseline_answer baseline_parsed_answer(const baseline_parser *parser);
 // The greatest updatedAt of them.
 int64_t baseline_parsed_token(const baseline_parser *parser);
 void baseline_forget_rows(baseline_parser *parser);
