@@ -2,7 +2,8 @@ extension Workload {
     /// Those of a sync client, and of its reading of JSON. Above ``mostSyncRows`` they would only repeat themselves, so that
     /// of larger numbers of rows the smallest has them alone.
     static func syncWorkloads(_ settings: BenchmarkSettings, rows: Int) -> [Workload] {
-        guard !settings.rows.contains(where: { $0 >= mostSyncRows && $0 < rows }) else { return [] }
+        let isRepeated = settings.rows.contains(rows) && settings.rows.contains { $0 >= mostSyncRows && $0 < rows }
+        guard !isRepeated else { return [] }
         let run = SyncRun(settings, rows: min(rows, mostSyncRows))
         return run.replays + run.pulls + run.queue + run.json
     }

@@ -21,7 +21,7 @@ struct BenchToolCommand: AsyncParsableCommand {
         let stores = BenchStores(
             names: StoreEngine.all.map(\.name),
             settings: { name in (try? StoreEngine.named(name).benchmarkSettings) ?? [] },
-            baseline: { Baselines.subject(engine: $0, durability: $1) }, others: [Baselines.json],
+            baseline: { Baselines.subject(engine: $0, durability: $1) }, others: JSONSubjects.all + [Baselines.json],
             configuring: { try StoreEngine.named($0).benchmarkSubject($1) })
         let status = try await BenchCommand.run(options, stores: stores)
         if status != 0 { throw ExitCode(status) }
