@@ -17,6 +17,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     public let capabilities: StoreCapabilities
     private let engine: Engine
     private let longKeys: LongKey
+    private let sharesFilesWithProcesses: Bool
     let gate = WorkGate()
     private let definitions: Mutex<Definitions>
 
@@ -28,6 +29,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     public init(engine: Engine) throws {
         self.engine = engine
         capabilities = engine.storeCapabilities
+        sharesFilesWithProcesses = engine.capabilities.sharesFilesWithProcesses
         do {
             try Self.requireKeyLength(of: engine)
             longKeys = LongKey(maximum: engine.maximumKeyLength)
@@ -93,7 +95,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         _ = try transaction { session in
             definitions.withLock { $0.beginChange() }
             let plan = try SchemaPlan(defining: tables, over: session.catalog)
-            return try plan.isEmpty ? session.catalog : session.map().apply(plan, to: session.catalog)
+            return try plan.isEmpty ? session.catalog : session.store().apply(plan, to: session.catalog)
         } ended: { changed in
             definitions.withLock { $0.endChange(changed) }
         }
@@ -105,8 +107,8 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     /// - Throws: ``StoreError/Code/corrupt`` for a row that is damaged; nothing is changed then.
     public func rebuildIndexes() throws {
         try transaction { session in
-            let map = try session.map()
-            for table in session.catalog.all { try map.rebuildIndexes(of: table) }
+            let store = try session.store()
+            for table in session.catalog.all { try store.rebuildIndexes(of: table) }
         }
     }
 
@@ -125,7 +127,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         let known = definitions.withLock { $0 }
         return try engine.read { snapshot in
             let map = KeyMap(snapshot, longKeys)
-            let session = Session(map, try catalog(in: map, known), isWriting: false)
+            let session = Session(reading: map, try catalog(in: map, snapshot.commitNumber, known))
             defer { session.end() }
             return try body(KeyValueStoreReader(session: session))
         }
@@ -139,7 +141,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     ///
     /// - Parameter ended: Called before another transaction may begin, with the result if it was committed.
     private func transaction<T>(
-        _ body: (Session<Engine.Transaction>) throws -> T, ended: (T?) -> Void = { _ in }
+        _ body: (Session) throws -> T, ended: (T?) -> Void = { _ in }
     ) throws -> T {
         try checkCancellation()
         try gate.beginWrite()
@@ -155,7 +157,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         let known = definitions.withLock { $0 }
         let result = try engine.write { transaction in
             let map = KeyMap(transaction, longKeys)
-            let session = Session(map, try catalog(in: map, known), isWriting: true)
+            let session = Session(writing: map, try catalog(in: map, transaction.commitNumber, known))
             defer { session.end() }
             let result = try body(session)
             try session.finish()
@@ -173,17 +175,16 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     ///
     /// Where no other process changes them, it is enough that no change was under way since before the snapshot was
     /// taken.
-    private func catalog<Snapshot>(in map: KeyMap<Snapshot>, _ known: Definitions) throws -> Catalog {
-        if !capabilities.sharesFilesWithProcesses, !known.isChanging,
-            definitions.withLock({ $0.changes == known.changes })
-        {
+    private func catalog(in keys: any KeySource, _ commit: UInt64?, _ known: Definitions) throws -> Catalog {
+        if sharesFilesWithProcesses {
+            if let commit, known.commit == commit { return known.catalog }
+        } else if !known.isChanging, definitions.withLock({ $0.changes == known.changes }) {
             return known.catalog
         }
-        let (generation, _) = try map.generation()
-        if known.catalog.generation == generation { return known.catalog }
-        let loaded = try map.catalog()
-        definitions.withLock { $0.learn(loaded) }
-        return loaded
+        let (generation, _) = try keys.generation()
+        let catalog = known.catalog.generation == generation ? known.catalog : try keys.catalog()
+        definitions.withLock { $0.learn(catalog, at: commit) }
+        return catalog
     }
 }
 
@@ -191,6 +192,8 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
 private struct Definitions {
     private(set) var catalog: Catalog
     private(set) var isChanging = false
+    /// The number of a commit as of which the catalog is known to be this one.
+    private(set) var commit: UInt64?
     /// Grows whenever a change of definitions begins or ends.
     private(set) var changes = 0
 
@@ -205,11 +208,16 @@ private struct Definitions {
     mutating func endChange(_ changed: Catalog?) {
         isChanging = false
         changes += 1
-        if let changed { catalog = changed }
+        if let changed {
+            catalog = changed
+            commit = nil
+        }
     }
 
-    /// Takes up definitions that were read from the engine.
-    mutating func learn(_ loaded: Catalog) {
+    /// Takes up definitions that were read from the engine as of a commit.
+    mutating func learn(_ loaded: Catalog, at commit: UInt64?) {
+        guard catalog.generation <= loaded.generation else { return }
         if catalog.generation < loaded.generation { catalog = loaded }
+        self.commit = commit
     }
 }

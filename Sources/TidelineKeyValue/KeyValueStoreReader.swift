@@ -2,14 +2,14 @@ public import TidelineStore
 
 /// Reading within one snapshot of a ``KeyValueStore``.
 public struct KeyValueStoreReader<Snapshot: KeyValueSnapshot>: StoreReader {
-    let session: Session<Snapshot>
+    let session: Session
 
     public func schema(of table: String) throws -> TableSchema { try session.table(table).schema }
 
     public func shape(of table: String) throws -> RowShape { try session.table(table).shape }
 
     public func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
-        try session.withRow(in: table, id: id, body)
+        try session.result(in: table, id: id, body)
     }
 
     @discardableResult
@@ -22,14 +22,14 @@ public struct KeyValueStoreReader<Snapshot: KeyValueSnapshot>: StoreReader {
 
 /// Reading and writing within one transaction of a ``KeyValueStore``.
 public struct KeyValueStoreWriter<Transaction: KeyValueTransaction>: StoreWriter {
-    let session: Session<Transaction>
+    let session: Session
 
     public func schema(of table: String) throws -> TableSchema { try session.table(table).schema }
 
     public func shape(of table: String) throws -> RowShape { try session.table(table).shape }
 
     public func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
-        try session.withRow(in: table, id: id, body)
+        try session.result(in: table, id: id, body)
     }
 
     @discardableResult

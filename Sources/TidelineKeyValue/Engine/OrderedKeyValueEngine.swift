@@ -65,6 +65,13 @@ extension OrderedKeyValueEngine {
 /// Bytes passed to a body are borrowed: they are valid until the body returns. Within a ``KeyValueTransaction`` the body
 /// makes no changes; ``KeyValueStore`` sees to that.
 public protocol KeyValueSnapshot {
+    /// A number that is another after each commit that changed something, by whomever, and that two snapshots have in
+    /// common only if nothing was committed between; the default is nil, for an engine that has none.
+    ///
+    /// It spares every read and write of files that processes share a look at whether the definitions are those that are
+    /// known. Of a transaction it is the number of the commit that the transaction came after.
+    var commitNumber: UInt64? { get }
+
     /// Calls `body` with the value of a key; nil, without calling it, when there is none.
     func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T?
 
@@ -74,6 +81,10 @@ public protocol KeyValueSnapshot {
         _ range: KeyRange, descending: Bool,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
     ) throws
+}
+
+extension KeyValueSnapshot {
+    public var commitNumber: UInt64? { nil }
 }
 
 /// Reading and writing within one transaction.

@@ -36,27 +36,27 @@ struct IndexEntries: ~Copyable {
     }
 
     /// Stores the new entries of a row that was not there.
-    func insert(into map: KeyMap<some KeyValueTransaction>) throws {
-        for entry in new { try entry.put(into: map) }
+    func insert(into store: any KeyStore) throws {
+        for entry in new { try entry.put(into: store) }
     }
 
     /// Removes the old entries of the row with that key.
-    func remove(from map: KeyMap<some KeyValueTransaction>, ofRowAt key: UnsafeRawBufferPointer) throws {
-        for number in old.indices { try removeOld(number, from: map, ofRowAt: key) }
+    func remove(from store: any KeyStore, ofRowAt key: UnsafeRawBufferPointer) throws {
+        for number in old.indices { try removeOld(number, from: store, ofRowAt: key) }
     }
 
     /// Stores the new entries of the row with that key in place of the old ones, where they differ.
-    func replace(in map: KeyMap<some KeyValueTransaction>, ofRowAt key: UnsafeRawBufferPointer) throws {
+    func replace(in store: any KeyStore, ofRowAt key: UnsafeRawBufferPointer) throws {
         for number in old.indices where old[number].bytes != new[number].bytes {
-            try removeOld(number, from: map, ofRowAt: key)
-            try new[number].put(into: map)
+            try removeOld(number, from: store, ofRowAt: key)
+            try new[number].put(into: store)
         }
     }
 
     private func removeOld(
-        _ number: Int, from map: KeyMap<some KeyValueTransaction>, ofRowAt key: UnsafeRawBufferPointer
+        _ number: Int, from store: any KeyStore, ofRowAt key: UnsafeRawBufferPointer
     ) throws {
-        guard try !old[number].bytes.withUnsafeBytes({ try map.delete($0) }) else { return }
+        guard try !old[number].bytes.withUnsafeBytes({ try store.delete($0) }) else { return }
         throw StoreError(
             .corrupt,
             "the index over \(table.indexes[number].columns.joined(separator: ", ")) lacks the entry of a row; restore "
@@ -79,7 +79,7 @@ extension KeyBuilder {
     }
 
     /// Stores the entry.
-    func put(into map: KeyMap<some KeyValueTransaction>) throws {
-        try bytes.withUnsafeBytes { try map.put($0, UnsafeRawBufferPointer(start: nil, count: 0)) }
+    func put(into store: any KeyStore) throws {
+        try bytes.withUnsafeBytes { try store.put($0, UnsafeRawBufferPointer(start: nil, count: 0)) }
     }
 }

@@ -212,7 +212,8 @@ struct KeyBuilder {
         for index in start..<bytes.count { bytes[index] = ~bytes[index] }
     }
 
-    private static func ordered(_ value: Int64) -> UInt64 { UInt64(bitPattern: value) ^ 1 << 63 }
+    /// The bits of an integer that compare as it does when they are compared as bytes, big-endian.
+    static func ordered(_ value: Int64) -> UInt64 { UInt64(bitPattern: value) ^ 1 << 63 }
 }
 
 /// How the ids of a table stand in keys.

@@ -1,7 +1,6 @@
 internal import TidelineStore
 
-extension KeyMap where Snapshot: KeyValueTransaction {
-    /// Stores a value under a key, in the place of one there may be.
+extension KeyMap: KeyStore where Snapshot: KeyValueTransaction {
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
         guard longKeys.isLong(key) else { return try snapshot.put(key, value) }
         let place = try place(ofLong: key)
@@ -10,24 +9,20 @@ extension KeyMap where Snapshot: KeyValueTransaction {
         }
     }
 
-    /// Removes a key and its value.
-    /// - Returns: Whether there was one.
     func delete(_ key: UnsafeRawBufferPointer) throws -> Bool {
         guard longKeys.isLong(key) else { return try snapshot.delete(key) }
         let place = try place(ofLong: key)
         return try place.isTaken && place.stored.withUnsafeBytes { try snapshot.delete($0) }
     }
 
-    /// Stores a value under a key that has none, or calls `existing` with the value there is and stores nothing.
-    /// - Returns: What `existing` returned, nil when the value was stored.
-    func insert<T>(
+    func insert(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
-        orRead existing: (UnsafeRawBufferPointer) throws -> T
-    ) throws -> T? {
-        guard longKeys.isLong(key) else { return try snapshot.insert(key, value, orRead: existing) }
-        if let found = try get(key, existing) { return found }
+        orFind existing: (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> Bool {
+        guard longKeys.isLong(key) else { return try snapshot.insert(key, value, orRead: existing) == nil }
+        if try find(key, existing) { return false }
         try put(key, value)
-        return nil
+        return true
     }
 
     /// The key under which a long key is stored, or under which it can be: the first number that is free.

@@ -2,8 +2,8 @@ internal import TidelineStore
 
 /// An engine's map as it looks from above: with keys of any length, in their order.
 ///
-/// A class, as what holds one is then of one size for all engines, and the type need not be looked up in each call.
-final class KeyMap<Snapshot: KeyValueSnapshot> {
+/// The one place above an engine that is compiled for its types; all else sees a ``KeySource`` or ``KeyStore``.
+final class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
     let snapshot: Snapshot
     let longKeys: LongKey
 
@@ -18,40 +18,35 @@ final class KeyMap<Snapshot: KeyValueSnapshot> {
         self.init(snapshot, LongKey(maximum: maximumKeyLength))
     }
 
-    /// Calls `body` with the value of a key; nil, without calling it, when there is none.
-    func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T? {
-        guard longKeys.isLong(key) else { return try snapshot.get(key, body) }
-        var result: T?
+    func find(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
+        guard longKeys.isLong(key) else { return try snapshot.get(key, body) != nil }
+        var isFound = false
         try scanEntries(ofLong: key) { _, whole, value in
             guard whole.compare(key) == 0 else { return .next }
-            result = try body(value)
+            isFound = true
+            try body(value)
             return .stop
         }
-        return result
+        return isFound
     }
 
-    /// Calls `body` with the keys of the range and their values, in order, until it returns ``ScanStep/stop``.
     func scan(
         _ range: KeyRange, descending: Bool,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
     ) throws {
         guard longKeys.shortLength < .max else { return try snapshot.scan(range, descending: descending, body) }
+        let longKeys = longKeys
+        let stored = longKeys.storedRange(of: range)
+        // A short key may be what a bound that was cut begins with, on the wrong side of it.
+        let isExact = stored == range
         var run = LongKeyRun(descending: descending, range: range)
-        var isStopped = false
-        try snapshot.scan(longKeys.storedRange(of: range), descending: descending) { key, value in
-            var step = ScanStep.next
-            if longKeys.isLong(key) {
-                if !run.continues(with: key, shortLength: longKeys.shortLength) { step = try run.emit(body) }
-                if step == .next { try run.add(key, value, longKeys) }
-            } else {
-                step = try run.emit(body)
-                // A short key may be what a bound begins with, on the wrong side of it.
-                if step == .next, range.contains(key) { step = try body(key, value) }
+        try snapshot.scan(stored, descending: descending) { key, value in
+            guard run.isEmpty, !longKeys.isLong(key) else {
+                return try run.pass(key, value, longKeys, isWithin: isExact || range.contains(key), body)
             }
-            isStopped = step == .stop
-            return step
+            return isExact || range.contains(key) ? try body(key, value) : .next
         }
-        if !isStopped { _ = try run.emit(body) }
+        _ = try run.emit(body)
     }
 
     /// Calls `body` with the entries under the hash of a long key: the key as stored, the whole key, the value.
@@ -86,19 +81,37 @@ private struct LongKeyRun {
     private var beginning: [UInt8] = []
     private var entries: [(key: [UInt8], value: [UInt8])] = []
 
+    /// Whether no entry is held.
+    private(set) var isEmpty = true
+
     init(descending: Bool, range: KeyRange) {
         self.descending = descending
         self.range = range
     }
 
-    func continues(with stored: UnsafeRawBufferPointer, shortLength: Int) -> Bool {
-        !entries.isEmpty && beginning.withUnsafeBytes { stored.compare($0, first: shortLength) } == 0
+    /// Takes up the entry of a long key, or hands out what is held before a short one and then that.
+    ///
+    /// - Parameter isWithin: Whether a short key is in the range.
+    mutating func pass(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ longKeys: LongKey, isWithin: Bool,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
+    ) throws -> ScanStep {
+        let isLong = longKeys.isLong(key)
+        if !isLong || !continues(with: key, shortLength: longKeys.shortLength), try emit(body) == .stop { return .stop }
+        guard isLong else { return isWithin ? try body(key, value) : .next }
+        try add(key, value, longKeys)
+        return .next
     }
 
-    mutating func add(
+    private func continues(with stored: UnsafeRawBufferPointer, shortLength: Int) -> Bool {
+        !isEmpty && beginning.withUnsafeBytes { stored.compare($0, first: shortLength) } == 0
+    }
+
+    private mutating func add(
         _ stored: UnsafeRawBufferPointer, _ content: UnsafeRawBufferPointer, _ longKeys: LongKey
     ) throws(StoreError) {
-        if entries.isEmpty { beginning = Array(stored.prefix(longKeys.shortLength)) }
+        if isEmpty { beginning = Array(stored.prefix(longKeys.shortLength)) }
+        isEmpty = false
         let parts = try longKeys.parts(of: stored, content)
         entries.append((Array(parts.key), Array(parts.value)))
     }
@@ -107,9 +120,10 @@ private struct LongKeyRun {
     mutating func emit(
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
     ) throws -> ScanStep {
-        guard !entries.isEmpty else { return .next }
+        guard !isEmpty else { return .next }
         var sorted = entries
         entries = []
+        isEmpty = true
         sorted.sort { a, b in a.key.withUnsafeBytes { $0.precedes(b.key) } }
         if descending { sorted.reverse() }
         for (key, value) in sorted {

@@ -6,13 +6,13 @@ internal import TidelineStore
 final class IndexLookup {
     private let table: StoredTable
     private let index: StoredIndex
-    private var rowKey: KeyBuilder
+    private var rowKey: RowKey
     private var expected: KeyBuilder
 
     init(_ number: Int, of table: StoredTable) {
         self.table = table
         index = table.indexes[number]
-        rowKey = KeyBuilder(table.rows)
+        rowKey = RowKey(of: table)
         expected = KeyBuilder(index.space)
     }
 
@@ -28,13 +28,12 @@ final class IndexLookup {
         return offset
     }
 
-    /// Calls `body` with the key of the row that a key of the index is of.
-    func withRowKey<T>(of key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T {
+    /// The key of the row that a key of the index is of; valid until the next is asked for.
+    func rowKey(of key: UnsafeRawBufferPointer) throws(StoreError) -> UnsafeRawBufferPointer {
         let id = UnsafeRawBufferPointer(rebasing: key[try idOffset(in: key)...])
-        rowKey.truncate(to: KeySpace.length)
         // The id stands in both keys alike.
-        rowKey.append(id: id, of: .exact)
-        return try rowKey.bytes.withUnsafeBytes(body)
+        guard let rowKey = rowKey.set(id: id, of: .exact) else { throw damage("holds a key that is none") }
+        return rowKey
     }
 
     /// Checks that a row has the values under which the index has it: where rows are not asked for what the index

@@ -77,8 +77,8 @@ struct KeyDomain {
         let isNegated = comparison == .notEqual
         let tags = RowTest.Tags(boolsFor: isNegated ? .equal : comparison, literal)
         var values: [Value] = isNegated ? [.null] : []
-        if tags.contains(RowTag.false) != isNegated { values.append(.bool(false)) }
-        if tags.contains(RowTag.true) != isNegated { values.append(.bool(true)) }
+        if tags.contains(.init(.false)) != isNegated { values.append(.bool(false)) }
+        if tags.contains(.init(.true)) != isNegated { values.append(.bool(true)) }
         return values.map { point(bytes(of: $0)) }
     }
 

@@ -10,11 +10,11 @@ struct QueryRun {
     /// - Parameter isWriting: Whether a body may change the table. Then rows are copied before any is passed on, so
     ///   that none is read, nor searched for, in what a change has moved.
     /// - Throws: What ``Query/validate(against:)`` throws.
-    init(_ query: Query, table: StoredTable, map: some KeySource, isWriting: Bool) throws(StoreError) {
+    init(_ query: Query, table: StoredTable, keys: any KeySource, isWriting: Bool) throws(StoreError) {
         try table.evaluator.validate(query)
         self.query = query
         self.table = table
-        keys = map
+        self.keys = keys
         self.isWriting = isWriting
     }
 

@@ -61,8 +61,8 @@ extension RowFilterCompiler {
         let relations = RowTest.Relations(comparison)
         var tests: [RowTest] = [.columns(RowTest.Operand(a), relations, RowTest.Operand(b))]
         // Two nulls are equal, and neither less nor greater; an id is never null.
-        if comparison == .equal || comparison == .notEqual, let a = a.position, let b = b.position {
-            tests.append(.nulls(a, b))
+        if comparison == .equal || comparison == .notEqual, a.position != nil, b.position != nil {
+            tests.append(.nulls(RowTest.Operand(a), RowTest.Operand(b)))
         }
         return Condition(tests: tests, isNegated: comparison == .notEqual)
     }
@@ -70,8 +70,8 @@ extension RowFilterCompiler {
     private func isNull(_ column: ColumnReference) -> Condition { tags(.null, of: column) }
 
     private func tags(_ tags: RowTest.Tags, of column: ColumnReference) -> Condition {
-        guard let position = column.position, !tags.isEmpty else { return .never }
-        return Condition(tests: [.tags(column: position, tags)])
+        guard column.position != nil, !tags.isEmpty else { return .never }
+        return Condition(tests: [.tags(RowTest.Operand(column), tags)])
     }
 
     // MARK: Membership

@@ -1,35 +1,42 @@
 internal import TidelineStore
 
 extension RowTest {
-    /// Whether the test holds for a row of the table, whose columns fit their types.
+    /// Whether the test, which is not left to the evaluator, holds for a row of the table.
     @inline(__always)
-    func holds(_ row: borrowing RowView, _ constants: borrowing RowFilter.Constants) -> Bool {
+    func holds(_ row: RowBytes, _ constants: borrowing RowFilter.Constants) throws(RowDamage) -> Bool {
         switch self {
-        case .tags(let column, let tags): return tags.contains(row.tag(at: column))
+        case .tags(let operand, let tags): return tags.contains(tag: try operand.tag(in: row))
         case .word(let operand, let interval):
-            guard let word = operand.word(in: row) else { return false }
+            guard let word = try operand.word(in: row) else { return false }
             return interval.contains(word)
-        default: return holdsForLongerOperands(row, constants)
+        case .text(let operand, let relations, let constant) where operand.kind == .text:
+            guard let text = try operand.bytes(in: row) else { return false }
+            return constants.bytes.withUnsafeBytes { bytes in
+                // Texts of different lengths need no look at what they say to be unequal.
+                if relations == .equal, text.count != constant.count { return false }
+                return relations.contains(order: text.compare(constant.bytes(in: bytes)))
+            }
+        default: return try holdsForLongerOperands(row, constants)
         }
     }
 
     private func holdsForLongerOperands(
-        _ row: borrowing RowView, _ constants: borrowing RowFilter.Constants
-    ) -> Bool {
+        _ row: RowBytes, _ constants: borrowing RowFilter.Constants
+    ) throws(RowDamage) -> Bool {
         switch self {
-        case .tags, .word: return false
+        case .tags, .word, .predicate: return false
         case .wordIn(let operand, let span):
-            guard let word = operand.word(in: row) else { return false }
+            guard let word = try operand.word(in: row) else { return false }
             return constants.contains(word, in: span)
         case .columns(let a, let relations, let b):
-            guard let order = a.order(to: b, in: row) else { return false }
+            guard let order = try a.order(to: b, in: row) else { return false }
             return relations.contains(order: order)
         case .nulls(let a, let b):
-            return Tags.null.contains(row.tag(at: a)) && Tags.null.contains(row.tag(at: b))
-        case .predicate(let index): return constants.predicates[index].matches(row)
+            let (a, b) = (try a.tag(in: row), try b.tag(in: row))
+            return Tags.null.contains(tag: a) && Tags.null.contains(tag: b)
         case .text(let operand, _, _), .textIn(let operand, _), .hasPrefix(let operand, _), .hasSuffix(let operand, _),
             .contains(let operand, _):
-            guard let text = operand.bytes(in: row) else { return false }
+            guard let text = try operand.bytes(in: row) else { return false }
             return constants.bytes.withUnsafeBytes { holds(text, in: $0, constants.texts) }
         }
     }
@@ -89,17 +96,18 @@ extension RowTest.Text {
 
 extension RowTest.Operand {
     /// How this column's value lies to another's of its type: below, at or above zero; nil when one is null or NaN.
-    fileprivate func order(to other: Self, in row: borrowing RowView) -> Int? {
+    fileprivate func order(to other: Self, in row: RowBytes) throws(RowDamage) -> Int? {
         switch kind {
         case .int, .double:
-            guard let a = word(in: row), let b = other.word(in: row) else { return nil }
+            guard let a = try word(in: row), let b = try other.word(in: row) else { return nil }
             if kind == .double, a.isNotANumber || b.isNotANumber { return nil }
             return a < b ? -1 : a == b ? 0 : 1
         case .bool:
-            guard let a = row.bool(at: position), let b = row.bool(at: other.position) else { return nil }
-            return (a ? 1 : 0) - (b ? 1 : 0)
+            let (a, b) = (try tag(in: row), try other.tag(in: row))
+            guard !RowTest.Tags.null.contains(tag: a), !RowTest.Tags.null.contains(tag: b) else { return nil }
+            return Int(a) - Int(b)
         case .text, .foldedText:
-            guard let a = bytes(in: row), let b = other.bytes(in: row) else { return nil }
+            guard let a = try bytes(in: row), let b = try other.bytes(in: row) else { return nil }
             return a.order(to: b, folding: kind == .foldedText || other.kind == .foldedText, bothSides: true)
         }
     }

@@ -1,9 +1,11 @@
 internal import TidelineStore
 
 /// One question to a row's bytes. Of a null, it is false unless it asks for nulls.
+///
+/// Small, as it is read anew for every row: hence the 32-bit positions.
 enum RowTest: Sendable {
     /// The column's tag is one of these.
-    case tags(column: Int, Tags)
+    case tags(Operand, Tags)
     /// The word of a number or instant lies in an interval.
     case word(Operand, WordInterval)
     /// The word is one of these constants.
@@ -19,17 +21,31 @@ enum RowTest: Sendable {
     /// Two columns, neither of them null, lie so to each other.
     case columns(Operand, Relations, Operand)
     /// Both columns are null.
-    case nulls(Int, Int)
-    /// A condition that the evaluator computes.
+    case nulls(Operand, Operand)
+    /// A condition that the evaluator computes; see ``RowFilter``.
     case predicate(Int)
+
+    /// Whether the bytes of columns are all that is asked for.
+    var readsColumnsOnly: Bool {
+        switch self {
+        case .predicate: false
+        case .columns(let a, _, let b): !a.isID && !b.isID
+        case .tags(let operand, _), .word(let operand, _), .wordIn(let operand, _), .text(let operand, _, _),
+            .textIn(let operand, _), .hasPrefix(let operand, _), .hasSuffix(let operand, _), .contains(let operand, _):
+            !operand.isID
+        case .nulls: true
+        }
+    }
 
     /// A column as a test reads it.
     struct Operand: Sendable {
         enum Kind: UInt8, Sendable { case int, double, bool, text, foldedText }
 
         /// The position in the table's shape; -1 for the id.
-        let position: Int
+        let position: Int32
         let kind: Kind
+        /// What tags its values may have.
+        let tags: Tags
     }
 
     /// Where a text lies in the constants' bytes.
@@ -52,7 +68,17 @@ enum RowTest: Sendable {
         init(rawValue: UInt16) { self.rawValue = rawValue }
         init(_ tag: RowTag) { rawValue = 1 << tag.rawValue }
 
-        func contains(_ tag: RowTag) -> Bool { rawValue >> tag.rawValue & 1 == 1 }
+        /// Those that a column of that type may have.
+        init(of type: ColumnType) {
+            self = (RowTag.absent.rawValue...RowTag.json.rawValue).reduce(into: []) { tags, number in
+                guard let tag = RowTag(rawValue: number), tag.fits(type) else { return }
+                tags.insert(Self(tag))
+            }
+        }
+
+        /// Whether the tag of that number is among them.
+        @inline(__always)
+        func contains(tag: UInt8) -> Bool { tag < 16 && rawValue &>> UInt16(tag) & 1 == 1 }
     }
 
     /// How two values may lie to each other for a comparison to hold.
@@ -84,34 +110,41 @@ enum RowTest: Sendable {
 
 extension RowTest.Operand {
     init(_ column: ColumnReference) {
-        position = column.position ?? -1
+        position = Int32(column.position ?? -1)
         switch column.type {
         case .bool: kind = .bool
         case .int, .timestamp: kind = .int
         case .double: kind = .double
         case .string, .bytes, .json: kind = column.folds ? .foldedText : .text
         }
+        tags = RowTest.Tags(of: column.type)
     }
 
     /// The same column of texts, compared without regard to ASCII case.
-    var folded: Self { Self(position: position, kind: .foldedText) }
+    var folded: Self { Self(position: position, kind: .foldedText, tags: tags) }
 
     var isID: Bool { position < 0 }
 
-    /// The bytes of the value, nil of a null; valid as long as the view points where it does.
+    /// The number of the value's tag.
     @inline(__always)
-    func bytes(in row: borrowing RowView) -> UnsafeRawBufferPointer? {
-        // The pointer leaves the closure, but the view, which is borrowed for longer, keeps what it points to.
-        if isID { return row.withIDBytes { $0 } }
-        let tag = row.tag(at: position)
-        return tag == .null || tag == .absent ? nil : row.bytes(at: position)
+    func tag(in row: RowBytes) throws(RowDamage) -> UInt8 {
+        let tag = row.tag(at: Int(position))
+        guard tags.contains(tag: tag) else { throw RowDamage() }
+        return tag
+    }
+
+    /// The bytes of the value, nil of a null.
+    @inline(__always)
+    func bytes(in row: RowBytes) throws(RowDamage) -> UnsafeRawBufferPointer? {
+        if isID { return row.id }
+        return RowTest.Tags.null.contains(tag: try tag(in: row)) ? nil : try row.value(at: Int(position))
     }
 
     /// The word of the number or instant, nil of a null.
     @inline(__always)
-    func word(in row: borrowing RowView) -> Int64? {
-        let bytes = isID ? row.withIDBytes { $0 } : row.bytes(at: position)
-        guard bytes.count == 8 else { return nil }
+    func word(in row: RowBytes) throws(RowDamage) -> Int64? {
+        guard let bytes = try bytes(in: row) else { return nil }
+        guard bytes.count == 8 else { throw RowDamage() }
         let word = Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))
         return kind == .double ? WordInterval.word(ofDoubleBits: word) : word
     }

@@ -1,7 +1,9 @@
 internal import TidelineStore
 
 /// Goes along an ``AccessPath`` through one snapshot.
-struct RowWalk {
+///
+/// A class, so that what is done for every row takes it along as one reference.
+final class RowWalk {
     let path: AccessPath
     private let table: StoredTable
     private let keys: any KeySource
@@ -29,11 +31,12 @@ struct RowWalk {
     func forEachMatch(_ body: (borrowing RowView) throws -> ScanStep) throws {
         var cursor = RowCursor(table)
         try forEachPlace { key, value in
-            var step = ScanStep.next
-            try withRow(key, value, &cursor) { row in
-                if filter?.matches(row) ?? true { step = try body(row) }
+            guard index == nil else {
+                var step = ScanStep.next
+                try withIndexedRow(key, &cursor) { step = try body($0) }
+                return step
             }
-            return step
+            return try point(&cursor, key, value) ? try body(cursor.view) : .next
         }
     }
 
@@ -45,10 +48,13 @@ struct RowWalk {
         try forEachPlace { key, value in
             if window.passesOverNext, !isFiltered {
                 _ = window.takesNext()
+            } else if index == nil {
+                if try point(&cursor, key, value), window.takesNext(), case .stop = try body(cursor.view) {
+                    window.complete()
+                }
             } else {
-                try withRow(key, value, &cursor) { row in
-                    guard filter?.matches(row) ?? true, window.takesNext() else { return }
-                    if case .stop = try body(row) { window.complete() }
+                try withIndexedRow(key, &cursor) { row in
+                    if window.takesNext(), case .stop = try body(row) { window.complete() }
                 }
             }
             return window.isDone ? .stop : .next
@@ -56,22 +62,28 @@ struct RowWalk {
         return window.count
     }
 
-    private func withRow(
-        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ cursor: inout RowCursor,
-        _ body: (borrowing RowView) throws -> Void
+    /// Points the cursor at a row if it matches.
+    @inline(__always)
+    private func point(
+        _ cursor: inout RowCursor, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+    ) throws(StoreError) -> Bool {
+        if let filter { return try cursor.point(key: key, value: value, if: filter) }
+        try cursor.point(key: key, value: value)
+        return true
+    }
+
+    /// Calls `body` with the row that a key of the index is of, if it matches.
+    private func withIndexedRow(
+        _ key: UnsafeRawBufferPointer, _ cursor: inout RowCursor, _ body: (borrowing RowView) throws -> Void
     ) throws {
-        guard let index else {
-            try cursor.point(key: key, value: value)
-            return try body(cursor.view)
+        guard let index else { return }
+        let rowKey = try index.rowKey(of: key)
+        let isFound = try keys.find(rowKey) { value in
+            try cursor.point(key: rowKey, value: value)
+            try index.check(key, isOf: cursor.view)
+            if try cursor.matches(filter, key: rowKey) { try body(cursor.view) }
         }
-        try index.withRowKey(of: key) { rowKey in
-            let isFound = try keys.find(rowKey) { value in
-                try cursor.point(key: rowKey, value: value)
-                try index.check(key, isOf: cursor.view)
-                try body(cursor.view)
-            }
-            if !isFound { throw index.damage("holds an entry without its row") }
-        }
+        if !isFound { throw index.damage("holds an entry without its row") }
     }
 
     // MARK: Places
@@ -85,6 +97,8 @@ struct RowWalk {
                 try key.withUnsafeBytes { key in _ = try self.keys.find(key) { last = try body(key, $0) } }
                 if case .stop = last { return }
             }
+        case .ranges(let ranges) where ranges.count == 1:
+            try scan(ranges[0], body)
         case .ranges(let ranges):
             for range in path.direction.isAscending ? ranges : ranges.reversed() {
                 try scan(range) { key, value in

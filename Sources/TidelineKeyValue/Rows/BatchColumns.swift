@@ -4,14 +4,12 @@ internal import TidelineStore
 struct BatchColumns {
     private let shape: RowShape
     private let table: StoredTable
+    private let rules: ColumnRules
     /// Whether the batch has the table's columns in the table's order.
     private let isWhole: Bool
-    /// For each column of the batch, whether the table has it, its type there and whether it may be null.
-    private let columns: [(isDefined: Bool, type: ColumnType, isOptional: Bool)]
+
     /// For each stored column of the table, where the batch has it.
-    let positions: [Int?]
-    /// The columns that a new row must name, as positions in the batch; nil for one that the batch lacks.
-    private let required: [(name: String, position: Int?)]
+    var positions: [Int?] { rules.positions }
 
     /// What a row names.
     struct Named {
@@ -31,44 +29,27 @@ struct BatchColumns {
         self.shape = shape
         self.table = table
         isWhole = shape.hasSameColumns(as: table.shape)
-        columns = shape.columns.map { column in
-            let known = table.shape.index(of: column.name).map { table.shape.columns[$0] }
-            return (known != nil, known?.type ?? column.type, known?.isOptional ?? true)
-        }
-        positions = table.storedShape.columns.enumerated().map { index, column in
-            index < table.shape.count ? shape.index(of: column.name) : nil
-        }
-        required = table.shape.columns.filter { !$0.isOptional }.map { ($0.name, shape.index(of: $0.name)) }
+        rules = isWhole ? table.rules : ColumnRules(of: shape, in: table.shape, stored: table.storedShape)
     }
 
     /// Checks id and values of a row.
+    ///
+    /// - Parameter bytes: The row's.
     /// - Throws: ``StoreError/Code/invalidValue``, naming table, column and id.
-    func check(_ row: borrowing RowView) throws(StoreError) -> Named {
-        guard row.hasUsableID else { throw invalid("an id must have 1 to 255 characters", "id", row) }
+    func check(_ row: borrowing RowView, _ bytes: RowBytes) throws(StoreError) -> Named {
+        guard row.hasUsableID else { throw invalidID(row) }
         var isWhole = isWhole
-        for index in 0..<columns.count {
-            let tag = row.tag(at: index)
-            guard tag != .absent else {
-                isWhole = false
-                continue
-            }
-            let column = columns[index]
-            guard column.isDefined else {
-                throw invalid("the table does not define this column", shape.columns[index].name, row)
-            }
-            guard tag.fits(column.type) else {
-                throw invalid(
-                    "the value does not fit a column of type \(column.type.rawValue)", shape.columns[index].name, row)
-            }
-            if tag == .null, !column.isOptional {
-                throw invalid("the column must not be null", shape.columns[index].name, row)
-            }
+        for index in 0..<rules.tags.count {
+            let tag = bytes.tag(at: index)
+            guard !rules.tags[index].contains(tag: tag) else { continue }
+            guard tag == RowTag.absent.rawValue else { throw invalidValue(at: index, row) }
+            isWhole = false
         }
         return Named(isWhole: isWhole, missing: isWhole ? nil : missing(in: row))
     }
 
     private func missing(in row: borrowing RowView) -> String? {
-        for (name, position) in required {
+        for (name, position) in rules.required {
             guard let position, row.tag(at: position) != .absent else { return name }
         }
         return nil
@@ -79,20 +60,64 @@ struct BatchColumns {
     ///
     /// Unsafe pointers: the bytes belong to the batch, which is borrowed during the upsert. In a batch the id lies behind
     /// its row, so that both are one stretch of memory.
-    func stored(_ row: borrowing RowView, withID: Bool) -> UnsafeRawBufferPointer? {
-        row.withPackedBytes { bytes in
-            guard table.definition.retired.isEmpty, RowFormat.layout(ofRowAt: bytes) == table.currentLayout,
-                RowFormat.columnCount(ofRowAt: bytes) == columns.count
-            else { return nil }
-            guard withID else { return bytes }
-            return row.withIDBytes { id in
-                guard let start = bytes.baseAddress, start + bytes.count == id.baseAddress else { return nil }
-                return UnsafeRawBufferPointer(start: start, count: bytes.count + id.count)
-            }
+    func stored(_ row: borrowing RowView, _ header: RowHeader, withID: Bool) -> UnsafeRawBufferPointer? {
+        guard !table.hasRetiredColumns, header.layout == table.currentLayout, header.columns == rules.tags.count else {
+            return nil
         }
+        let bytes = row.withPackedBytes { $0 }
+        guard withID else { return bytes }
+        return row.withIDBytes { id in
+            guard let start = bytes.baseAddress, start + bytes.count == id.baseAddress else { return nil }
+            return UnsafeRawBufferPointer(start: start, count: bytes.count + id.count)
+        }
+    }
+
+    // MARK: Errors
+
+    private func invalidValue(at index: Int, _ row: borrowing RowView) -> StoreError {
+        let name = shape.columns[index].name
+        guard let column = table.shape.index(of: name).map({ table.shape.columns[$0] }) else {
+            return invalid("the table does not define this column", name, row)
+        }
+        return row.tag(at: index) == .null
+            ? invalid("the column must not be null", name, row)
+            : invalid("the value does not fit a column of type \(column.type.rawValue)", name, row)
+    }
+
+    func invalidID(_ row: borrowing RowView) -> StoreError {
+        invalid("an id must have 1 to 255 characters", "id", row)
     }
 
     func invalid(_ message: String, _ column: String, _ row: borrowing RowView) -> StoreError {
         StoreError(.invalidValue, message, table: table.name, column: column, id: row.id)
+    }
+}
+
+/// What a table demands of the columns of a batch.
+struct ColumnRules: Sendable {
+    /// For each column of the batch, the tags that its values may have; none when the table does not define it.
+    let tags: [RowTest.Tags]
+    /// For each stored column of the table, where the batch has it.
+    let positions: [Int?]
+    /// The columns that a new row must name, as positions in the batch; nil for one that the batch lacks.
+    let required: [(name: String, position: Int?)]
+
+    /// - Parameters:
+    ///   - shape: The batch's.
+    ///   - target: The table's.
+    ///   - stored: The table's, with the columns that it no longer names.
+    init(of shape: RowShape, in target: RowShape, stored: RowShape) {
+        tags = shape.columns.map { column in
+            guard let index = target.index(of: column.name) else { return [] }
+            let known = target.columns[index]
+            var tags = RowTest.Tags(of: known.type)
+            tags.remove(.init(.absent))
+            if !known.isOptional { tags.remove(.init(.null)) }
+            return tags
+        }
+        positions = stored.columns.enumerated().map { index, column in
+            index < target.count ? shape.index(of: column.name) : nil
+        }
+        required = target.columns.filter { !$0.isOptional }.map { ($0.name, shape.index(of: $0.name)) }
     }
 }

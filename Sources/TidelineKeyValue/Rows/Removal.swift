@@ -1,23 +1,26 @@
 internal import TidelineStore
 
 /// Removes rows of one table, and their entries in its indexes.
-struct Removal<Transaction: KeyValueTransaction>: ~Copyable {
-    private let map: KeyMap<Transaction>
+struct Removal: ~Copyable {
+    private let store: any KeyStore
     private var entries: IndexEntries
     /// How many rows were removed.
     private(set) var count = 0
 
-    init(from table: StoredTable, in map: KeyMap<Transaction>) {
-        self.map = map
+    init(from table: StoredTable, in store: any KeyStore) {
+        self.store = store
         entries = IndexEntries(of: table)
     }
 
     /// Removes the row of a key, if there is one.
-    mutating func remove(key: UnsafeRawBufferPointer) throws {
+    /// - Returns: Whether there was one.
+    mutating func remove(key: UnsafeRawBufferPointer) throws -> Bool {
         if entries.areKept {
-            guard try map.get(key, { try entries.noteOld(key: key, value: $0) }) != nil else { return }
-            try entries.remove(from: map, ofRowAt: key)
+            guard try store.find(key, { try entries.noteOld(key: key, value: $0) }) else { return false }
+            try entries.remove(from: store, ofRowAt: key)
         }
-        if try map.delete(key) { count += 1 }
+        guard try store.delete(key) else { return false }
+        count += 1
+        return true
     }
 }

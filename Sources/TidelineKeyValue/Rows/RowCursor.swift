@@ -35,17 +35,47 @@ struct RowCursor: ~Copyable {
     ///   - value: What is stored under it.
     /// - Throws: ``StoreError/Code/corrupt``, naming the table and the id.
     mutating func point(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws(StoreError) {
-        guard let parts = StoredRow(key: key, value: value, ids: table.ids, integer: integer) else {
+        guard let row = StoredRow(key: key, value: value, ids: table.ids, integer: integer),
+            row.header.layout < table.layouts.count
+        else { throw Self.damaged(table, key) }
+        do {
+            if row.header.layout == table.inShapeLayout || table.layouts[row.header.layout].isCurrent {
+                try view.point(atID: row.id, validating: row.row)
+            } else {
+                try project(row, from: table.layouts[row.header.layout])
+            }
+        } catch {
             throw Self.damaged(table, key)
         }
-        guard parts.layout < table.layouts.count else { throw Self.damaged(table, key) }
-        let layout = table.layouts[parts.layout]
-        do {
-            if layout.isCurrent {
-                try view.point(atID: parts.id, validating: parts.row)
-            } else {
-                try project(parts, from: layout)
-            }
+    }
+
+    /// Points the view at a stored row if it satisfies a filter.
+    ///
+    /// A row that does not is checked as far as the filter reads it.
+    /// - Returns: Whether it does.
+    /// - Throws: ``StoreError/Code/corrupt``, naming the table and the id.
+    mutating func point(
+        key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, if filter: RowFilter
+    ) throws(StoreError) -> Bool {
+        guard filter.readsColumnsOnly, let row = RowBytes(columnsOf: value), row.header.layout == table.inShapeLayout
+        else {
+            try point(key: key, value: value)
+            return try matches(filter, key: key)
+        }
+        do throws(RowDamage) {
+            guard try filter.matches(row) else { return false }
+        } catch {
+            throw Self.damaged(table, key)
+        }
+        try point(key: key, value: value)
+        return true
+    }
+
+    /// Whether the row pointed at satisfies a filter, if there is one.
+    func matches(_ filter: RowFilter?, key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+        guard let filter else { return true }
+        do throws(RowDamage) {
+            return try filter.matches(view)
         } catch {
             throw Self.damaged(table, key)
         }

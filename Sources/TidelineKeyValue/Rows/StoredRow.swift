@@ -1,6 +1,6 @@
 internal import TidelineStore
 
-/// The parts of a stored row; nothing of its columns is checked yet.
+/// The parts of a stored row; its header is checked, and nothing of its columns yet.
 ///
 /// Unsafe pointers: they are as long valid as the key and the value that the row was made of.
 struct StoredRow {
@@ -10,18 +10,18 @@ struct StoredRow {
     let id: UnsafeRawBufferPointer
     /// The id as it was spelled, where the key does not have it so.
     let spelledID: UnsafeRawBufferPointer?
-    /// The number of the layout it was written with.
-    let layout: Int
+    /// What the row's header says.
+    let header: RowHeader
 
     /// Takes a value apart; nil when it is not a row's.
     ///
     /// - Parameter integer: Eight bytes for an integer id; where there are none, the id has no meaning.
     init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, ids: IDRule, integer: UnsafeMutableRawPointer?) {
-        guard let length = RowFormat.length(ofRowAt: value), length <= value.count else { return nil }
-        row = UnsafeRawBufferPointer(rebasing: value[..<length])
-        layout = RowFormat.layout(ofRowAt: value)
+        guard let header = RowHeader(of: value) else { return nil }
+        self.header = header
+        row = UnsafeRawBufferPointer(rebasing: value[..<header.length])
         let keyed = UnsafeRawBufferPointer(rebasing: key[min(KeySpace.length, key.count)...])
-        let rest = UnsafeRawBufferPointer(rebasing: value[length...])
+        let rest = UnsafeRawBufferPointer(rebasing: value[header.length...])
         guard rest.isEmpty || ids == .folded && rest.isSameFolded(as: keyed) else { return nil }
         spelledID = rest.isEmpty ? nil : rest
         guard ids == .int else {
@@ -41,38 +41,11 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-extension RowFormat {
-    /// The length of the packed row with which some bytes begin; nil when its header is none.
-    static func length(ofRowAt bytes: UnsafeRawBufferPointer) -> Int? {
-        guard bytes.count >= headerSize, bytes[0] == narrow || bytes[0] == wide else { return nil }
-        let isWide = bytes[0] == wide
-        let columns = columnCount(ofRowAt: bytes)
-        let payload = payloadOffset(columns: columns, wide: isWide)
-        guard bytes.count >= payload else { return nil }
-        guard columns > 0 else { return payload }
-        let end =
-            isWide
-            ? Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: payload - 4, as: UInt32.self)))
-            : Int(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: payload - 2, as: UInt16.self)))
-        return payload + end
-    }
-
+extension RowHeader {
     /// Whether behind both packed rows the same bytes follow: the id in the same spelling, or none.
     static func hasSameTail(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
-        guard let start = length(ofRowAt: a), let other = length(ofRowAt: b), start <= a.count, other <= b.count else {
-            return false
-        }
+        guard let start = RowHeader(of: a)?.length, let other = RowHeader(of: b)?.length else { return false }
         return UnsafeRawBufferPointer(rebasing: a[start...]).compare(UnsafeRawBufferPointer(rebasing: b[other...])) == 0
-    }
-
-    /// The number of columns in the header.
-    static func columnCount(ofRowAt bytes: UnsafeRawBufferPointer) -> Int {
-        Int(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))
-    }
-
-    /// The number of the layout in the header.
-    static func layout(ofRowAt bytes: UnsafeRawBufferPointer) -> Int {
-        Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self)))
     }
 }
 

@@ -70,12 +70,7 @@ private struct FormatVersion: Decodable {
 
 // MARK: - Reading
 
-extension KeyMap {
-    /// The bytes of a value, copied.
-    func value(_ key: [UInt8]) throws -> [UInt8]? {
-        try key.withUnsafeBytes { try get($0) { Array($0) } }
-    }
-
+extension KeySource {
     /// Checks that the store is one that this code and engine can work on.
     ///
     /// - Returns: Whether there is a store; false when there is nothing at all.
@@ -184,11 +179,7 @@ extension KeyMap {
 
 // MARK: - Writing
 
-extension KeyMap where Snapshot: KeyValueTransaction {
-    func put(_ key: [UInt8], _ value: some Sequence<UInt8>) throws {
-        try key.withUnsafeBytes { key in try Array(value).withUnsafeBytes { try put(key, $0) } }
-    }
-
+extension KeyStore {
     /// Makes an empty store of nothing.
     func writeFormat(for engine: some OrderedKeyValueEngine) throws {
         try put(StoreFormat.formatKey, try StoreFormat.json(FormatRecord(engine)))

@@ -13,28 +13,49 @@ final class StoredTable: Sendable {
 
     /// The columns that are stored: those of ``shape``, then those that the definition no longer names.
     let storedShape: RowShape
+    let hasRetiredColumns: Bool
+    /// What is demanded of a batch of the table's own columns.
+    let rules: ColumnRules
+    private let nameBytes: [UInt8]
 
     init(_ definition: StoredDefinition) {
         let schema = definition.schema
         let shape = schema.makeShape()
         let columns = shape.columns + definition.retired
         self.definition = definition
+        nameBytes = Array(schema.name.utf8)
         self.shape = shape
         storedShape =
             definition.retired.isEmpty
             ? shape : RowShape(table: schema.name, idType: schema.idType, columns: columns)
+        hasRetiredColumns = !definition.retired.isEmpty
+        rules = ColumnRules(of: shape, in: shape, stored: storedShape)
         evaluator = Evaluator(schema: schema)
         ids = IDRule(schema)
         indexes = definition.indexes.map { StoredIndex($0, of: shape) }
         layouts = definition.layouts.map { Layout($0, of: schema, shape: shape, stored: columns) }
+        currentLayout = layouts.count - 1
+        inShapeLayout = layouts.last?.isCurrent == true ? currentLayout : -1
     }
 
     var schema: TableSchema { definition.schema }
     var name: String { definition.schema.name }
+
+    /// Whether that is the table's name, byte for byte: strings compare by canonical equivalence.
+    func isNamed(_ other: String) -> Bool {
+        var other = other
+        return other.withUTF8 { other in
+            nameBytes.withUnsafeBytes { UnsafeRawBufferPointer(other).compare($0) == 0 }
+        }
+    }
+
     var rows: KeySpace { definition.rows }
 
     /// The number of the layout that rows are written with, which stands in their headers.
-    var currentLayout: Int { layouts.count - 1 }
+    let currentLayout: Int
+    /// The same where its rows are rows of ``shape`` as they are, and -1 where they are not: most rows have it, and need
+    /// not look their layout up.
+    let inShapeLayout: Int
 }
 
 /// The columns with which rows were packed, from one definition of the table until the next.

@@ -1,54 +1,104 @@
 internal import TidelineStore
 
 /// One read or write body's access to the store; over when the body is.
-final class Session<Snapshot: KeyValueSnapshot> {
-    private let openMap: KeyMap<Snapshot>
+final class Session {
+    /// What the session is on, as long as it may be used: the keys to read and, in a write, to change.
+    private let openKeys: any KeySource
+    private let openStore: (any KeyStore)?
     private var isOver = false
     let catalog: Catalog
-    let isWriting: Bool
+    /// The table that was asked for last: most bodies ask for one again and again.
+    private var lastTable: StoredTable?
     /// The error of a change that was made in part: the transaction can only be dropped then.
     private(set) var failure: StoreError?
-    /// The numbers of rows that this transaction knows, by the spaces of the rows.
-    private var rowCounts: [KeySpace: (table: StoredTable, count: Int)] = [:]
+    /// The numbers of rows that this transaction knows.
+    private var rowCounts: [(table: StoredTable, count: Int)] = []
 
-    init(_ map: KeyMap<Snapshot>, _ catalog: Catalog, isWriting: Bool) {
-        openMap = map
+    /// A session that reads.
+    init(reading keys: some KeySource, _ catalog: Catalog) {
+        openKeys = keys
+        openStore = nil
         self.catalog = catalog
-        self.isWriting = isWriting
+    }
+
+    /// A session that reads and writes.
+    init(writing store: some KeyStore, _ catalog: Catalog) {
+        openKeys = store
+        openStore = store
+        self.catalog = catalog
     }
 
     func end() { isOver = true }
 
-    /// The map, while the body runs and no change has failed: after that, nothing is asked of an engine.
-    func map() throws(StoreError) -> KeyMap<Snapshot> {
+    private var isWriting: Bool { openStore != nil }
+
+    /// The keys, while the body runs and no change has failed: after that, nothing is asked of an engine.
+    private func keys() throws(StoreError) -> any KeySource {
         if let failure { throw failure }
         guard !isOver else {
             throw StoreError(.closed, "a reader or writer was used after the body it was passed to")
         }
-        return openMap
+        return openKeys
+    }
+
+    /// The same, to be changed.
+    func store() throws(StoreError) -> any KeyStore {
+        _ = try keys()
+        guard let openStore else { throw StoreError(.readOnly, "a reader does not write") }
+        return openStore
     }
 
     func table(_ name: String) throws(StoreError) -> StoredTable {
-        _ = try map()
-        return try catalog.table(name)
+        _ = try keys()
+        if let lastTable, lastTable.isNamed(name) { return lastTable }
+        let table = try catalog.table(name)
+        lastTable = table
+        return table
     }
 
     // MARK: Reading
 
-    func withRow<T>(in name: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
-        let map = try map()
-        let table = try catalog.table(name)
-        var key = KeyBuilder(table.rows)
-        guard key.append(id: id, of: table.ids) else { return nil }
-        let reader = RowReader(table)
-        return try key.bytes.withUnsafeBytes { key in
+    /// Calls `body` with the row of an id; false, without calling it, when there is none.
+    func withRow(in name: String, id: RowID, _ body: (borrowing RowView) throws -> Void) throws -> Bool {
+        let keys = try keys()
+        let table = try table(name)
+        return try table.withKey(of: id) { key in
             guard isWriting else {
-                return try map.get(key) { try reader.withRow(key: key, value: $0, body) }
+                return try keys.find(key) { value in
+                    var cursor = RowCursor(table)
+                    try cursor.point(key: key, value: value)
+                    try body(cursor.view)
+                }
             }
             // The body may change the table, and with it the memory that the engine lends.
-            guard let value = try map.get(key, { Array($0) }) else { return nil }
-            return try value.withUnsafeBytes { try reader.withRow(key: key, value: $0, body) }
+            guard let value = try keys.get(key, { Array($0) }) else { return false }
+            var cursor = RowCursor(table)
+            try value.withUnsafeBytes { value in
+                try cursor.point(key: key, value: value)
+                try body(cursor.view)
+            }
+            return true
         }
+    }
+
+    /// What `body` makes of the row of an id; nil, without calling it, when there is none.
+    ///
+    /// Unsafe pointers: as a variable, the result would be an optional, the type of which is looked up in each call. There
+    /// is room for one value, which is set at most once and taken out or destroyed.
+    func result<T>(in name: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
+        let room = UnsafeMutablePointer<T>.allocate(capacity: 1)
+        defer { room.deallocate() }
+        var isSet = false
+        do {
+            _ = try withRow(in: name, id: id) { row in
+                room.initialize(to: try body(row))
+                isSet = true
+            }
+        } catch {
+            if isSet { room.deinitialize(count: 1) }
+            throw error
+        }
+        return isSet ? room.move() : nil
     }
 
     func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
@@ -64,25 +114,23 @@ final class Session<Snapshot: KeyValueSnapshot> {
     func plan(for query: Query) throws -> QueryPlan { try run(query).0.plan }
 
     private func run(_ query: Query) throws -> (QueryRun, StoredTable) {
-        let map = try map()
-        let table = try catalog.table(query.table)
-        return (try QueryRun(query, table: table, map: map, isWriting: isWriting), table)
+        let keys = try keys()
+        let table = try table(query.table)
+        return (try QueryRun(query, table: table, keys: keys, isWriting: isWriting), table)
     }
 
     private func rowCount(of table: StoredTable) throws -> Int {
-        if let known = rowCounts[table.rows] { return known.count }
-        return try map().rowCount(of: table)
+        if let known = rowCounts.first(where: { $0.table === table }) { return known.count }
+        return try keys().rowCount(of: table)
     }
-}
 
-// MARK: - Writing
+    // MARK: Writing
 
-extension Session where Snapshot: KeyValueTransaction {
     func upsert(_ rows: borrowing PackedRows, into name: String) throws {
-        try changing { map in
-            let table = try catalog.table(name)
+        try changing { store in
+            let table = try table(name)
             guard !rows.isEmpty else { return }
-            let upsert = try Upsert(into: table, of: rows.shape, in: map)
+            var upsert = try Upsert(into: table, of: rows.shape, in: store)
             // What was inserted before a failure counts for nothing, as the transaction is dropped.
             try rows.forEachRow { try upsert.run($0) }
             try changeRowCount(of: table, by: upsert.insertedCount)
@@ -90,28 +138,23 @@ extension Session where Snapshot: KeyValueTransaction {
     }
 
     func delete(ids: [RowID], from name: String) throws -> Int {
-        try changing { map in
-            let table = try catalog.table(name)
-            var removal = Removal(from: table, in: map)
-            var key = KeyBuilder(table.rows)
-            for id in ids {
-                key.begin(table.rows)
-                guard key.append(id: id, of: table.ids) else { continue }
-                try key.bytes.withUnsafeBytes { try removal.remove(key: $0) }
-            }
+        try changing { store in
+            let table = try table(name)
+            var removal = Removal(from: table, in: store)
+            for id in ids { _ = try table.withKey(of: id) { try removal.remove(key: $0) } }
             try changeRowCount(of: table, by: -removal.count)
             return removal.count
         }
     }
 
     func delete(matching query: Query) throws -> Int {
-        let map = try map()
-        let table = try catalog.table(query.table)
+        let store = try store()
+        let table = try table(query.table)
         // A query that is refused has changed nothing.
-        let run = try QueryRun(query, table: table, map: map, isWriting: true)
-        return try changing { map in
-            var removal = Removal(from: table, in: map)
-            try run.matchingIDs().forEachKey { try removal.remove(key: $0) }
+        let run = try QueryRun(query, table: table, keys: store, isWriting: true)
+        return try changing { store in
+            var removal = Removal(from: table, in: store)
+            try run.matchingIDs().forEachKey { _ = try removal.remove(key: $0) }
             try changeRowCount(of: table, by: -removal.count)
             return removal.count
         }
@@ -119,8 +162,8 @@ extension Session where Snapshot: KeyValueTransaction {
 
     /// Writes what is written once for the whole transaction.
     func finish() throws {
-        let map = try map()
-        for (table, count) in rowCounts.values { try map.writeRowCount(count, of: table) }
+        let store = try store()
+        for (table, count) in rowCounts { try store.writeRowCount(count, of: table) }
     }
 
     private func changeRowCount(of table: StoredTable, by difference: Int) throws {
@@ -129,14 +172,18 @@ extension Session where Snapshot: KeyValueTransaction {
         guard !overflow, count >= 0 else {
             throw StoreError(.corrupt, "the number of rows is damaged", table: table.name)
         }
-        rowCounts[table.rows] = (table, count)
+        if let known = rowCounts.firstIndex(where: { $0.table === table }) {
+            rowCounts[known].count = count
+        } else {
+            rowCounts.append((table, count))
+        }
     }
 
     /// Runs a change; when it fails, so does the transaction, even if the body passes over the error.
-    private func changing<T>(_ change: (KeyMap<Snapshot>) throws -> T) throws -> T {
-        let map = try map()
+    private func changing<T>(_ change: (any KeyStore) throws -> T) throws -> T {
+        let store = try store()
         do {
-            return try change(map)
+            return try change(store)
         } catch {
             // A table that does not exist was not changed in part.
             let failure = (error as? StoreError) ?? StoreError(.io, "\(error)", cause: error)

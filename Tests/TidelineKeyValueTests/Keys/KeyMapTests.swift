@@ -296,7 +296,11 @@ extension KeyMap where Snapshot: KeyValueTransaction {
 
     fileprivate func insert(_ key: [UInt8], _ value: [UInt8]) throws -> [UInt8]? {
         try key.withUnsafeBytes { key in
-            try value.withUnsafeBytes { value in try insert(key, value, orRead: { Array($0) }) }
+            try value.withUnsafeBytes { value in
+                var found: [UInt8]?
+                _ = try insert(key, value, orFind: { found = Array($0) })
+                return found
+            }
         }
     }
 }

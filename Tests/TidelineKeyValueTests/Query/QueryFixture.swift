@@ -81,7 +81,7 @@ struct QueryFixture {
     func delete(_ key: [UInt8]) throws { _ = try key.withUnsafeBytes { try map.delete($0) } }
 
     func run(_ query: Query, isWriting: Bool = false) throws -> QueryRun {
-        try QueryRun(query, table: table, map: map, isWriting: isWriting)
+        try QueryRun(query, table: table, keys: map, isWriting: isWriting)
     }
 
     /// Scans as a store does, which knows the number of its rows.

@@ -129,8 +129,8 @@ func expectEqualAnswers(
 ) throws {
     let filter = try RowFilter(predicate, of: table)
     let compiled = try table.evaluator.compile(predicate, for: table.shape)
-    rows.forEachRow { row in
-        let (answer, expected) = (filter.matches(row), compiled.matches(row))
+    try rows.forEachRow { row in
+        let (answer, expected) = (try filter.matches(row), compiled.matches(row))
         if answer != expected {
             Issue.record("\(note): \(answer) of \(row.owned())\n\(predicate)", sourceLocation: sourceLocation)
         }

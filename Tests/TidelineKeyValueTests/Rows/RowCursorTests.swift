@@ -40,7 +40,9 @@ import TidelineTestSupport
     ) throws -> Row {
         try entry.key.withUnsafeBytes { key in
             try entry.value.withUnsafeBytes { value in
-                try RowReader(table).withRow(key: key, value: value) { $0.owned() }
+                var cursor = RowCursor(table)
+                try cursor.point(key: key, value: value)
+                return cursor.view.owned()
             }
         }
     }

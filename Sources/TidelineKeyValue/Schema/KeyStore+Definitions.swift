@@ -1,6 +1,6 @@
 internal import TidelineStore
 
-extension KeyMap where Snapshot: KeyValueTransaction {
+extension KeyStore {
     /// Carries a plan out, within the transaction that is open.
     ///
     /// - Returns: The definitions as they are then.
@@ -28,7 +28,7 @@ extension KeyMap where Snapshot: KeyValueTransaction {
     }
 
     /// How many entries are looked at before others are written: an engine does not write while it scans.
-    private static var chunkSize: Int { 1_000 }
+    private var chunkSize: Int { 1_000 }
 
     private func removeAll(in space: KeySpace) throws {
         var range = space.range
@@ -37,12 +37,12 @@ extension KeyMap where Snapshot: KeyValueTransaction {
             keys = []
             try scan(range, descending: false) { key, _ in
                 keys.append(Array(key))
-                return keys.count < Self.chunkSize ? .next : .stop
+                return keys.count < chunkSize ? .next : .stop
             }
             for key in keys { _ = try key.withUnsafeBytes { try delete($0) } }
             // The next chunk does not pass over what was removed: in some engines that takes time.
             range.lower = keys.last ?? range.upper
-        } while keys.count == Self.chunkSize
+        } while keys.count == chunkSize
     }
 
     /// Makes the entries of all rows in indexes that are new.
@@ -62,9 +62,9 @@ extension KeyMap where Snapshot: KeyValueTransaction {
                 }
                 // The next chunk begins behind this key.
                 range.lower = Array(key) + [0]
-                return entries.count < Self.chunkSize ? .next : .stop
+                return entries.count < chunkSize ? .next : .stop
             }
             for entry in entries { try entry.put(into: self) }
-        } while entries.count >= Self.chunkSize
+        } while entries.count >= chunkSize
     }
 }

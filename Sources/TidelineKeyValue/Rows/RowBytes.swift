@@ -1,0 +1,104 @@
+internal import TidelineStore
+
+/// A packed row of which each column is checked when it is read: for filters, which read few columns of many rows.
+///
+/// Unsafe pointers: the row and its id are as long valid as what they were made of. ``RowHeader`` has held the tables of
+/// tags and ends against the row's length, and an end is held against it before anything is read there.
+struct RowBytes {
+    /// The id as views have it.
+    let id: UnsafeRawBufferPointer
+    private let row: UnsafeRawPointer
+    let header: RowHeader
+
+    /// The columns of the row with which some bytes begin, without its id; nil when they begin with none.
+    @inline(__always)
+    init?(columnsOf bytes: UnsafeRawBufferPointer) {
+        self.init(bytes, id: UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+
+    /// The row that a view shows; valid as long as the view points where it does. Nil when the view shows none.
+    init?(_ view: borrowing RowView) {
+        self.init(view.withPackedBytes { $0 }, id: view.withIDBytes { $0 })
+    }
+
+    @inline(__always)
+    private init?(_ bytes: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer) {
+        guard let header = RowHeader(of: bytes), let row = bytes.baseAddress else { return nil }
+        self.header = header
+        self.row = row
+        self.id = id
+    }
+
+    /// The number of a column's tag, which may be none.
+    @inline(__always)
+    func tag(at column: Int) -> UInt8 {
+        guard column < header.columns else { return RowTag.absent.rawValue }
+        return row.load(fromByteOffset: RowHeader.size &+ column, as: UInt8.self)
+    }
+
+    /// The bytes of a column's value.
+    @inline(__always)
+    func value(at column: Int) throws(RowDamage) -> UnsafeRawBufferPointer {
+        guard column < header.columns else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        let end = header.end(of: column, in: row)
+        let start = column == 0 ? 0 : header.end(of: column &- 1, in: row)
+        guard start <= end, end <= header.payloadLength else { throw RowDamage() }
+        return UnsafeRawBufferPointer(start: row + header.payload + start, count: end &- start)
+    }
+}
+
+/// A row that is none of its table's.
+struct RowDamage: Error {}
+
+/// What the first bytes of a packed row say of it; see `RowFormat`.
+struct RowHeader {
+    /// `RowFormat`'s, as what is known when this is compiled: these are read for every row.
+    @inline(__always)
+    fileprivate static var size: Int { 8 }
+    @inline(__always)
+    private static var narrow: UInt8 { 1 }
+    @inline(__always)
+    private static var wide: UInt8 { 2 }
+
+    /// The number of columns.
+    let columns: Int
+    /// The number of the layout.
+    let layout: Int
+    private let isWide: Bool
+    /// Where the values begin, and how many bytes of them there are.
+    let payload: Int
+    let payloadLength: Int
+
+    /// The length of the whole row.
+    var length: Int { payload &+ payloadLength }
+
+    /// Nil when there is no row at the beginning of the bytes, or a part only.
+    @inline(__always)
+    init?(of bytes: UnsafeRawBufferPointer) {
+        guard bytes.count >= Self.size, let row = bytes.baseAddress else { return nil }
+        let word = UInt64(littleEndian: row.loadUnaligned(as: UInt64.self))
+        let format = UInt8(truncatingIfNeeded: word)
+        guard format == Self.narrow || format == Self.wide else { return nil }
+        isWide = format == Self.wide
+        columns = Int(word >> 16 & 0xFFFF)
+        layout = Int(word >> 32)
+        payload = Self.size &+ columns &+ columns &* (isWide ? 4 : 2)
+        guard bytes.count >= payload else { return nil }
+        payloadLength = columns == 0 ? 0 : Self.end(of: columns &- 1, in: row, columns: columns, isWide: isWide)
+        guard length <= bytes.count else { return nil }
+    }
+
+    /// Where the values of the columns up to one of them end.
+    @inline(__always)
+    func end(of column: Int, in row: UnsafeRawPointer) -> Int {
+        Self.end(of: column, in: row, columns: columns, isWide: isWide)
+    }
+
+    @inline(__always)
+    private static func end(of column: Int, in row: UnsafeRawPointer, columns: Int, isWide: Bool) -> Int {
+        let ends = row + size + columns
+        return isWide
+            ? Int(UInt32(littleEndian: ends.loadUnaligned(fromByteOffset: column &* 4, as: UInt32.self)))
+            : Int(UInt16(littleEndian: ends.loadUnaligned(fromByteOffset: column &* 2, as: UInt16.self)))
+    }
+}
