@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 internal import TidelineStore
 
 #if canImport(Darwin)
@@ -14,79 +15,113 @@ internal import TidelineStore
 /// Lets reads in beside each other and beside one write, one write at a time in the order in which they came, and
 /// nothing after the store was closed.
 ///
-/// `@unchecked Sendable`: every property that changes is used under `condition`'s lock only.
-final class WorkGate: @unchecked Sendable {
+/// Every read passes through it: what need not wait takes one short lock.
+final class WorkGate: Sendable {
+    private struct State {
+        /// The thread of each read under way.
+        var readers: [UInt] = []
+        var writer: UInt?
+        /// The number that the next writer gets, and the one whose turn it is.
+        var nextTurn = 0
+        var turn = 0
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    /// What those wait for that cannot go on. Who changes the state so that one can, wakes them after it let go of the
+    /// state; as they look at it while they hold this lock, none sleeps through.
     private let condition = NSCondition()
-    /// How many reads each thread is in.
-    private var readsByThread: [UInt: Int] = [:]
-    private var writingThread: UInt?
-    /// The number that the next writer gets, and the one whose turn it is.
-    private var nextTurn = 0
-    private var turn = 0
-    private var isClosed = false
-    private var isReleased = false
+    /// Whether the store was let go of.
+    private let isReleased = Mutex(false)
 
     func beginRead() throws(StoreError) {
-        condition.lock()
-        defer { condition.unlock() }
-        guard !isClosed else { throw Self.closed }
-        readsByThread[Self.currentThread, default: 0] += 1
+        let thread = Self.currentThread
+        let isOpen = state.withLock { state in
+            if !state.isClosed { state.readers.append(thread) }
+            return !state.isClosed
+        }
+        guard isOpen else { throw Self.closed }
     }
 
     func endRead() {
-        condition.lock()
-        defer { condition.unlock() }
         let thread = Self.currentThread
-        let reads = (readsByThread[thread] ?? 1) - 1
-        readsByThread[thread] = reads == 0 ? nil : reads
-        if isClosed { condition.broadcast() }
+        let isClosed = state.withLock { state in
+            if let index = state.readers.lastIndex(of: thread) {
+                state.readers.swapAt(index, state.readers.count - 1)
+                state.readers.removeLast()
+            }
+            return state.isClosed
+        }
+        if isClosed { wake() }
     }
 
     /// Waits until no other thread writes.
     func beginWrite() throws(StoreError) {
-        condition.lock()
-        defer { condition.unlock() }
         let thread = Self.currentThread
-        guard writingThread != thread, readsByThread[thread] == nil else {
-            throw StoreError(.busy, "a write began inside a read or write of the same store on the same thread")
+        let number = try state.withLock { state throws(StoreError) in
+            guard state.writer != thread, !state.readers.contains(thread) else {
+                throw StoreError(.busy, "a write began inside a read or write of the same store on the same thread")
+            }
+            guard !state.isClosed else { throw Self.closed }
+            state.nextTurn += 1
+            return state.nextTurn - 1
         }
-        guard !isClosed else { throw Self.closed }
-        let number = nextTurn
-        nextTurn += 1
-        while !isClosed, number != turn { condition.wait() }
-        guard !isClosed else { throw Self.closed }
-        writingThread = thread
+        if takeTurn(number, thread) == nil { wait { takeTurn(number, thread) != nil } }
+        guard state.withLock({ $0.writer == thread }) else { throw Self.closed }
+    }
+
+    /// Whether it is that writer's turn, which is then taken; nil while it has to wait.
+    private func takeTurn(_ number: Int, _ thread: UInt) -> Bool? {
+        state.withLock { state in
+            guard !state.isClosed else { return false }
+            guard state.turn == number else { return nil }
+            state.writer = thread
+            return true
+        }
     }
 
     func endWrite() {
-        condition.lock()
-        defer { condition.unlock() }
-        writingThread = nil
-        turn += 1
-        if turn != nextTurn || isClosed { condition.broadcast() }
+        let isAwaited = state.withLock { state in
+            state.writer = nil
+            state.turn += 1
+            return state.turn != state.nextTurn || state.isClosed
+        }
+        if isAwaited { wake() }
     }
 
     /// How many writers wait for their turn; what happens to one that waits could not be tested without it.
     var waitingWriterCount: Int {
-        condition.lock()
-        defer { condition.unlock() }
-        return nextTurn - turn - (writingThread == nil ? 0 : 1)
+        state.withLock { $0.nextTurn - $0.turn - ($0.writer == nil ? 0 : 1) }
     }
 
     /// Refuses further work, waits for that in flight, and calls `release` once.
     func close(_ release: () throws -> Void) throws {
+        let thread = Self.currentThread
+        try state.withLock { state throws(StoreError) in
+            guard state.writer != thread, !state.readers.contains(thread) else {
+                throw StoreError(.busy, "the store was closed inside a read or write of it on the same thread")
+            }
+            state.isClosed = true
+        }
+        wake()
+        wait { state.withLock { $0.writer == nil && $0.readers.isEmpty } }
+        try isReleased.withLock { isReleased in
+            guard !isReleased else { return }
+            isReleased = true
+            try release()
+        }
+    }
+
+    private func wait(until isReached: () -> Bool) {
         condition.lock()
         defer { condition.unlock() }
-        let thread = Self.currentThread
-        guard writingThread != thread, readsByThread[thread] == nil else {
-            throw StoreError(.busy, "the store was closed inside a read or write of it on the same thread")
-        }
-        isClosed = true
+        while !isReached() { condition.wait() }
+    }
+
+    private func wake() {
+        condition.lock()
         condition.broadcast()
-        while writingThread != nil || !readsByThread.isEmpty { condition.wait() }
-        guard !isReleased else { return }
-        isReleased = true
-        try release()
+        condition.unlock()
     }
 
     private static let closed = StoreError(.closed, "the store is closed")
