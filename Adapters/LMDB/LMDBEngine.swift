@@ -50,7 +50,7 @@ public final class LMDBEngine: OrderedKeyValueEngine {
         try requireOpen()
         let reader = try environment.beginReading(busyTimeout: options.busyTimeout)
         defer { environment.endReading(reader) }
-        return try body(LMDBSnapshot(reader: reader, path: environment.path))
+        return try body(LMDBSnapshot(reader: reader))
     }
 
     public func write<T>(_ body: (LMDBTransaction) throws -> T) throws -> T {

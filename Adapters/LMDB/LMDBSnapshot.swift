@@ -1,16 +1,20 @@
+internal import CLMDB
 public import TidelineKeyValue
 public import TidelineStore
 
 /// Reading within one snapshot of an ``LMDBEngine``: keys and values are borrowed from LMDB's map.
 public struct LMDBSnapshot: KeyValueSnapshot {
     let reader: ReadTransaction
-    let path: String
+
+    public var commitNumber: UInt64? { UInt64(truncatingIfNeeded: mdb_txn_id(reader.handle)) }
 
     public func get<T>(
         _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T
     ) throws -> T? {
-        guard let space = reader.spaces[try Records.space(of: key)] else { return nil }
-        return try Records(transaction: reader.handle, path: path).get(key, in: space, body)
+        guard let space = reader.spaces[try Records.space(of: key)],
+            let value = try Records.find(key, in: space, of: reader.handle, path: reader.path)
+        else { return nil }
+        return try body(value)
     }
 
     public func scan(
@@ -18,8 +22,9 @@ public struct LMDBSnapshot: KeyValueSnapshot {
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
     ) throws {
         guard !range.isEmpty, let space = reader.spaces[try Records.space(of: range)] else { return }
-        try reader.withCursor(in: space, path: path) { cursor in
-            try Records(transaction: reader.handle, path: path).scan(range, descending: descending, with: cursor, body)
+        try reader.withCursor(in: space) { cursor in
+            try Records(transaction: reader.handle, path: reader.path).scan(
+                range, descending: descending, with: cursor, body)
         }
     }
 }

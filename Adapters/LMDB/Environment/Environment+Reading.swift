@@ -54,7 +54,7 @@ extension Environment {
             reader.end()
             if result == MDB_MAP_RESIZED { throw error(result, "a read could not begin") }
         }
-        return ReadTransaction(handle: try beginReader(), spaces: known)
+        return ReadTransaction(handle: try beginReader(), path: path, spaces: known)
     }
 
     /// A new transaction to read in, with a place of its own in the table of readers.

@@ -7,14 +7,17 @@ internal import TidelineStore
 /// it to a thread (`MDB_NOTLS`).
 final class ReadTransaction: @unchecked Sendable {
     let handle: OpaquePointer
+    /// The environment's.
+    let path: String
     /// The spaces there are in its snapshot.
     var spaces: SpaceTable
     private var cursors: [(space: MDB_dbi, cursor: OpaquePointer)] = []
 
     private static let maximumCursors = 8
 
-    init(handle: OpaquePointer, spaces: SpaceTable) {
+    init(handle: OpaquePointer, path: String, spaces: SpaceTable) {
         self.handle = handle
+        self.path = path
         self.spaces = spaces
     }
 
@@ -26,8 +29,8 @@ final class ReadTransaction: @unchecked Sendable {
     }
 
     /// Calls `body` with a cursor of a space; scans within scans have one each.
-    func withCursor(in space: MDB_dbi, path: String, _ body: (OpaquePointer) throws -> Void) throws {
-        let cursor = try takeCursor(in: space, path: path)
+    func withCursor(in space: MDB_dbi, _ body: (OpaquePointer) throws -> Void) throws {
+        let cursor = try takeCursor(in: space)
         defer {
             if cursors.count < Self.maximumCursors {
                 cursors.append((space, cursor))
@@ -38,7 +41,7 @@ final class ReadTransaction: @unchecked Sendable {
         try body(cursor)
     }
 
-    private func takeCursor(in space: MDB_dbi, path: String) throws(StoreError) -> OpaquePointer {
+    private func takeCursor(in space: MDB_dbi) throws(StoreError) -> OpaquePointer {
         if let index = cursors.lastIndex(where: { $0.space == space }) {
             let cursor = cursors.remove(at: index).cursor
             if mdb_cursor_renew(handle, cursor) == MDB_SUCCESS { return cursor }

@@ -1,5 +1,6 @@
 internal import CLMDB
 internal import Foundation
+internal import Synchronization
 internal import TidelineStore
 
 /// Who reads an environment in this process, who writes, and who may move its map.
@@ -7,80 +8,72 @@ internal import TidelineStore
 /// The map is moved only while nobody looks at it: `mdb_env_set_mapsize` would pull it away under them. LMDB makes
 /// writers wait for each other by itself, but a thread that asks twice would wait for itself, unseen.
 ///
-/// `@unchecked Sendable`: every property that changes is used under `condition`'s lock only.
-final class Turnstile: @unchecked Sendable {
+/// Every read passes through it: what need not wait takes one short lock.
+final class Turnstile: Sendable {
+    fileprivate struct State {
+        /// The thread of each read under way.
+        var readers: [UInt] = []
+        /// The thread whose turn to write it is.
+        var writer: UInt?
+        /// Whether the writer is in a transaction of LMDB or waits for one.
+        var isTransacting = false
+        /// The thread that moves the map, or waits until it may.
+        var mover: UInt?
+        var isMoving = false
+        /// How many wait for a change of this.
+        var waiting = 0
+    }
+
+    private let state = Mutex(State())
+    /// What those wait for that cannot go on. Who changes the state wakes them after it let go of the state; as they look
+    /// at it while they hold this lock, none sleeps through.
     private let condition = NSCondition()
-    /// The thread of each read under way.
-    private var readers: [UInt] = []
-    /// The thread whose turn to write it is.
-    private var writer: UInt?
-    /// Whether the writer is in a transaction of LMDB or waits for one.
-    private var isTransacting = false
-    /// The thread that moves the map, or waits until it may.
-    private var mover: UInt?
-    private var isMoving = false
-    private var waiting = 0
 
     private static var thread: UInt { UInt(tideline_lmdb_current_thread()) }
 
     // MARK: Reading
 
     func beginReading() {
-        condition.lock()
-        defer { condition.unlock() }
         let thread = Self.thread
-        // Who is in a read or transaction already goes ahead: the mover waits for its end.
-        while mover != nil, isMoving || !(readers.contains(thread) || isTransacting && writer == thread) { wait() }
-        readers.append(thread)
+        if !state.withLock({ $0.takeReader(thread) }) { wait { $0.takeReader(thread) } }
     }
 
     func endReading() {
-        condition.lock()
-        defer { condition.unlock() }
-        guard let index = readers.lastIndex(of: Self.thread) else { return }
-        readers.swapAt(index, readers.count - 1)
-        readers.removeLast()
-        wake()
+        let thread = Self.thread
+        change { state in
+            guard let index = state.readers.lastIndex(of: thread) else { return }
+            state.readers.swapAt(index, state.readers.count - 1)
+            state.readers.removeLast()
+        }
     }
 
     // MARK: Writing
 
     /// Waits until no other thread of this process writes.
     func takeWritersTurn(path: String) throws(StoreError) {
-        condition.lock()
-        defer { condition.unlock() }
-        guard writer != Self.thread else {
+        let thread = Self.thread
+        guard state.withLock({ $0.writer != thread }) else {
             throw StoreError(
                 .busy, "a write began inside a write of another store in the same folder, on the same thread",
                 path: path)
         }
-        while writer != nil { wait() }
-        writer = Self.thread
+        if !state.withLock({ $0.takeWriter(thread) }) { wait { $0.takeWriter(thread) } }
     }
 
     func endWritersTurn() {
-        condition.lock()
-        defer { condition.unlock() }
-        writer = nil
-        isTransacting = false
-        wake()
+        change { state in
+            state.writer = nil
+            state.isTransacting = false
+        }
     }
 
     /// Before a transaction of LMDB is asked for.
     func beginTransacting() {
-        condition.lock()
-        defer { condition.unlock() }
-        while mover != nil { wait() }
-        isTransacting = true
+        if !state.withLock({ $0.takeTransaction() }) { wait { $0.takeTransaction() } }
     }
 
     /// After a transaction of LMDB has ended or could not be had.
-    func endTransacting() {
-        condition.lock()
-        defer { condition.unlock() }
-        isTransacting = false
-        wake()
-    }
+    func endTransacting() { change { $0.isTransacting = false } }
 
     // MARK: Moving the map
 
@@ -96,52 +89,93 @@ final class Turnstile: @unchecked Sendable {
     }
 
     private func beginMoving(within timeout: Duration, path: String) throws(StoreError) {
-        condition.lock()
-        defer { condition.unlock() }
         let thread = Self.thread
         let deadline = Date(timeIntervalSinceNow: max(0, timeout / .seconds(1)))
-        guard !readers.contains(thread) else {
+        guard state.withLock({ !$0.readers.contains(thread) }) else {
             throw StoreError(.busy, "the map has to grow inside a read of the same thread: end that first", path: path)
         }
-        while mover != nil { try wait(until: deadline, path: path) }
-        mover = thread
-        do {
-            while !readers.isEmpty || isTransacting && writer != thread { try wait(until: deadline, path: path) }
-        } catch {
-            mover = nil
-            wake()
-            throw error
+        guard wait(until: deadline, { $0.takeMover(thread) }) else { throw Self.busy(path) }
+        guard wait(until: deadline, { $0.beginMoving(thread) }) else {
+            change { $0.mover = nil }
+            throw Self.busy(path)
         }
-        isMoving = true
     }
 
     private func endMoving() {
-        condition.lock()
-        defer { condition.unlock() }
-        mover = nil
-        isMoving = false
-        wake()
+        change { state in
+            state.mover = nil
+            state.isMoving = false
+        }
+    }
+
+    private static func busy(_ path: String) -> StoreError {
+        StoreError(
+            .busy, "the map has to grow, but reads of this process did not end in time: end them, and try again",
+            path: path)
     }
 
     // MARK: Waiting
 
-    private func wait() {
-        waiting += 1
-        condition.wait()
-        waiting -= 1
-    }
-
-    private func wait(until deadline: Date, path: String) throws(StoreError) {
-        waiting += 1
-        defer { waiting -= 1 }
-        guard condition.wait(until: deadline) else {
-            throw StoreError(
-                .busy, "the map has to grow, but reads of this process did not end in time: end them, and try again",
-                path: path)
+    /// Changes the state, and wakes those who wait for that.
+    private func change(_ change: (inout State) -> Void) {
+        let isAwaited = state.withLock { state in
+            change(&state)
+            return state.waiting > 0
         }
+        guard isAwaited else { return }
+        condition.lock()
+        condition.broadcast()
+        condition.unlock()
     }
 
-    private func wake() {
-        if waiting > 0 { condition.broadcast() }
+    /// Waits until `take` succeeds.
+    /// - Returns: Whether it did before the deadline.
+    @discardableResult
+    private func wait(until deadline: Date? = nil, _ take: (inout State) -> Bool) -> Bool {
+        condition.lock()
+        defer { condition.unlock() }
+        state.withLock { $0.waiting += 1 }
+        defer { state.withLock { $0.waiting -= 1 } }
+        while !state.withLock({ take(&$0) }) {
+            guard let deadline else {
+                condition.wait()
+                continue
+            }
+            guard condition.wait(until: deadline) else { return false }
+        }
+        return true
+    }
+}
+
+extension Turnstile.State {
+    fileprivate mutating func takeReader(_ thread: UInt) -> Bool {
+        // Who is in a read or transaction already goes ahead: the mover waits for its end.
+        if mover != nil, isMoving || !(readers.contains(thread) || isTransacting && writer == thread) { return false }
+        readers.append(thread)
+        return true
+    }
+
+    fileprivate mutating func takeWriter(_ thread: UInt) -> Bool {
+        guard writer == nil else { return false }
+        writer = thread
+        return true
+    }
+
+    fileprivate mutating func takeTransaction() -> Bool {
+        guard mover == nil else { return false }
+        isTransacting = true
+        return true
+    }
+
+    fileprivate mutating func takeMover(_ thread: UInt) -> Bool {
+        guard mover == nil else { return false }
+        mover = thread
+        return true
+    }
+
+    fileprivate mutating func beginMoving(_ thread: UInt) -> Bool {
+        guard readers.isEmpty, !isTransacting || writer == thread else { return false }
+        isMoving = true
+        return true
     }
 }

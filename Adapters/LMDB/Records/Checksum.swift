@@ -33,9 +33,13 @@ enum Checksum {
             offset &+= 8
         }
         guard offset < bytes.count else { return }
-        var rest: UInt64 = 0
-        for index in offset..<bytes.count { rest = rest << 8 | UInt64(bytes[index]) }
-        mix(rest, into: &state)
+        guard offset == 0 else {
+            // The rest as a big-endian number: the low bits of the last eight bytes.
+            let last = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: bytes.count &- 8, as: UInt64.self))
+            mix(last & (1 &<< UInt64(8 &* (bytes.count &- offset)) &- 1), into: &state)
+            return
+        }
+        mix(bytes.reduce(0) { $0 << 8 | UInt64($1) }, into: &state)
     }
 
     private static func mix(_ word: UInt64, into state: inout UInt64) {

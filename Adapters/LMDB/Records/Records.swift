@@ -15,15 +15,21 @@ struct Records {
         return UInt32(bigEndian: key.loadUnaligned(as: UInt32.self))
     }
 
-    func get<T>(
-        _ key: UnsafeRawBufferPointer, in space: MDB_dbi, _ body: (UnsafeRawBufferPointer) throws -> T
-    ) throws -> T? {
+    /// The value of a key, nil when there is none.
+    static func find(
+        _ key: UnsafeRawBufferPointer, in space: MDB_dbi, of transaction: OpaquePointer,
+        path: @autoclosure () -> String
+    ) throws(StoreError) -> UnsafeRawBufferPointer? {
         var key = MDB_val(key)
         var stored = MDB_val()
         let result = mdb_get(transaction, space, &key, &stored)
-        if result == MDB_NOTFOUND { return nil }
-        guard result == MDB_SUCCESS else { throw error(result) }
-        return try body(try value(stored))
+        guard result == MDB_SUCCESS, stored.mv_size >= Checksum.size else {
+            if result == MDB_NOTFOUND { return nil }
+            let records = Records(transaction: transaction, path: path())
+            guard result == MDB_SUCCESS else { throw records.error(result) }
+            return try records.value(stored)
+        }
+        return UnsafeRawBufferPointer(start: stored.mv_data, count: stored.mv_size &- Checksum.size)
     }
 
     func scan(
