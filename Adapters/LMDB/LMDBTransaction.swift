@@ -17,6 +17,7 @@ public final class LMDBTransaction: KeyValueTransaction {
     private let base: SpaceTable
     /// Those and the ones it made.
     private var spaces: SpaceTable
+    private var cursors = WriteCursors()
     /// Unchecked: nothing that is called while it is changed comes back to it, and the check would cost each change a
     /// tenth of its time.
     @exclusivity(unchecked)
@@ -37,6 +38,7 @@ public final class LMDBTransaction: KeyValueTransaction {
     func end() {
         mdb_txn_abort(handle)
         handle = nil
+        cursors.forget()
     }
 
     /// Commits, with room made where that is needed.
@@ -44,6 +46,7 @@ public final class LMDBTransaction: KeyValueTransaction {
         while true {
             let result = environment.commit(try transaction(), making: spaces === base ? nil : spaces)
             handle = nil
+            cursors.forget()
             if result == MDB_SUCCESS { return }
             guard result == MDB_MAP_FULL else { throw environment.commitError(result, of: identifier) }
             try makeRoom()
@@ -140,7 +143,10 @@ public final class LMDBTransaction: KeyValueTransaction {
         guard opened == MDB_SUCCESS else { return opened }
         var name = MDB_val(key)
         var stored = MDB_val(mv_size: value.count + Checksum.size, mv_data: nil)
-        let result = mdb_put(try transaction(), space, &name, &stored, UInt32(flags | MDB_RESERVE))
+        var cursor: OpaquePointer?
+        let begun = cursors.take(space, in: try transaction(), &cursor)
+        guard begun == MDB_SUCCESS, let cursor else { return begun }
+        let result = mdb_cursor_put(cursor, &name, &stored, UInt32(flags | MDB_RESERVE))
         found = stored
         guard result == MDB_SUCCESS else { return result }
         let room = UnsafeMutableRawBufferPointer(start: stored.mv_data, count: stored.mv_size)
@@ -181,6 +187,7 @@ public final class LMDBTransaction: KeyValueTransaction {
     /// Lets the map grow, and makes all changes again in a new transaction on the same snapshot.
     private func makeRoom() throws(StoreError) {
         while true {
+            cursors.forget()
             try environment.growWithin(&handle, identifier: identifier, options)
             // Handles of spaces that the dropped transaction made went with it.
             spaces = base
