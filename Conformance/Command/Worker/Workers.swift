@@ -88,14 +88,8 @@ final class Workers: CheckExecutor {
         _ store: StoreWord, _ settings: ConformanceSettings, _ ledger: inout WorkerLedger,
         _ note: (ConformanceEvent.Kind) -> Void
     ) throws -> (how: String, output: String)? {
-        let process = try WorkerProcess(program, store: store)
-        let id = ObjectIdentifier(process)
-        let isStopped = state.withLock { state in
-            state.processes[id] = process
-            return state.isStopped
-        }
-        if isStopped { process.kill() }
-        defer { state.withLock { $0.processes[id] = nil } }
+        guard let process = try start(store) else { return nil }
+        defer { state.withLock { $0.processes[ObjectIdentifier(process)] = nil } }
         let alarm = WorkerAlarm(after: settings.timeLimit / .seconds(1) + Self.patience) { process.kill() }
         var isHung = false
         try process.perform(WorkerTask(ledger.remaining, settings)) { line in
@@ -113,6 +107,17 @@ final class Workers: CheckExecutor {
         if alarm.hasRung { return ("by not answering any more: it was killed", process.lastErrors) }
         if let how { return (how, process.lastErrors) }
         return ledger.remaining.isEmpty ? nil : ("with exit status 0", process.lastErrors)
+    }
+
+    /// Starts a worker, unless they were stopped. As one step: who stops them finds every one that was started, with its
+    /// files, and none is started behind his back.
+    private func start(_ store: StoreWord) throws -> WorkerProcess? {
+        try state.withLock { state in
+            guard !state.isStopped else { return nil }
+            let process = try WorkerProcess(program, store: store)
+            state.processes[ObjectIdentifier(process)] = process
+            return process
+        }
     }
 }
 
