@@ -145,17 +145,20 @@ import TidelineTestSupport
             try store.close()
         }
 
-        /// How many locks there are on a file, as far as the system tells. Its list is read in pieces, and misses some while
-        /// other tests lock and unlock: the most of many readings is the number.
+        /// How many locks this process has on a file, where the system tells of each handle's.
         func locks(on path: String) throws -> Int {
             let number = try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int
-            let suffix = ":\(try #require(number))"
-            return (0..<100).map { _ in
-                guard let all = FileManager.default.contents(atPath: "/proc/locks") else { return 1 }
-                return String(decoding: all, as: UTF8.self).split(separator: "\n").count {
-                    $0.split(separator: " ").contains { $0.hasSuffix(suffix) }
-                }
-            }.max() ?? 0
+            let inode = ":\(try #require(number))"
+            guard let handles = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fdinfo") else {
+                return 1
+            }
+            let locks = handles.flatMap { handle in
+                let text = FileManager.default.contents(atPath: "/proc/self/fdinfo/\(handle)") ?? Data()
+                // `lock:`, a number within the list, then what the lock is.
+                return String(decoding: text, as: UTF8.self).split(separator: "\n").map { $0.split { $0.isWhitespace } }
+                    .filter { $0.first == "lock:" && $0.contains { $0.hasSuffix(inode) } }.map { $0.dropFirst(2) }
+            }
+            return Set(locks).count
         }
     }
 

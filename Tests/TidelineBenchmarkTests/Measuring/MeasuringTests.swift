@@ -53,15 +53,19 @@ struct MeasuringTests {
         func counters() throws {
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("tideline-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: file) }
-            var meter = Meter()
-            let part = Meter.begin()
-            try Data(repeating: 1, count: 20 << 20).write(to: file)
-            meter.end(part)
-            let written = try #require(meter.bytesWritten)
-            #expect(written >= 20 << 20 && written < 21 << 20)
-            let memory = try #require(meter.peakMemory)
-            #expect(memory >= 19 << 20)
-            #expect(meter.seconds > 0)
+            // Both are the whole process': what other tests do at the same time adds to the bytes, and can hide the memory.
+            var (leastWritten, mostMemory) = (Int.max, 0)
+            for _ in 0..<100 where leastWritten >= 21 << 20 || mostMemory < 19 << 20 {
+                var meter = Meter()
+                let part = Meter.begin()
+                try Data(repeating: 1, count: 20 << 20).write(to: file)
+                meter.end(part)
+                #expect(meter.seconds > 0)
+                leastWritten = min(leastWritten, try #require(meter.bytesWritten))
+                mostMemory = max(mostMemory, try #require(meter.peakMemory))
+            }
+            #expect(leastWritten >= 20 << 20 && leastWritten < 21 << 20)
+            #expect(mostMemory >= 19 << 20)
         }
 
         @Test("The file system is that of the nearest mount, of several at one place the last")
