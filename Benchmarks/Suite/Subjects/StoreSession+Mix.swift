@@ -32,7 +32,7 @@ private struct Mixing<Store: LocalStore>: ~Copyable {
 
     mutating func perform(_ step: MixedStep) throws {
         switch step {
-        case .read(let id): try now.store.read { try session.get(id, .view, now, $0, &answer) }
+        case .read(let id): try now.store.read { try session.get(id, .view, now.columns, $0, &answer) }
         case .update(let id, let text):
             try pack(id, text)
             try now.store.write { try $0.upsert(change, into: table) }
@@ -46,7 +46,7 @@ private struct Mixing<Store: LocalStore>: ~Copyable {
         case .readModifyWrite(let id, let text):
             try pack(id, text)
             try now.store.write { writer in
-                try session.get(id, .view, now, writer, &answer)
+                try session.get(id, .view, now.columns, writer, &answer)
                 try writer.upsert(change, into: table)
             }
         }

@@ -5,7 +5,7 @@ extension StoreSession {
     func getEach(_ ids: [RowID], _ access: Work.Access, _ now: Opened, _ latencies: LatencySink) throws -> Answer {
         var answer = Answer()
         for id in ids {
-            try latencies.time { try now.store.read { try get(id, access, now, $0, &answer) } }
+            try latencies.time { try now.store.read { try get(id, access, now.columns, $0, &answer) } }
         }
         return answer
     }
@@ -13,12 +13,13 @@ extension StoreSession {
     /// Reads all rows in one transaction.
     func getInOne(_ ids: [RowID], _ access: Work.Access, _ now: Opened, _ latencies: LatencySink) throws -> Answer {
         var answer = Answer()
+        let columns = now.columns
         try now.store.read { reader in
             for (place, id) in ids.enumerated() {
                 if place % LatencySink.sampling == 0 {
-                    try latencies.time { try get(id, access, now, reader, &answer) }
+                    try latencies.time { try get(id, access, columns, reader, &answer) }
                 } else {
-                    try get(id, access, now, reader, &answer)
+                    try get(id, access, columns, reader, &answer)
                 }
             }
         }
@@ -28,14 +29,15 @@ extension StoreSession {
     /// Reads one row, if there is one of that id.
     @inline(__always)
     func get(
-        _ id: RowID, _ access: Work.Access, _ now: Opened, _ reader: some StoreReader, _ answer: inout Answer
+        _ id: RowID, _ access: Work.Access, _ columns: BenchmarkColumns, _ reader: some StoreReader,
+        _ answer: inout Answer
     ) throws {
         let name = table.schema.name
         let number =
             switch access {
-            case .view: try reader.withRow(in: name, id: id) { now.columns.number(viewing: $0) }
-            case .typed: try reader.withRow(in: name, id: id) { now.columns.number(typed: $0) }
-            case .row: try reader.row(in: name, id: id).map { now.columns.number($0) }
+            case .view: try reader.withRow(in: name, id: id) { columns.number(viewing: $0) }
+            case .typed: try reader.withRow(in: name, id: id) { columns.number(typed: $0) }
+            case .row: try reader.row(in: name, id: id).map { columns.number($0) }
             }
         guard let number else { return }
         answer.count += 1

@@ -69,7 +69,7 @@ final class StoreSession<Store: LocalStore>: BenchmarkSession {
             try now.store.close()
             try latencies.time {
                 let new = try openAgain()
-                try new.store.read { try get(id, .view, new, $0, &answer) }
+                try new.store.read { try get(id, .view, new.columns, $0, &answer) }
             }
         }
         return answer

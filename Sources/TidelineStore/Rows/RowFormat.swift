@@ -13,8 +13,8 @@
 /// Numbers are little-endian and unaligned. The id is not part of it: it is the key beside the row.
 @usableFromInline
 package enum RowFormat {
-    package static let narrow: UInt8 = 1
-    package static let wide: UInt8 = 2
+    @inlinable package static var narrow: UInt8 { 1 }
+    @inlinable package static var wide: UInt8 { 2 }
     @inlinable package static var headerSize: Int { 8 }
     static let maximumNarrowPayload = Int(UInt16.max)
     static let maximumWidePayload = Int(UInt32.max)
