@@ -7,7 +7,7 @@ internal import TidelineSupport
 /// One run of the command: who is measured, the workloads that were chosen, the reports that were asked for.
 struct BenchSession: Sendable {
     private let options: BenchOptions
-    private let outputs: BenchOutputs
+    private let outputs: ReportOutputs<ComparedReport>
     private let terminal: Terminal
     private let run: BenchmarkRun
     private let earlier: EarlierRun?
@@ -20,7 +20,7 @@ struct BenchSession: Sendable {
         // When nobody reads the output any more, the reports in files are still written.
         signal(SIGPIPE, SIG_IGN)
         self.options = options
-        outputs = try BenchOutputs(options)
+        outputs = try ReportOutputs(options.reports)
         terminal = Terminal(usesStandardError: outputs.useStandardOutput)
         let choice = try SubjectChoice(options, stores: stores)
         let settings = options.settings
@@ -100,7 +100,7 @@ struct BenchSession: Sendable {
         for folder in folders { folder.end() }
         let comparison = earlier?.comparison(with: report)
         terminal.write((options.quiet ? "" : "\n") + text(of: report, comparison))
-        let problems = outputs.write(report, beside: comparison)
+        let problems = outputs.write(ComparedReport(report: report, comparison: comparison))
         for problem in problems { FileHandle.standardError.write(Data("\(problem)\n".utf8)) }
         guard problems.isEmpty else { return BenchCommand.usageStatus }
         let isSlower = options.failOnRegression && comparison?.hasRegression == true

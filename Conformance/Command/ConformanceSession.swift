@@ -6,7 +6,7 @@ internal import TidelineConformance
 /// One run of the command: the stores that were chosen, the reports that were asked for.
 struct ConformanceSession: Sendable {
     private let options: ConformanceOptions
-    private let outputs: ReportOutputs
+    private let outputs: ReportOutputs<ConformanceReport>
     private let terminal: Terminal
     private let run: ConformanceRun
     private let workers: Workers?
@@ -23,7 +23,7 @@ struct ConformanceSession: Sendable {
         signal(SIGPIPE, SIG_IGN)
         self.options = options
         self.program = program
-        outputs = try ReportOutputs(options)
+        outputs = try ReportOutputs(options.reports)
         terminal = Terminal(usesStandardError: outputs.useStandardOutput)
         folder = options.inProcess ? try Self.makeFolder() : nil
         let known = try Self.knownFailures(options.known)

@@ -1,6 +1,7 @@
 public import ArgumentParser
 internal import Foundation
 internal import TidelineBenchmark
+internal import TidelineCommandSupport
 internal import TidelineStore
 
 /// The options of ``BenchCommand``.
@@ -118,12 +119,12 @@ public struct BenchOptions: ParsableArguments, Sendable {
 
     /// Refuses numbers that mean nothing.
     public func validate() throws {
-        try Self.confirm(columns, in: BenchmarkTable.leastColumns...1000, "--columns")
-        try Self.confirm(valueSize, in: 1...1_000_000, "--value-size")
-        try Self.confirm(batch, in: 1...1_000_000, "--batch")
-        try Self.confirm(readers, in: 1...64, "--readers")
-        if let repetitions { try Self.confirm(repetitions, in: 1...1000, "--repetitions") }
-        try Self.confirm(warmUp, in: 0...1000, "--warm-up")
+        try confirm(columns, in: BenchmarkTable.leastColumns...1000, "--columns")
+        try confirm(valueSize, in: 1...1_000_000, "--value-size")
+        try confirm(batch, in: 1...1_000_000, "--batch")
+        try confirm(readers, in: 1...64, "--readers")
+        if let repetitions { try confirm(repetitions, in: 1...1000, "--repetitions") }
+        try confirm(warmUp, in: 0...1000, "--warm-up")
         if failOnRegression, compare == nil {
             throw ValidationError("--fail-on-regression needs the run to compare with: --compare OLD.json.")
         }
@@ -145,12 +146,6 @@ public struct BenchOptions: ParsableArguments, Sendable {
 
     /// As many as a comparison needs, where there is one.
     private var usualRepetitions: Int { compare != nil ? BenchmarkComparison.fewestRepetitions : quick ? 3 : 5 }
-
-    private static func confirm(_ number: Int, in range: ClosedRange<Int>, _ name: String) throws {
-        guard range.contains(number) else {
-            throw ValidationError("\(name) is a number from \(range.lowerBound) to \(range.upperBound), not \(number).")
-        }
-    }
 }
 
 extension KeyOrder: ExpressibleByArgument {}

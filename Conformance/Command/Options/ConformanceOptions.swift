@@ -1,5 +1,6 @@
 public import ArgumentParser
 internal import Foundation
+internal import TidelineCommandSupport
 public import TidelineConformance
 
 /// The options of ``ConformanceCommand``.
@@ -94,9 +95,9 @@ public struct ConformanceOptions: ParsableArguments, Sendable {
 
     /// Refuses numbers that mean nothing.
     public func validate() throws {
-        try Self.confirm(rounds, in: 1...1_000_000, "--rounds")
-        try Self.confirm(rows, in: 1...100_000_000, "--rows")
-        try Self.confirm(jobs, in: 1...64, "--jobs")
+        try confirm(rounds, in: 1...1_000_000, "--rounds")
+        try confirm(rows, in: 1...100_000_000, "--rows")
+        try confirm(jobs, in: 1...64, "--jobs")
         guard timeLimit > 0, timeLimit <= 86_400 else {
             throw ValidationError("--time-limit is a number of seconds, more than 0 and up to 86400.")
         }
@@ -114,15 +115,18 @@ public struct ConformanceOptions: ParsableArguments, Sendable {
             seed: seed, rounds: rounds, rows: rows, timeLimit: .seconds(timeLimit), profile: profile)
     }
 
+    /// The reports that can be asked for.
+    var reports: [ReportOutputs<ConformanceReport>.Kind] {
+        [
+            .init("--json", json, text: JSONReport().text), .init("--junit", junit, text: JUnitReport().text),
+            .init("--markdown", markdown, text: MarkdownReport().text), .init("--html", html, text: HTMLReport().text),
+            .init("--badge", badge, text: BadgeReport().text),
+        ]
+    }
+
     /// Words after `--` are the suite's own, for its processes.
     func confirmNothingIsLeft() throws {
         if let word = rest.first, !child { throw ValidationError("Unexpected argument '\(word)'") }
-    }
-
-    private static func confirm(_ number: Int, in range: ClosedRange<Int>, _ name: String) throws {
-        guard range.contains(number) else {
-            throw ValidationError("\(name) is a number from \(range.lowerBound) to \(range.upperBound), not \(number).")
-        }
     }
 }
 

@@ -1,19 +1,22 @@
 import Foundation
 import Testing
 import TidelineBenchmark
+import TidelineTestSupport
 
 @Suite("The benchmark's command")
 final class BenchCommandTests {
-    let probe: BenchProbeProcess
+    let probe: ProbeProcess
 
-    init() throws { probe = try BenchProbeProcess() }
+    init() throws { probe = try ProbeProcess("BenchProbe") }
     deinit { probe.remove() }
 
     /// A short run of one workload that reads all rows.
     private let short = ["--rows", "200", "--repetitions", "2", "--warm-up", "0", "--filter", "scan-view"]
 
-    private func run(_ arguments: [String], mischief: Bool = true) throws -> BenchProbeProcess.Output {
-        let process = try probe.start(arguments, mischief: mischief)
+    private let mischief = ["MISCHIEF": "1"]
+
+    private func run(_ arguments: [String], mischief: Bool = true) throws -> ProbeProcess.Output {
+        let process = try probe.start(arguments, environment: mischief ? self.mischief : [:])
         process.waitUntilExit()
         return try probe.output(process)
     }
@@ -22,7 +25,7 @@ final class BenchCommandTests {
     func custom() throws {
         let output = try run(short + ["--json", probe.path("report.json")], mischief: false)
         #expect(output.status == 0, "\(output)")
-        let report = try probe.report()
+        let report = try BenchmarkReport(json: probe.data(), path: "report.json")
         #expect(report.subjects.map(\.name) == ["memory"])
         #expect(report.results.map(\.id) == ["scan-view"])
         #expect(report.results[0].subjects[0].samples.count == 2)
@@ -45,7 +48,7 @@ final class BenchCommandTests {
         let output = try run(
             short + ["--store", "none", "--store", "miscounts,fails", "--json", probe.path("report.json")])
         #expect(output.status == 1, "\(output)")
-        let subjects = try probe.report().results[0].subjects
+        let subjects = try BenchmarkReport(json: probe.data(), path: "report.json").results[0].subjects
         #expect(subjects.map(\.subject) == ["none", "miscounts", "fails", "in C"])
         #expect(subjects.map { $0.failure?.kind } == [nil, .wrongAnswer, .failed, nil])
         #expect(subjects[2].failure?.reason == "page 3 is damaged [corrupt]")
@@ -57,7 +60,8 @@ final class BenchCommandTests {
     func interruption() throws {
         let process = try probe.start(
             ["--rows", "200", "--filter", "scan-view", "--filter", "count*", "--filter", "get*", "--store", "hangs"]
-                + ["--json", probe.path("report.json")])
+                + ["--json", probe.path("report.json")],
+            environment: mischief)
         // The file that it makes again and again while it hangs.
         try probe.wait {
             FileManager.default.enumerator(atPath: probe.path("tmp"))?.contains { "\($0)".hasSuffix("/99") } ?? false
@@ -65,7 +69,7 @@ final class BenchCommandTests {
         process.interrupt()
         process.waitUntilExit()
         #expect(try probe.output(process).status == 130)
-        #expect(try probe.report().isInterrupted)
+        #expect(try BenchmarkReport(json: probe.data(), path: "report.json").isInterrupted)
         #expect(try probe.leftovers() == [])
     }
 

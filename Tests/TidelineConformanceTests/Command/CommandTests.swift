@@ -1,12 +1,13 @@
 import Foundation
 import Testing
 import TidelineConformance
+import TidelineTestSupport
 
 @Suite("The conformance command")
 struct CommandTests {
     @Test("A run without failures ends with 0 and writes every report that was asked for")
     func reports() throws {
-        let probe = try ProbeCommand()
+        let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
         let output = try probe.run(
             "--store", "none", "--filter", "UPS-00", "--json", probe.path("report.json"), "--junit",
@@ -16,7 +17,7 @@ struct CommandTests {
         #expect(output.err.isEmpty)
         #expect(output.out.contains("No failures in 9 checks"))
         #expect(!output.out.contains("\u{1B}"))
-        let report = try probe.report()
+        let report = try ConformanceReport(json: probe.data())
         #expect(report.isComplete)
         #expect(report.stores.map(\.name) == ["none"])
         #expect(report.stores[0].totals.passed == 9)
@@ -28,7 +29,7 @@ struct CommandTests {
 
     @Test("A report on standard output sends everything else to standard error")
     func standardOutput() throws {
-        let probe = try ProbeCommand()
+        let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
         let output = try probe.run("--store", "none", "--filter", "UPS-001", "--json", "-")
         #expect(try ConformanceReport(json: Data(output.out.utf8)).stores[0].totals.passed == 1)
@@ -37,7 +38,7 @@ struct CommandTests {
 
     @Test("Failures end with 1, and are told with what repeats them")
     func failures() throws {
-        let probe = try ProbeCommand()
+        let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
         let output = try probe.run("--store", "miscounts,none", "--filter", "GET-011", "--seed", "7")
         #expect(output.status == 1)
@@ -49,7 +50,7 @@ struct CommandTests {
 
     @Test("A known failure is no failure; one that passes is")
     func known() throws {
-        let probe = try ProbeCommand()
+        let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
         try "GET-011 counts too many; issue 3".write(toFile: probe.path("known"), atomically: true, encoding: .utf8)
         let list = ["--filter", "GET-011", "--known", probe.path("known")]
@@ -81,7 +82,7 @@ struct CommandTests {
             (["--", "more"], "more"), (["--nonsense"], "--nonsense"),
         ])
     func usage(arguments: [String], message: String) throws {
-        let probe = try ProbeCommand()
+        let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
         let process = try probe.start(arguments)
         process.waitUntilExit()
@@ -93,7 +94,7 @@ struct CommandTests {
 
     @Test("A list of known failures is refused with the line that is wrong")
     func knownLine() throws {
-        let probe = try ProbeCommand()
+        let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
         try "# all\nUPS-001\n".write(toFile: probe.path("known"), atomically: true, encoding: .utf8)
         let output = try probe.run("--known", probe.path("known"))
@@ -103,7 +104,7 @@ struct CommandTests {
 
     @Test("The list has every check, in the text and in Markdown; an explanation has all of one")
     func listing() throws {
-        let probe = try ProbeCommand()
+        let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
         let list = try probe.run("--list")
         #expect(list.status == 0)
@@ -120,7 +121,7 @@ struct CommandTests {
 
     @Test("A store without a name has the one it declares")
     func nameless() throws {
-        let probe = try ProbeCommand()
+        let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
         for place in [[], ["--in-process"]] {
             let process = try probe.start(["--store", "memory", "--filter", "UPS-001"] + place)

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TidelineTestSupport
 
 @testable import TidelineConformance
 @testable import TidelineConformanceCommand
@@ -8,12 +9,12 @@ import Testing
 struct WorkerTests {
     @Test("A store that ends its process fails the check it was in; the others go on")
     func death() throws {
-        let probe = try ProbeCommand()
+        let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
         let output = try probe.run(
             "--store", "traps,exits", "--filter", "GET-009", "--filter", "GET-01", "--json", probe.path("report.json"))
         #expect(output.status == 1)
-        let report = try probe.report()
+        let report = try ConformanceReport(json: probe.data())
         #expect(report.isComplete)
         for store in report.stores {
             #expect(store.results.count == 11)
@@ -30,26 +31,26 @@ struct WorkerTests {
 
     @Test("A store that ends its process when it is opened fails every check, in one go")
     func deathOnOpening() throws {
-        let probe = try ProbeCommand()
+        let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
         let output = try probe.run(
             "--store", "traps-on-opening", "--filter", "GET", "--json", probe.path("report.json"))
         #expect(output.status == 1)
-        let results = try probe.report().stores[0].results
+        let results = try ConformanceReport(json: probe.data()).stores[0].results
         #expect(results.allSatisfy { $0.status == .failed })
         #expect(results.allSatisfy { $0.failure?.message.contains("when it was opened") == true })
     }
 
     @Test("A check that hangs fails, and the rest runs in another process")
     func hang() throws {
-        let probe = try ProbeCommand()
+        let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
         let output = try probe.run(
             "--store", "hangs", "--filter", "GET-010", "--filter", "GET-009", "--filter", "GET-030", "--time-limit",
             "2",
             "--json", probe.path("report.json"))
         #expect(output.status == 1)
-        let results = try probe.report().stores[0].results
+        let results = try ConformanceReport(json: probe.data()).stores[0].results
         #expect(results.map(\.status) == [.passed, .failed, .passed])
         #expect(results[1].failure?.message.contains("hangs") == true)
         #expect(try probe.leftovers() == [])
@@ -57,7 +58,7 @@ struct WorkerTests {
 
     @Test("What a store prints is no message of its process")
     func printing() throws {
-        let probe = try ProbeCommand()
+        let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
         let output = try probe.run("--store", "prints", "--filter", "GET-001", "--filter", "GET-011")
         #expect(output.status == 0, "\(output)")
@@ -65,7 +66,7 @@ struct WorkerTests {
 
     @Test("An interrupted run says what is done, writes its reports, leaves nothing behind and ends with 130")
     func interruption() throws {
-        let probe = try ProbeCommand()
+        let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
         let process = try probe.start([
             "--store", "hangs", "--filter", "GET-009", "--filter", "GET-010", "--json", probe.path("report.json"),
@@ -76,7 +77,7 @@ struct WorkerTests {
         let output = try probe.output(process)
         #expect(output.status == 130)
         #expect(output.out.contains("The run did not come to its end."))
-        let report = try probe.report()
+        let report = try ConformanceReport(json: probe.data())
         #expect(!report.isComplete)
         #expect(report.stores[0].results.contains { $0.status == .notRun })
         #expect(try probe.leftovers() == [])
@@ -84,7 +85,7 @@ struct WorkerTests {
 
     @Test("When the command itself is killed, its processes end and leave no files")
     func killed() throws {
-        let probe = try ProbeCommand()
+        let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
         let process = try probe.start(["--store", "hangs", "--filter", "GET-010"])
         // The check's own folder lies in the worker's: when it is there, the worker is at work.

@@ -48,13 +48,14 @@ enum ScriptCompiler {
         }
     }
 
+    /// The modules and the objects of the stores' targets, as the build links them into the tests: its folders may hold objects
+    /// of sources that are gone.
     private static var inputs: [String] {
         guard let products else { return [] }
-        let objects = ["TidelineStore", "TidelineKeyValue", "TidelineMemory"].flatMap { target in
-            let folder = products.appendingPathComponent("\(target).build").path
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-            return names.filter { $0.hasSuffix(".o") }.map { "\(folder)/\($0)" }
-        }
+        let list = products.appendingPathComponent("tidelinePackageTests.product/Objects.LinkFileList")
+        let linked = ((try? String(contentsOf: list, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
+        let folders = ["TidelineStore", "TidelineKeyValue", "TidelineMemory"].map { "/\($0).build/" }
+        let objects = linked.filter { object in folders.contains { object.contains($0) } }
         return ["-I", products.appendingPathComponent("Modules").path] + objects
     }
 
