@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import TidelineCommandSupport
 internal import TidelineConformance
+internal import TidelineSupport
 
 /// One run of the command: the stores that were chosen, the reports that were asked for.
 struct ConformanceSession: Sendable {
@@ -88,7 +89,7 @@ struct ConformanceSession: Sendable {
         } catch let error as KnownFailures.ParsingError {
             throw ValidationError("--known: \(path), \(error).")
         } catch {
-            throw ValidationError("--known: \(path) cannot be read: \(error.localizedDescription)")
+            throw ValidationError("--known: \(path) cannot be read: \(error.reason)")
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import TidelineSupport
 
 /// The reports that were asked for, each with where it goes.
 package struct ReportOutputs<Report>: Sendable {
@@ -47,7 +48,7 @@ package struct ReportOutputs<Report>: Sendable {
                 return nil
             } catch {
                 let place = output.path ?? "standard output"
-                return "\(kind.option): \(place) cannot be written: \(error.localizedDescription)"
+                return "\(kind.option): \(place) cannot be written: \(error.reason)"
             }
         }
     }

@@ -1,9 +1,11 @@
-/// ` Did you mean "x"?` for the nearest of `names` when one is near enough to be a slip, else nothing.
-package func suggestion(for word: String, among names: some Sequence<String>) -> String {
+/// ` Did you mean "x"?` for the nearest of `names` when one is near enough to be a slip, or begins with the word, else nothing.
+package func suggestion(for word: String, among names: some Collection<String>) -> String {
     let near = names.map { (name: $0, distance: editDistance(Array(word.lowercased()), Array($0.lowercased()))) }
         .min { $0.distance < $1.distance }
-    guard let near, near.distance <= (word.count + 1) / 3 else { return "" }
-    return " Did you mean \(near.name.debugDescription)?"
+    guard let near else { return "" }
+    let beginning = word.count > 2 ? names.first { $0.lowercased().hasPrefix(word.lowercased()) } : nil
+    guard let meant = near.distance <= (word.count + 1) / 3 ? near.name : beginning else { return "" }
+    return " Did you mean \(meant.debugDescription)?"
 }
 
 /// How many letters must be put in, taken out, changed or swapped with their neighbour.

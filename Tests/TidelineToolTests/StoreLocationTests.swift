@@ -81,6 +81,8 @@ struct StoreLocationTests {
     func suggestions() {
         #expect(suggestion(for: "strign", among: ["string", "bool"]) == " Did you mean \"string\"?")
         #expect(suggestion(for: "columms", among: ["columns"]) == " Did you mean \"columns\"?")
+        #expect(
+            suggestion(for: "get-on", among: ["get-each-view", "get-one-view"]) == " Did you mean \"get-one-view\"?")
         #expect(suggestion(for: "zebra", among: ["string", "bool"]) == "")
         #expect(suggestion(for: "B", among: ["A"]) == "")
         #expect(suggestion(for: "", among: ["bool"]) == "")

@@ -42,7 +42,8 @@ public struct BenchOptions: ParsableArguments, Sendable {
 
     @Option(
         help: ArgumentHelp(
-            "How many rows the table has: one number or several with commas, such as 100000,1m.", valueName: "numbers"))
+            "How many rows the table has: one number or several with commas, such as 100000,1m.", valueName: "numbers"),
+        transform: { try RowCounts(argument: $0) })
     var rows: RowCounts?
 
     @Option(help: ArgumentHelp("How many columns the table has beside the id.", valueName: "number"))

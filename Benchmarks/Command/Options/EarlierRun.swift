@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import TidelineBenchmark
+internal import TidelineSupport
 
 /// The run of `--compare`.
 struct EarlierRun: Sendable {
@@ -11,7 +12,7 @@ struct EarlierRun: Sendable {
     init(path: String, settings: BenchmarkSettings) throws {
         let data: Data
         do { data = try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
-            throw ValidationError("--compare: \(path) cannot be read: \(error.localizedDescription)")
+            throw ValidationError("--compare: \(path) cannot be read: \(error.reason)")
         }
         do {
             report = try BenchmarkReport(json: data, path: path)

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import TidelineSupport
 
 /// The numbers of `--rows`.
-struct RowCounts: ExpressibleByArgument, Sendable, Hashable {
+struct RowCounts: Sendable, Hashable {
     /// In their order, each once.
     let numbers: [Int]
 
@@ -10,13 +10,17 @@ struct RowCounts: ExpressibleByArgument, Sendable, Hashable {
     static let range = 100...100_000_000
 
     /// Reads numbers with commas between them; `k` stands for thousand and `m` for million.
-    init?(argument: String) {
-        var numbers: [Int] = []
-        for part in argument.split(separator: ",", omittingEmptySubsequences: false) {
-            guard let number = Self.number(part.lowercased()), Self.range.contains(number) else { return nil }
-            numbers.append(number)
-        }
-        self.numbers = numbers.uniqued()
+    /// - Throws: `ValidationError` for what is no number, and for too few or too many rows.
+    init(argument: String) throws {
+        let words = argument.split(separator: ",", omittingEmptySubsequences: false)
+        numbers = try words.map { word in
+            guard let number = Self.number(word.lowercased()), Self.range.contains(number) else {
+                throw ValidationError(
+                    "--rows takes numbers from \(Self.range.lowerBound) to \(Self.range.upperBound / 1_000_000)m, such as"
+                        + " 100000,1m; not \(String(word).debugDescription).")
+            }
+            return number
+        }.uniqued()
     }
 
     private static func number(_ text: String) -> Int? {

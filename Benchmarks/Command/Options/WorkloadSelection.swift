@@ -30,7 +30,7 @@ struct WorkloadSelection: Sendable {
             let names = workloads.map(\.id) + WorkloadGroup.allCases.map(\.rawValue)
             throw ValidationError(
                 "no workload is called \(pattern.debugDescription)." + suggestion(for: text, among: names)
-                    + " The workloads are: \(workloads.map(\.id).joined(separator: ", ")).")
+                    + " --list shows all; a star stands for any letters, as in get-*.")
         }
         return found
     }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Synchronization
+internal import TidelineSupport
 
 /// The folder in which a run has its databases. It is the run's alone, and what was made in it is removed at the end.
 ///
@@ -100,7 +101,7 @@ public final class BenchmarkFolder: Sendable {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
-            throw BenchmarkError("the folder \(path.debugDescription) cannot be made: \(error.localizedDescription)")
+            throw BenchmarkError("the folder \(path.debugDescription) cannot be made: \(error.reason)")
         }
         return true
     }
@@ -155,7 +156,7 @@ public final class BenchmarkFolder: Sendable {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: path)
         } catch {
-            throw BenchmarkError("the folder \(path.debugDescription) cannot be read: \(error.localizedDescription)")
+            throw BenchmarkError("the folder \(path.debugDescription) cannot be read: \(error.reason)")
         }
     }
 

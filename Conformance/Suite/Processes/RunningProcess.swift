@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TidelineSupport
 
 #if canImport(Darwin)
     internal import Darwin
@@ -32,7 +33,7 @@ internal import Foundation
             process.standardError = FileHandle(forWritingAtPath: errorFile)
             process.terminationHandler = { [ended] _ in ended.signal() }
             do { try process.run() } catch {
-                throw KitError("the process \(executable) cannot be started: \(error.localizedDescription)")
+                throw KitError("the process \(executable) cannot be started: \(error.reason)")
             }
             lines.read(output.fileHandleForReading)
         }

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Synchronization
 internal import TidelineStore
+internal import TidelineSupport
 
 /// One run of one check: its own folder, the stores that it opened there, and what it expects of them.
 final class Trial: Sendable {
@@ -34,7 +35,7 @@ final class Trial: Sendable {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
-            throw KitError("the folder \(path) cannot be made: \(error.localizedDescription)")
+            throw KitError("the folder \(path) cannot be made: \(error.reason)")
         }
         return path
     }

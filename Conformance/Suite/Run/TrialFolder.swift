@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TidelineSupport
 
 /// An empty folder for one trial.
 package struct TrialFolder: Sendable {
@@ -11,7 +12,7 @@ package struct TrialFolder: Sendable {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
-            throw KitError("the folder \(path) cannot be made: \(error.localizedDescription)")
+            throw KitError("the folder \(path) cannot be made: \(error.reason)")
         }
     }
 

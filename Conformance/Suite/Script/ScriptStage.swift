@@ -1,5 +1,6 @@
 internal import Foundation
 internal import TidelineStore
+internal import TidelineSupport
 
 /// Where scripts are carried out: a store of one kind, empty for each.
 struct ScriptStage: Sendable {
@@ -36,7 +37,7 @@ struct ScriptStage: Sendable {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
-            throw KitError("the folder \(path) cannot be made: \(error.localizedDescription)")
+            throw KitError("the folder \(path) cannot be made: \(error.reason)")
         }
         defer { try? FileManager.default.removeItem(atPath: path) }
         return try body(path)

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Testing
 import TidelineBenchmark
 
@@ -6,10 +7,10 @@ import TidelineBenchmark
 @Suite("What the benchmark's command is asked for")
 struct BenchOptionTests {
     @Test("Numbers of rows have k and m, and each counts once")
-    func rows() {
-        #expect(RowCounts(argument: "100000,1m,20K,1000k")?.numbers == [100_000, 1_000_000, 20_000])
+    func rows() throws {
+        try #expect(RowCounts(argument: "100000,1m,20K,1000k").numbers == [100_000, 1_000_000, 20_000])
         for text in ["", ",", "x", "k", "1.5m", "-1", "99", "100000001", "101m", "1g"] {
-            #expect(RowCounts(argument: text) == nil, "\(text)")
+            #expect(throws: ValidationError.self, "\(text)") { try RowCounts(argument: text) }
         }
     }
 

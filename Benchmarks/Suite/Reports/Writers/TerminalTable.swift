@@ -36,7 +36,7 @@ struct TerminalTable {
 
     private func heading(_ labels: [String]) -> [Line] {
         let names = columns.enumerated().map { index, column in
-            Escape.line(column.name).replacing(",", with: ", ").wrapped(to: max(labels[index].count, 14))
+            Escape.line(column.name).replacing(",", with: ", ").wrapped(to: max(labels[index].count, 17))
         }
         let height = names.map(\.count).max() ?? 0
         let lines = (0..<height).map { place in

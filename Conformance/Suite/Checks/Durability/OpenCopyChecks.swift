@@ -1,5 +1,6 @@
 internal import Foundation
 internal import TidelineStore
+internal import TidelineSupport
 
 extension Check {
     /// What is in the files while the store is open: what a death at this moment would leave. They need no second process.
@@ -99,7 +100,7 @@ extension Trial {
         } catch let error as KitError {
             throw error
         } catch {
-            throw KitError("the store's files cannot be copied: \(error.localizedDescription)")
+            throw KitError("the store's files cannot be copied: \(error.reason)")
         }
     }
 

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import TidelineStore
+internal import TidelineSupport
 
 extension Check {
     /// Stores that earlier releases made.
@@ -62,7 +63,7 @@ extension Trial {
     fileprivate func openFixture(_ format: String) throws -> TracedStore {
         let source = "\(harness.fixtures ?? "")/\(format)"
         do { try FileManager.default.copyItem(atPath: source, toPath: "\(directory)/\(format)") } catch {
-            throw KitError("the store \(source) cannot be copied: \(error.localizedDescription)")
+            throw KitError("the store \(source) cannot be copied: \(error.reason)")
         }
         return try open(format)
     }
