@@ -4,6 +4,8 @@ internal import TidelineBenchmark
 struct CountedWork: Sendable {
     /// The workload's id, which is also the name in the table and in the record.
     let id: String
+    /// Who does it.
+    var field = Workload.Field.databases
 
     static let all: [CountedWork] = [
         CountedWork(id: "upsert-packed"),
@@ -21,6 +23,8 @@ struct CountedWork: Sendable {
         CountedWork(id: "count-index"),
         CountedWork(id: "count-plain"),
         CountedWork(id: "delete-ids"),
+        CountedWork(id: "pull-replay-1000x1"),
+        CountedWork(id: "json-parse", field: .json),
     ]
 }
 

@@ -9,11 +9,13 @@ internal import TidelineSQLite
 struct ProbeSubject: Sendable {
     /// The name in the table and in the record: a baseline's is its store's with `-c`.
     let id: String
+    /// Which works are its.
+    var field = Workload.Field.databases
     /// Makes it.
     let make: @Sendable () throws -> BenchmarkSubject
 
-    /// Every store, each with the baseline of its engine behind it. All have the same durability.
-    static let all = stores.flatMap { [$0] + baselines(of: $0.id) }
+    /// Every store, each with the baseline of its engine behind it, all of the same durability; then the readers of JSON.
+    static let all = stores.flatMap { [$0] + baselines(of: $0.id) } + parsers
 
     private static let stores: [ProbeSubject] = [
         ProbeSubject(id: "sqlite") {
@@ -27,6 +29,11 @@ struct ProbeSubject: Sendable {
             try BenchmarkStore { try LevelDBStore(path: $0 + "/store.leveldb") }.makeSubject()
         },
         ProbeSubject(id: "memory") { try BenchmarkStore { _ in try MemoryStore() }.makeSubject() },
+    ]
+
+    private static let parsers: [ProbeSubject] = [
+        ProbeSubject(id: "json", field: .json) { JSONSubjects.tideline },
+        ProbeSubject(id: "json-c", field: .json) { Baselines.json },
     ]
 
     private static func baselines(of engine: String) -> [ProbeSubject] {

@@ -7,10 +7,15 @@ public enum JSONSubjects {
     /// Tideline's, and Foundation's two.
     public static var all: [BenchmarkSubject] {
         [
-            subject("Tideline", .store) { try PackedJSONReader(PageParser(schema: $0.schema)) },
+            tideline,
             subject("JSONSerialization", .other) { DictionaryJSONReader($0) },
             subject("JSONDecoder", .other) { try CodableJSONReader($0) },
         ]
+    }
+
+    /// Tideline's parser.
+    public static let tideline = subject("Tideline", .store) {
+        try PackedJSONReader(PageParser(schema: $0.schema))
     }
 
     private static func subject(
