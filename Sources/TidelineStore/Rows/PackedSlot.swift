@@ -82,22 +82,23 @@ package struct RowPacking {
     private static func pack<Offset: FixedWidthInteger>(
         _ slots: UnsafeBufferPointer<PackedSlot>, as type: Offset.Type, into room: UnsafeMutableRawBufferPointer
     ) {
-        let ends = RowFormat.headerSize + slots.count
-        let payload = ends + slots.count * MemoryLayout<Offset>.size
+        guard let row = room.baseAddress else { return }
+        let tags = row + RowFormat.headerSize
+        let ends = tags + slots.count
+        var value = ends + slots.count * MemoryLayout<Offset>.size
         var end = 0
         for index in 0..<slots.count {
             let slot = slots[index]
-            room[RowFormat.headerSize + index] = slot.tag.rawValue
+            (tags + index).storeBytes(of: slot.tag.rawValue, as: UInt8.self)
             if let base = slot.base {
-                UnsafeMutableRawBufferPointer(rebasing: room[(payload + end)...])
-                    .copyMemory(from: UnsafeRawBufferPointer(start: base, count: slot.count))
+                value.copyMemory(from: base, byteCount: slot.count)
             } else if slot.count > 0 {
-                room.storeBytes(of: slot.word.littleEndian, toByteOffset: payload + end, as: UInt64.self)
+                value.storeBytes(of: slot.word.littleEndian, as: UInt64.self)
             }
-            end += slot.count
-            room.storeBytes(
-                of: Offset(truncatingIfNeeded: end).littleEndian,
-                toByteOffset: ends + index * MemoryLayout<Offset>.size, as: Offset.self)
+            value += slot.count
+            end &+= slot.count
+            (ends + index * MemoryLayout<Offset>.size)
+                .storeBytes(of: Offset(truncatingIfNeeded: end).littleEndian, as: Offset.self)
         }
     }
 }

@@ -98,22 +98,29 @@ extension Timestamp {
 
     /// The instant with these parts in UTC, or nil when a part is out of its range (the 30th of February, hour 24).
     public init?(_ parts: TimestampParts) {
-        guard (1...9999).contains(parts.year), (1...12).contains(parts.month),
-            parts.day >= 1, parts.day <= Self.days(inMonth: parts.month, of: parts.year),
+        guard let day = Self.day(year: parts.year, month: parts.month, day: parts.day),
             (0...23).contains(parts.hour), (0...59).contains(parts.minute), (0...59).contains(parts.second),
             (0...9_999_999).contains(parts.fraction)
         else { return nil }
-        let year = parts.month <= 2 ? parts.year - 1 : parts.year
-        let era = year / 400
-        let yearOfEra = year - era * 400
-        let dayOfYear = (153 * (parts.month + (parts.month > 2 ? -3 : 9)) + 2) / 5 + parts.day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        let day = Int64(era * 146_097 + dayOfEra - 719_468)
         let second = day * 86_400 + Int64(parts.hour * 3600 + parts.minute * 60 + parts.second)
         ticks = second * Self.ticksPerSecond + Int64(parts.fraction)
     }
 
-    static func days(inMonth month: Int, of year: Int) -> Int {
+    /// The days from 1970-01-01 to a date, or nil when there is no such date in the years 1 to 9999.
+    @inlinable
+    package static func day(year: Int, month: Int, day: Int) -> Int64? {
+        guard year >= 1, year <= 9999, month >= 1, month <= 12, day >= 1,
+            day <= 28 || day <= days(inMonth: month, of: year)
+        else { return nil }
+        // Years begin in March, so that a leap day is a year's last; after Howard Hinnant, as above.
+        let shiftedYear = month <= 2 ? year &- 1 : year
+        let dayOfYear = (153 &* (month &+ (month > 2 ? -3 : 9)) &+ 2) / 5 &+ day &- 1
+        let leapDays = shiftedYear / 4 &- shiftedYear / 100 &+ shiftedYear / 400
+        return Int64(shiftedYear &* 365 &+ leapDays &+ dayOfYear &- 719_468)
+    }
+
+    @inlinable
+    package static func days(inMonth month: Int, of year: Int) -> Int {
         switch month {
         case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
         case 4, 6, 9, 11: 30

@@ -68,14 +68,17 @@ private let powersOfTen: [Double] = [
     1e21, 1e22,
 ]
 
-/// A number of at most eighteen digits without an exponent: `mantissa` / 10^`fractionDigits`.
+/// A number of at most nineteen digits without an exponent: `mantissa` / 10^`fractionDigits`.
 struct ShortNumber {
-    var mantissa: Int64
+    var mantissa: UInt64
     var fractionDigits: Int
     var isNegative: Bool
 
-    /// The value if it is written as a whole number.
-    var int: Int64? { fractionDigits == 0 ? (isNegative ? -mantissa : mantissa) : nil }
+    /// The value if it is written as a whole number and fits 64 bits.
+    var int: Int64? {
+        guard fractionDigits == 0, mantissa <= UInt64(Int64.max) else { return nil }
+        return isNegative ? -Int64(mantissa) : Int64(mantissa)
+    }
 
     /// The nearest double, when two exact ones make it.
     var double: Double? {
@@ -93,7 +96,7 @@ extension JSONScanner {
         let isNegative = offset < bytes.count && bytes[offset] == UInt8(ascii: "-")
         if isNegative { offset += 1 }
         let first = offset
-        var mantissa: Int64 = 0
+        var mantissa: UInt64 = 0
         skipDigits(from: &offset, into: &mantissa)
         // No digit or a leading zero: the general way says what is wrong.
         guard offset > first, offset == first + 1 || bytes[first] != 0x30 else { return nil }
@@ -107,16 +110,24 @@ extension JSONScanner {
             digits += fractionDigits
             guard fractionDigits > 0 else { return nil }
         }
-        guard digits <= 18, offset < bytes.count, bytes[offset] | 0x20 != UInt8(ascii: "e") else { return nil }
+        guard digits <= 19, offset < bytes.count, bytes[offset] | 0x20 != UInt8(ascii: "e") else { return nil }
         position = offset
         return ShortNumber(mantissa: mantissa, fractionDigits: fractionDigits, isNegative: isNegative)
     }
 
-    /// Eighteen digits fit a mantissa; of more the caller takes none.
+    /// Nineteen digits fit a mantissa; of more the caller takes none.
+    ///
+    /// Unsafe pointers: eight bytes are loaded where at least eight are left.
     @inline(__always)
-    private func skipDigits(from offset: inout Int, into mantissa: inout Int64) {
+    private func skipDigits(from offset: inout Int, into mantissa: inout UInt64) {
+        while bytes.count - offset >= 8 {
+            let run = DigitRun(bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            mantissa = mantissa &* run.scale &+ run.value
+            offset += run.count
+            if run.count < 8 { return }
+        }
         while offset < bytes.count, bytes[offset] &- 0x30 < 10 {
-            mantissa = mantissa &* 10 &+ Int64(bytes[offset] &- 0x30)
+            mantissa = mantissa &* 10 &+ UInt64(bytes[offset] &- 0x30)
             offset += 1
         }
     }

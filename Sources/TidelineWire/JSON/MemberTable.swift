@@ -1,6 +1,7 @@
 internal import TidelineStore
 
-/// What the name of a row's member stands for: a position in the shape, or one of the numbers after those.
+/// What the name of a row's member stands for: a position in the shape, or one of the numbers after those. The last ones,
+/// from that of all unknown names on, are of names that the table does not define.
 typealias Member = Int
 
 /// The members of a row's JSON object, and a quick test for the one that is expected next.
@@ -9,7 +10,7 @@ struct MemberTable: Sendable {
     private var patterns: [Pattern] = []
 
     /// The bytes `"name":` as two words, filled up with zeros, with masks for the bytes that count.
-    private struct Pattern {
+    private struct Pattern: Equatable {
         /// 0 for a name that is only ever found the general way.
         var length = 0
         var first: UInt64 = 0
@@ -22,18 +23,22 @@ struct MemberTable: Sendable {
     let id: Member
     /// The number for `deleted` where the shape has no such column.
     let deleted: Member
-    /// The number for all other names.
-    let unknown: Member
     /// The number for what comes before the first member.
     let start: Member
+    /// The number for all other names but those learned, which have the numbers behind it.
+    let unknown: Member
+
+    /// How many names are learned: more than a server adds to the columns of a table.
+    private static let mostLearned = 16
 
     init(shape: RowShape) {
         self.shape = shape
         id = shape.count
         deleted = shape.count + 1
-        unknown = shape.count + 2
-        start = shape.count + 3
-        patterns = (shape.columns.map(\.name) + ["id", "deleted"]).map(Self.pattern)
+        start = shape.count + 2
+        unknown = shape.count + 3
+        patterns = (shape.columns.map(\.name) + ["id", "deleted"]).map { Self.pattern(of: Array($0.utf8)) }
+        patterns += [Pattern(), Pattern()]
         // Where the shape has the column, its name stands for that and nothing else.
         if shape.index(of: "deleted") != nil { patterns[deleted] = Pattern() }
     }
@@ -62,11 +67,22 @@ struct MemberTable: Sendable {
         return name.elementsEqual("deleted".utf8) ? deleted : unknown
     }
 
-    private static func pattern(of name: String) -> Pattern {
-        let bytes = Array("\"\(name)\":".utf8)
+    /// A number for a name that the table does not define, given without its quotes, so that it is expected from now on
+    /// as one that it does: for a few short ones; for all others ``unknown``.
+    mutating func learn(_ name: UnsafeRawBufferPointer) -> Member {
+        let pattern = Self.pattern(of: Array(name))
+        guard pattern.length > 0 else { return unknown }
+        if let member = patterns[unknown...].firstIndex(of: pattern) { return member }
+        guard patterns.count <= unknown + Self.mostLearned else { return unknown }
+        patterns.append(pattern)
+        return patterns.count - 1
+    }
+
+    private static func pattern(of name: [UInt8]) -> Pattern {
+        let bytes = [UInt8(ascii: "\"")] + name + [UInt8(ascii: "\""), UInt8(ascii: ":")]
         // Names of up to thirteen bytes. Not one with a quote or a backslash in it: its bytes could be those of
         // several tokens.
-        let isPlain = name.utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+        let isPlain = name.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
         guard bytes.count <= 16, isPlain else { return Pattern() }
         func word(_ bytes: some Sequence<UInt8>) -> UInt64 {
             let word = bytes.prefix(8).reversed().reduce(0 as UInt64) { $0 << 8 | UInt64($1) }

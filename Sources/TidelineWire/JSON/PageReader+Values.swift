@@ -37,7 +37,7 @@ extension PageReader {
     }
 
     private mutating func readTimestamp(_ column: Int) throws(JSONFault) {
-        if let (timestamp, end) = timestamps.read(scanner.bytes, at: scanner.position) {
+        if let (timestamp, end) = TimestampReader.read(scanner.bytes, at: scanner.position) {
             scanner.position = end
             values.set(UInt64(bitPattern: timestamp.ticks), as: .timestamp, at: column)
             return

@@ -3,13 +3,12 @@ internal import TidelineStore
 /// Reads one answer: rows from JSON straight into a batch, without a dictionary, and without a `String` per value.
 struct PageReader: ~Copyable {
     var scanner: JSONScanner
-    private let members: MemberTable
+    private var members: MemberTable
     let types: [ColumnType]
     let idType: IDType
     private(set) var ids: IDSet
     /// Which member came after which in the rows before: servers send the same order in every row.
     private var successors: [Member]
-    var timestamps = TimestampReader()
     /// The values of the row under way, and what is known of it beside.
     var values: StagedRow
     var row = RowState()
@@ -161,7 +160,11 @@ struct PageReader: ~Copyable {
     private mutating func readName(after previous: Member) throws(JSONFault) -> Member {
         let name = try scanner.name()
         let guess = successors[previous]
-        let member = scanner.withContent(of: name) { [members] in members.member(named: $0, guess: guess) }
+        var member = scanner.withContent(of: name) { [members] in members.member(named: $0, guess: guess) }
+        if member == members.unknown, !name.hasEscapes {
+            member = members.learn(scanner.slice(name.start, name.end))
+            if member == successors.count { successors.append(0) }
+        }
         successors[previous] = member
         return member
     }

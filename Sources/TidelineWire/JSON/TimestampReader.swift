@@ -1,20 +1,7 @@
 internal import TidelineStore
 
 /// Reads timestamps in the form in which servers write nearly all, `YYYY-MM-DDThh:mm:ss[.f]Z`.
-///
-/// Those of one answer fall on few days: a date is computed once as long as it is remembered.
-struct TimestampReader {
-    /// The days last computed, each in the place that its hash says.
-    private var days = Array(repeating: Day(), count: 64)
-
-    private struct Day {
-        /// The bytes `YYYY-MM-DD` as two words.
-        var head: UInt64 = 0
-        var tail: UInt16 = 0
-        /// The first tick.
-        var start: Int64 = 0
-    }
-
+enum TimestampReader {
     /// The longest text of the form with its quotes.
     private static let maximumLength = 30
 
@@ -23,41 +10,45 @@ struct TimestampReader {
     ///
     /// Unsafe pointers: as many bytes are left as the longest text of the form has; no load goes past those.
     @inline(__always)
-    mutating func read(_ bytes: ByteView, at start: Int) -> (timestamp: Timestamp, end: Int)? {
-        guard bytes.count - start >= Self.maximumLength, bytes[start + 11] == UInt8(ascii: "T"),
-            let time = Self.timeOfDay(bytes.loadUnaligned(fromByteOffset: start + 12, as: UInt64.self)),
-            let (fraction, end) = Self.fraction(bytes, at: start + 20),
-            let midnight = startOfDay(bytes, at: start + 1),
-            let timestamp = Timestamp(ticks: midnight + time + fraction)
+    static func read(_ bytes: ByteView, at start: Int) -> (timestamp: Timestamp, end: Int)? {
+        guard bytes.count - start >= maximumLength, bytes[start + 11] == UInt8(ascii: "T"),
+            let day = day(
+                bytes.loadUnaligned(fromByteOffset: start + 1, as: UInt64.self),
+                bytes.loadUnaligned(fromByteOffset: start + 9, as: UInt16.self)),
+            let time = timeOfDay(bytes.loadUnaligned(fromByteOffset: start + 12, as: UInt64.self)),
+            let (fraction, end) = fraction(bytes, at: start + 20),
+            let timestamp = Timestamp(ticks: (day &* 86_400 &+ time) &* Timestamp.ticksPerSecond &+ fraction)
         else { return nil }
         return (timestamp, end)
     }
 
-    /// The first tick of the day `YYYY-MM-DD` at `start`.
+    /// The days since 1970 of the bytes `YYYY-MM-` and `DD`.
     @inline(__always)
-    private mutating func startOfDay(_ bytes: ByteView, at start: Int) -> Int64? {
-        let head = bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)
-        let tail = bytes.loadUnaligned(fromByteOffset: start + 8, as: UInt16.self)
-        let place = Int(((head ^ UInt64(tail) << 32) &* 0x9E37_79B9_7F4A_7C15) >> 58)
-        let day = days[place]
-        if day.head == head, day.tail == tail { return day.start }
-        // Also checks the date, so that only a good one is remembered.
-        guard let midnight = Timestamp(utf8: bytes.slice(start, start + 10)) else { return nil }
-        days[place] = Day(head: head, tail: tail, start: midnight.ticks)
-        return midnight.ticks
+    private static func day(_ head: UInt64, _ tail: UInt16) -> Int64? {
+        // Digits become their values, of which none may be past nine, and hyphens zero, which nothing else becomes.
+        let parts = UInt64(littleEndian: head) ^ 0x2D30_302D_3030_3030
+        let last = UInt16(littleEndian: tail) ^ 0x3030
+        let tooLarge = (parts &+ 0x7F76_767F_7676_7676 | parts) & 0x8080_8080_8080_8080
+        let lastTooLarge = (last &+ 0x7676 | last) & 0x8080
+        guard tooLarge == 0, lastTooLarge == 0 else { return nil }
+        return Timestamp.day(
+            year: number(parts) &* 100 &+ number(parts >> 16), month: number(parts >> 40),
+            day: number(UInt64(last)))
     }
 
-    /// The ticks since midnight that the eight bytes `hh:mm:ss` name.
+    /// The number that two digits make, the first of which is the lowest byte.
+    @inline(__always)
+    private static func number(_ digits: UInt64) -> Int { Int(digits & 0xFF) &* 10 &+ Int(digits >> 8 & 0xFF) }
+
+    /// The seconds since midnight that the eight bytes `hh:mm:ss` name.
     @inline(__always)
     private static func timeOfDay(_ text: UInt64) -> Int64? {
-        // Digits become their values, of which none may be past nine, and colons zero, which nothing else becomes.
+        // As the day's.
         let parts = UInt64(littleEndian: text) ^ 0x3030_3A30_303A_3030
         let tooLarge = (parts &+ 0x7676_7F76_767F_7676 | parts) & 0x8080_8080_8080_8080
-        let hour = Int64(parts & 0xFF) &* 10 &+ Int64(parts >> 8 & 0xFF)
-        let minute = Int64(parts >> 24 & 0xFF) &* 10 &+ Int64(parts >> 32 & 0xFF)
-        let second = Int64(parts >> 48 & 0xFF) &* 10 &+ Int64(parts >> 56)
+        let (hour, minute, second) = (number(parts), number(parts >> 24), number(parts >> 48))
         guard tooLarge == 0, hour < 24, minute < 60, second < 60 else { return nil }
-        return (hour &* 3600 &+ minute &* 60 &+ second) &* Timestamp.ticksPerSecond
+        return Int64(hour &* 3600 &+ minute &* 60 &+ second)
     }
 
     /// The ticks that `[.f]Z"` at `start` names, with one to seven digits, and the offset behind it.
@@ -66,14 +57,10 @@ struct TimestampReader {
         var ticks: Int64 = 0
         var position = start
         if bytes[position] == UInt8(ascii: ".") {
-            var unit = Timestamp.ticksPerSecond
-            position += 1
-            while position < start + 8, bytes[position] &- 0x30 < 10 {
-                unit /= 10
-                ticks &+= Int64(bytes[position] &- 0x30) &* unit
-                position += 1
-            }
-            guard position > start + 1 else { return nil }
+            let run = DigitRun(bytes.loadUnaligned(fromByteOffset: start + 1, as: UInt64.self))
+            guard run.count > 0, run.count < 8 else { return nil }
+            ticks = Int64(run.value &* DigitRun.powersOfTen[7 - run.count])
+            position += 1 + run.count
         }
         guard bytes[position] == UInt8(ascii: "Z"), bytes[position + 1] == UInt8(ascii: "\"") else { return nil }
         return (ticks, position + 2)
