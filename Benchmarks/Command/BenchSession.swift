@@ -31,6 +31,7 @@ struct BenchSession: Sendable {
             var run = BenchmarkRun(settings, subjects: choice.subjects, folder: main)
             run.folders = choice.directories.compactMapValues { others[$0] }
             run.workloads = { rows in selection.chosen(Workload.all(settings, rows: rows)) }
+            run.removeIdleSubjects()
             self.run = run
             do { try run.confirmRoom() } catch {
                 for folder in folders { folder.end() }

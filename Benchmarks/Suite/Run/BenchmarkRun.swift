@@ -29,6 +29,12 @@ public struct BenchmarkRun: Sendable {
         workloads = { rows in Workload.all(settings, rows: rows).filter { $0.isQuick || !settings.isQuick } }
     }
 
+    /// Leaves out subjects that none of the workloads is for, so that a report does not tell of them.
+    public mutating func removeIdleSubjects() {
+        let fields = Set(settings.rows.flatMap(workloads).map(\.field))
+        subjects.removeAll { !fields.contains($0.field) }
+    }
+
     /// Finds out whether the disk has room for it.
     /// - Throws: ``BenchmarkError`` when it has not.
     public func confirmRoom() throws {

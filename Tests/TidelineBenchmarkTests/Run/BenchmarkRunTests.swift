@@ -141,6 +141,13 @@ struct BenchmarkRunTests {
         #expect(report.results.map { $0.subjects.map(\.subject) } == [["a"], ["json"]])
     }
 
+    @Test("Who has nothing to do is not told of")
+    func idle() throws {
+        var idle = try TestRun(plain("a") + [recordingSubject("json", log, field: .json)], [.test()])
+        idle.run.removeIdleSubjects()
+        #expect(idle.report().subjects.map(\.name) == ["a"])
+    }
+
     @Test(
         "A loaded database is filled once and used by all that begin so; its size is told when nobody needs it any more"
     )
