@@ -57,6 +57,7 @@ public final class LMDBTransaction: KeyValueTransaction {
 
     /// A transaction has the number that its commit will have.
     public var commitNumber: UInt64? { UInt64(truncatingIfNeeded: identifier - 1) }
+    public var ownCommitNumber: UInt64? { UInt64(truncatingIfNeeded: identifier) }
 
     public func get<T>(
         _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T

@@ -61,9 +61,7 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     public func write<T>(_ body: (OverlayTransaction<LevelDBSnapshot>) throws -> T) throws -> T {
         let database = try gate.enterForWriting()
         defer { gate.leave() }
-        let snapshot = LevelDBSnapshot(of: database)
-        defer { snapshot.end() }
-        let transaction = OverlayTransaction(over: snapshot)
+        let transaction = OverlayTransaction(over: LevelDBSnapshot(writingTo: database))
         let result = try body(transaction)
         if !transaction.isEmpty { try commit(transaction, to: database) }
         return result
@@ -72,7 +70,7 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     private func commit(_ transaction: OverlayTransaction<LevelDBSnapshot>, to database: Database) throws {
         try batch.withLock { batch in
             defer { batch.clear() }
-            try transaction.forEachChange { key, value in
+            try transaction.forEachChangeUnordered { key, value in
                 if let value { try batch.put(key, value) } else { batch.delete(key) }
             }
             try write(batch, to: database)

@@ -4,12 +4,13 @@ public import TidelineStore
 
 /// The commits made before a read or write began; see ``KeyValueSnapshot``.
 ///
-/// Valid within the body it was passed to.
+/// Valid within the body it was passed to. What a write reads is the database as it is: nobody else writes meanwhile.
 public struct LevelDBSnapshot: KeyValueSnapshot {
     /// How many keys of a scan fill the cache.
     private static let cachedKeys = 64
 
     private let database: Database
+    /// Nil for a write's.
     private let snapshot: OpaquePointer?
     private let lookingUp: OpaquePointer?
     private let scanning: OpaquePointer?
@@ -21,14 +22,23 @@ public struct LevelDBSnapshot: KeyValueSnapshot {
         scanning = Self.makeOptions(snapshot, fillsCache: false)
     }
 
+    /// What is committed, for a write: the caller sees to it that there is no other.
+    init(writingTo database: Database) {
+        self.database = database
+        snapshot = nil
+        lookingUp = database.lookingUp
+        scanning = database.scanning
+    }
+
     /// Lets go of it. It must not be used afterwards.
     func end() {
+        guard let snapshot else { return }
         leveldb_readoptions_destroy(lookingUp)
         leveldb_readoptions_destroy(scanning)
         leveldb_release_snapshot(database.handle, snapshot)
     }
 
-    private static func makeOptions(_ snapshot: OpaquePointer?, fillsCache: Bool) -> OpaquePointer? {
+    static func makeOptions(_ snapshot: OpaquePointer?, fillsCache: Bool) -> OpaquePointer? {
         let options = leveldb_readoptions_create()
         leveldb_readoptions_set_snapshot(options, snapshot)
         leveldb_readoptions_set_verify_checksums(options, 1)

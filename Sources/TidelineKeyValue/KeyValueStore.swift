@@ -92,12 +92,13 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     public func define(_ tables: [TableSchema]) throws {
         // Most often there is nothing to do, and that needs no lock.
         guard try !read({ try SchemaPlan(defining: tables, over: $0.session.catalog) }).isEmpty else { return }
-        _ = try transaction { session in
+        var changed: Catalog?
+        try transaction { session in
             definitions.withLock { $0.beginChange() }
             let plan = try SchemaPlan(defining: tables, over: session.catalog)
-            return try plan.isEmpty ? session.catalog : session.store().apply(plan, to: session.catalog)
-        } ended: { changed in
-            definitions.withLock { $0.endChange(changed) }
+            changed = try plan.isEmpty ? session.catalog : session.store().apply(plan, to: session.catalog)
+        } ended: { isCommitted in
+            definitions.withLock { $0.endChange(isCommitted ? changed : nil) }
         }
     }
 
@@ -109,6 +110,8 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         try transaction { session in
             let store = try session.store()
             for table in session.catalog.all { try store.rebuildIndexes(of: table) }
+        } ended: { _ in
+            definitions.withLock { $0.forgetRowCounts() }
         }
     }
 
@@ -134,14 +137,18 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     }
 
     public func write<T>(_ body: (KeyValueStoreWriter<Engine.Transaction>) throws -> T) throws -> T {
-        try transaction { try body(KeyValueStoreWriter(session: $0)) }
+        try transaction { session in
+            try body(KeyValueStoreWriter(session: session))
+        } ended: { isCommitted in
+            if !isCommitted { definitions.withLock { $0.forgetRowCounts() } }
+        }
     }
 
     /// Runs a transaction.
     ///
-    /// - Parameter ended: Called before another transaction may begin, with the result if it was committed.
+    /// - Parameter ended: Called before another transaction may begin, with whether it was committed.
     private func transaction<T>(
-        _ body: (Session) throws -> T, ended: (T?) -> Void = { _ in }
+        _ body: (Session) throws -> T, ended: (_ isCommitted: Bool) -> Void
     ) throws -> T {
         try checkCancellation()
         try gate.beginWrite()
@@ -152,18 +159,25 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
             throw StoreError(
                 .readOnly, "the store was opened for reading only; open it without that to write", path: engine.path)
         }
-        var committed: T?
-        defer { ended(committed) }
+        var isCommitted = false
+        defer { ended(isCommitted) }
+        var outcome: TransactionOutcome?
         let known = definitions.withLock { $0 }
         let result = try engine.write { transaction in
             let map = KeyMap(transaction, longKeys)
-            let session = Session(writing: map, try catalog(in: map, transaction.commitNumber, known))
+            let catalog = try catalog(in: map, transaction.commitNumber, known)
+            let rowCounts = known.rowCounts(after: transaction.commitNumber, isShared: sharesFilesWithProcesses)
+            let session = Session(writing: map, catalog, rowCounts)
             defer { session.end() }
             let result = try body(session)
             try session.finish()
+            outcome = TransactionOutcome(
+                catalog: catalog, commit: session.hasChanges ? transaction.ownCommitNumber : nil,
+                rowCounts: session.rowCounts)
             return result
         }
-        committed = result
+        isCommitted = true
+        if let outcome { definitions.withLock { $0.learn(outcome) } }
         return result
     }
 
@@ -185,39 +199,5 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         let catalog = known.catalog.generation == generation ? known.catalog : try keys.catalog()
         definitions.withLock { $0.learn(catalog, at: commit) }
         return catalog
-    }
-}
-
-/// The definitions that are known, and whether they may be changing right now.
-private struct Definitions {
-    private(set) var catalog: Catalog
-    private(set) var isChanging = false
-    /// The number of a commit as of which the catalog is known to be this one.
-    private(set) var commit: UInt64?
-    /// Grows whenever a change of definitions begins or ends.
-    private(set) var changes = 0
-
-    init(catalog: Catalog) { self.catalog = catalog }
-
-    mutating func beginChange() {
-        isChanging = true
-        changes += 1
-    }
-
-    /// - Parameter changed: The new definitions, nil when nothing came of the change.
-    mutating func endChange(_ changed: Catalog?) {
-        isChanging = false
-        changes += 1
-        if let changed {
-            catalog = changed
-            commit = nil
-        }
-    }
-
-    /// Takes up definitions that were read from the engine as of a commit.
-    mutating func learn(_ loaded: Catalog, at commit: UInt64?) {
-        guard catalog.generation <= loaded.generation else { return }
-        if catalog.generation < loaded.generation { catalog = loaded }
-        self.commit = commit
     }
 }

@@ -10,6 +10,9 @@ final class Database: @unchecked Sendable {
     let handle: OpaquePointer
     private let options: NativeOptions
     private let writing: OpaquePointer?
+    /// For reading what is committed last, as ``LevelDBSnapshot`` reads.
+    let lookingUp: OpaquePointer?
+    let scanning: OpaquePointer?
 
     /// Opens the database in a folder that was checked and is locked by this process.
     init(_ path: String, _ options: LevelDBOptions, createsIfMissing: Bool) throws(StoreError) {
@@ -26,6 +29,8 @@ final class Database: @unchecked Sendable {
         self.options = native
         writing = leveldb_writeoptions_create()
         leveldb_writeoptions_set_sync(writing, options.durability == .full ? 1 : 0)
+        lookingUp = LevelDBSnapshot.makeOptions(nil, fillsCache: true)
+        scanning = LevelDBSnapshot.makeOptions(nil, fillsCache: false)
     }
 
     /// Commits the changes of a batch, all or none.
@@ -42,6 +47,8 @@ final class Database: @unchecked Sendable {
     func close() {
         leveldb_close(handle)
         leveldb_writeoptions_destroy(writing)
+        leveldb_readoptions_destroy(lookingUp)
+        leveldb_readoptions_destroy(scanning)
         options.destroy()
     }
 }

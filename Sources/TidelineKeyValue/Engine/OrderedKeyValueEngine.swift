@@ -91,6 +91,10 @@ extension KeyValueSnapshot {
 ///
 /// After a call that threw, nothing more is asked of the transaction, and it is dropped.
 public protocol KeyValueTransaction: KeyValueSnapshot {
+    /// The number that ``KeyValueSnapshot/commitNumber`` is once this transaction is committed, should it change something;
+    /// the default is nil, for an engine that does not know it.
+    var ownCommitNumber: UInt64? { get }
+
     /// Stores a value under a key, in the place of one there may be. The bytes are the caller's again after the call.
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws
 
@@ -109,6 +113,8 @@ public protocol KeyValueTransaction: KeyValueSnapshot {
 }
 
 extension KeyValueTransaction {
+    public var ownCommitNumber: UInt64? { nil }
+
     public func insert<T>(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
         orRead existing: (UnsafeRawBufferPointer) throws -> T

@@ -1,53 +1,211 @@
-/// The changes of an ``OverlayTransaction``: a map whose values begin with a mark, for a removed key has none.
-struct OverlayChanges {
+/// The changes of an ``OverlayTransaction``: one behind the other in one stretch of memory, found by the hashes of their
+/// keys, and put in order only for who goes over them in order.
+///
+/// Unsafe pointers: the memory belongs to this one noncopyable value. What is read of it is borrowed until the next change;
+/// places in it come from ``append(_:_:room:)`` alone.
+struct OverlayChanges: ~Copyable {
     /// What became of a key.
     enum Change {
-        case unchanged, removed, stored
+        case unchanged, removed
+        /// Its value is borrowed until the next change.
+        case stored(UnsafeRawBufferPointer)
     }
 
-    private static let removed: UInt8 = 0
-    private static let stored: UInt8 = 1
+    /// Where a change lies in the memory: this, the key, and room for a value.
+    private struct Entry {
+        static let size = 24
+        var keyCount: Int
+        /// The bytes that the value may have without being moved.
+        var room: Int
+        /// The bytes of the value, or one of the marks below.
+        var valueCount: Int
 
-    private(set) var map = OrderedMap()
-    /// Where mark and value are put together, kept so that it is not allocated each time.
-    private var scratch: [UInt8] = []
+        static let removed = -1
+        /// The key was changed again, and its value lies elsewhere.
+        static let moved = -2
 
-    /// The value behind the mark, nil for a removed key.
-    static func value(of marked: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
-        marked.first == stored ? UnsafeRawBufferPointer(rebasing: marked[1...]) : nil
+        /// Where the next one begins.
+        var stride: Int { (Entry.size &+ keyCount &+ room &+ 7) & ~7 }
     }
 
-    /// Calls `body` with the value that was stored under a key, if one was.
-    func read(
-        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
-    ) rethrows -> Change {
-        let change = try map.get(key) { marked -> Change in
-            guard let value = OverlayChanges.value(of: marked) else { return .removed }
-            try body(value)
-            return .stored
+    /// A place in the table of hashes; free when `place` is below zero.
+    private struct Slot {
+        var hash: UInt64
+        var place: Int
+    }
+
+    private var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1024, alignment: 8)
+    private var used = 0
+    /// Open addressing; the number of slots is a power of two, and a quarter of them at least is free.
+    private var slots = OverlayChanges.makeSlots(16)
+    /// How many keys were changed.
+    private(set) var count = 0
+    /// The keys in order, each with the place of its entry; without the entries from `ordered` on.
+    private var order = OrderedMap()
+    private var ordered = 0
+
+    deinit {
+        memory.deallocate()
+        slots.deallocate()
+    }
+
+    // MARK: Reading
+
+    /// What became of a key.
+    func change(of key: UnsafeRawBufferPointer, hash: UInt64) -> Change {
+        let place = slots[slot(of: key, hash)].place
+        return place < 0 ? .unchanged : change(at: place)
+    }
+
+    /// What became of the key of the entry at a place.
+    @inline(__always)
+    func change(at place: Int) -> Change {
+        let entry = entry(at: place)
+        return entry.valueCount < 0 ? .removed : .stored(value(at: place, entry))
+    }
+
+    /// Calls `body` with each key and its value, nil for one that was removed, in the order in which they came.
+    func forEach(
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?) throws -> Void
+    ) rethrows {
+        var place = 0
+        while place < used {
+            let entry = entry(at: place)
+            if entry.valueCount != Entry.moved {
+                try body(key(at: place, entry), entry.valueCount < 0 ? nil : value(at: place, entry))
+            }
+            place &+= entry.stride
         }
-        return change ?? .unchanged
     }
 
-    mutating func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
-        mark(value)
-        scratch.withUnsafeBytes { map.put(key, $0) }
+    /// The changed keys in order, each with the place of its change as ``place(_:)`` reads it.
+    mutating func inOrder() -> OrderedMap {
+        while ordered < used {
+            let entry = entry(at: ordered)
+            if entry.valueCount != Entry.moved {
+                withUnsafeBytes(of: ordered) { order.put(key(at: ordered, entry), $0) }
+            }
+            ordered += entry.stride
+        }
+        return order
     }
 
-    /// Stores a value under a key that was not changed.
-    /// - Returns: Whether it was stored.
-    mutating func insert(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
-        mark(value)
-        return scratch.withUnsafeBytes { map.insert(key, $0) }
+    /// The place that ``inOrder()`` has under a key.
+    static func place(_ bytes: UnsafeRawBufferPointer) -> Int { bytes.loadUnaligned(as: Int.self) }
+
+    // MARK: Changing
+
+    mutating func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, hash: UInt64) {
+        let slot = slot(of: key, hash)
+        let place = slots[slot].place
+        guard place >= 0 else {
+            slots[slot] = Slot(hash: hash, place: append(key, value, room: value.count))
+            return noteAdded()
+        }
+        var entry = entry(at: place)
+        if value.count <= entry.room {
+            entry.valueCount = value.count
+            set(entry, at: place)
+            copy(value, to: place + Entry.size + entry.keyCount)
+        } else {
+            // With room to grow: a value that does so again and again shall not leave its traces behind each time.
+            slots[slot].place = append(key, value, room: max(value.count, entry.room * 2))
+            entry.valueCount = Entry.moved
+            set(entry, at: place)
+        }
     }
 
-    mutating func delete(_ key: UnsafeRawBufferPointer) {
-        withUnsafeBytes(of: OverlayChanges.removed) { map.put(key, $0) }
+    mutating func remove(_ key: UnsafeRawBufferPointer, hash: UInt64) {
+        let slot = slot(of: key, hash)
+        let isNew = slots[slot].place < 0
+        if isNew {
+            let none = UnsafeRawBufferPointer(start: nil, count: 0)
+            slots[slot] = Slot(hash: hash, place: append(key, none, room: 0))
+        }
+        var entry = entry(at: slots[slot].place)
+        entry.valueCount = Entry.removed
+        set(entry, at: slots[slot].place)
+        if isNew { noteAdded() }
     }
 
-    private mutating func mark(_ value: UnsafeRawBufferPointer) {
-        scratch.removeAll(keepingCapacity: true)
-        scratch.append(OverlayChanges.stored)
-        scratch.append(contentsOf: value)
+    /// Adds an entry behind all there are.
+    /// - Returns: Its place.
+    private mutating func append(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, room: Int
+    ) -> Int {
+        let place = used
+        let entry = Entry(keyCount: key.count, room: room, valueCount: value.count)
+        used += entry.stride
+        if used > memory.count { growMemory() }
+        set(entry, at: place)
+        copy(key, to: place + Entry.size)
+        copy(value, to: place + Entry.size + key.count)
+        return place
+    }
+
+    private mutating func growMemory() {
+        let grown = UnsafeMutableRawBufferPointer.allocate(byteCount: max(used, memory.count * 2), alignment: 8)
+        grown.copyMemory(from: UnsafeRawBufferPointer(memory))
+        memory.deallocate()
+        memory = grown
+    }
+
+    private mutating func noteAdded() {
+        count += 1
+        if count > slots.count / 4 * 3 { growSlots() }
+    }
+
+    private mutating func growSlots() {
+        let old = slots
+        slots = Self.makeSlots(old.count * 4)
+        for slot in old where slot.place >= 0 {
+            var index = first(slot.hash)
+            while slots[index].place >= 0 { index = next(index) }
+            slots[index] = slot
+        }
+        old.deallocate()
+    }
+
+    // MARK: Memory
+
+    private static func makeSlots(_ count: Int) -> UnsafeMutableBufferPointer<Slot> {
+        let slots = UnsafeMutableBufferPointer<Slot>.allocate(capacity: count)
+        slots.initialize(repeating: Slot(hash: 0, place: -1))
+        return slots
+    }
+
+    /// The slot of a key, or the free one that it can have.
+    private func slot(of key: UnsafeRawBufferPointer, _ hash: UInt64) -> Int {
+        var index = first(hash)
+        while slots[index].place >= 0 {
+            let slot = slots[index]
+            if slot.hash == hash, self.key(at: slot.place, entry(at: slot.place)).compare(key) == 0 { return index }
+            index = next(index)
+        }
+        return index
+    }
+
+    private func first(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash) & (slots.count &- 1) }
+    private func next(_ index: Int) -> Int { (index &+ 1) & (slots.count &- 1) }
+
+    private func entry(at place: Int) -> Entry { memory.load(fromByteOffset: place, as: Entry.self) }
+    private func set(_ entry: Entry, at place: Int) {
+        memory.storeBytes(of: entry, toByteOffset: place, as: Entry.self)
+    }
+
+    private func copy(_ bytes: UnsafeRawBufferPointer, to place: Int) {
+        UnsafeMutableRawBufferPointer(rebasing: memory[place...]).copyMemory(from: bytes)
+    }
+
+    private func key(at place: Int, _ entry: Entry) -> UnsafeRawBufferPointer {
+        bytes(place &+ Entry.size, entry.keyCount)
+    }
+
+    private func value(at place: Int, _ entry: Entry) -> UnsafeRawBufferPointer {
+        bytes(place &+ Entry.size &+ entry.keyCount, entry.valueCount)
+    }
+
+    private func bytes(_ place: Int, _ count: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: memory[place..<place &+ count])
     }
 }

@@ -24,6 +24,8 @@ public import TidelineStore
 /// committed.
 public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransaction {
     private let base: Base
+    /// Unchecked: nothing that is called while it is changed comes back to it, and every change would pay for the check.
+    @exclusivity(unchecked)
     private var changes = OverlayChanges()
 
     /// A transaction without changes, over a snapshot of what is committed.
@@ -34,64 +36,64 @@ public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransacti
     public func get<T>(
         _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T
     ) throws -> T? {
-        var result: T?
-        if try changes.read(key, { result = try body($0) }) == .unchanged { return try base.get(key, body) }
-        return result
+        switch changes.change(of: key, hash: KeyHash.of(key)) {
+        case .unchanged: try base.get(key, body)
+        case .removed: nil
+        case .stored(let value): try body(value)
+        }
     }
 
     public func scan(
         _ range: KeyRange, descending: Bool,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
     ) throws {
-        var overlay = OverlayCursor(changes, range, descending: descending)
+        var overlay = OverlayCursor(changes.inOrder(), range, descending: descending)
         guard !overlay.isAtEnd else { return try base.scan(range, descending: descending, body) }
         var isStopped = false
+        let values = { place in self.changes.change(at: place) }
         try base.scan(range, descending: descending) { key, value in
-            let step = try overlay.merge(key, value, body)
+            let step = try overlay.merge(key, value, values, body)
             isStopped = step == .stop
             return step
         }
-        if !isStopped { try overlay.finish(body) }
+        if !isStopped { try overlay.finish(values, body) }
     }
 
     // MARK: Writing
 
     public func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
-        changes.put(key, value)
+        changes.put(key, value, hash: KeyHash.of(key))
     }
 
     public func delete(_ key: UnsafeRawBufferPointer) throws -> Bool {
-        guard try get(key, { _ in }) != nil else { return false }
-        changes.delete(key)
+        let hash = KeyHash.of(key)
+        switch changes.change(of: key, hash: hash) {
+        case .unchanged: guard try base.get(key, { _ in }) != nil else { return false }
+        case .removed: return false
+        case .stored: break
+        }
+        changes.remove(key, hash: hash)
         return true
     }
 
-    /// Stores a value under a key that has none, or calls `existing` with the value there is and stores nothing.
-    ///
-    /// The snapshot is asked first: most often it has no such key, and then the changes need not be searched twice.
-    /// - Returns: What `existing` returned, nil when the value was stored.
     public func insert<T>(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
         orRead existing: (UnsafeRawBufferPointer) throws -> T
     ) throws -> T? {
-        var result: T?
-        var change = OverlayChanges.Change.unchanged
-        let committed: Void? = try base.get(key) { committed in
-            change = try changes.read(key) { result = try existing($0) }
-            if change == .unchanged { result = try existing(committed) }
+        let hash = KeyHash.of(key)
+        switch changes.change(of: key, hash: hash) {
+        case .unchanged: if let found = try base.get(key, existing) { return found }
+        case .removed: break
+        case .stored(let changed): return try existing(changed)
         }
-        if committed == nil {
-            if changes.insert(key, value) { return nil }
-            change = try changes.read(key) { result = try existing($0) }
-        }
-        if change == .removed { changes.put(key, value) }
-        return result
+        changes.put(key, value, hash: hash)
+        return nil
     }
 
     // MARK: Committing
 
     /// Whether there are no changes.
-    public var isEmpty: Bool { changes.map.count == 0 }
+    public var isEmpty: Bool { changes.count == 0 }
 
     /// Calls `body` with each change in ascending order of keys: a key and the value to store, nil to remove it.
     ///
@@ -99,10 +101,22 @@ public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransacti
     public func forEachChange(
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?) throws -> Void
     ) rethrows {
-        var cursor = changes.map.cursor()
+        var cursor = changes.inOrder().cursor()
         while !cursor.isAtEnd {
-            try cursor.withEntry { key, marked in try body(key, OverlayChanges.value(of: marked)) }
+            try cursor.withEntry { key, place in
+                switch changes.change(at: OverlayChanges.place(place)) {
+                case .stored(let value): try body(key, value)
+                case .removed, .unchanged: try body(key, nil)
+                }
+            }
             cursor.advance()
         }
+    }
+
+    /// As ``forEachChange(_:)``, in whatever order costs the least.
+    package func forEachChangeUnordered(
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?) throws -> Void
+    ) rethrows {
+        try changes.forEach(body)
     }
 }

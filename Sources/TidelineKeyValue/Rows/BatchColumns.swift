@@ -28,8 +28,9 @@ struct BatchColumns {
         }
         self.shape = shape
         self.table = table
-        isWhole = shape.hasSameColumns(as: table.shape)
-        rules = isWhole ? table.rules : ColumnRules(of: shape, in: table.shape, stored: table.storedShape)
+        let rules = table.rules(for: shape)
+        isWhole = rules.isWhole
+        self.rules = rules.columns
     }
 
     /// Checks id and values of a row.
@@ -91,6 +92,14 @@ struct BatchColumns {
     func invalid(_ message: String, _ column: String, _ row: borrowing RowView) -> StoreError {
         StoreError(.invalidValue, message, table: table.name, column: column, id: row.id)
     }
+}
+
+/// What a table demands of batches of one shape.
+struct BatchRules: Sendable {
+    let shape: RowShape
+    /// Whether the shape has the table's columns in the table's order.
+    let isWhole: Bool
+    let columns: ColumnRules
 }
 
 /// What a table demands of the columns of a batch.

@@ -8,11 +8,14 @@ final class Catalog: Sendable {
     let nextSpace: UInt32
     /// By the bytes of the names: strings compare by canonical equivalence.
     private let tables: [[UInt8]: StoredTable]
+    /// The tables, where there are so few that comparing their names takes less time than hashing one.
+    private let few: [StoredTable]?
 
     init(generation: Int64, nextSpace: UInt32, tables: [StoredTable]) {
         self.generation = generation
         self.nextSpace = nextSpace
         self.tables = Dictionary(tables.map { (Array($0.name.utf8), $0) }) { first, _ in first }
+        few = tables.count <= 16 ? tables : nil
     }
 
     /// A store without tables.
@@ -27,7 +30,10 @@ final class Catalog: Sendable {
     }
 
     /// The table of that name, byte for byte, if there is one.
-    func table(named name: String) -> StoredTable? { tables[Array(name.utf8)] }
+    func table(named name: String) -> StoredTable? {
+        if let few { return few.first { $0.isNamed(name) } }
+        return tables[Array(name.utf8)]
+    }
 
     /// All tables, in order of name.
     var all: [StoredTable] {

@@ -24,7 +24,7 @@ extension KeyStore {
             count += 1
             return .next
         }
-        try writeRowCount(count, of: table)
+        try writeRowCount(count, of: table.rows)
     }
 
     /// How many entries are looked at before others are written: an engine does not write while it scans.

@@ -21,7 +21,17 @@ enum StoreFormat {
     static let definitions = KeySpace.meta.prefix + Array("t".utf8)
 
     static func definitionKey(_ rows: KeySpace) -> [UInt8] { definitions + rows.prefix }
-    static func countKey(_ rows: KeySpace) -> [UInt8] { KeySpace.meta.prefix + Array("c".utf8) + rows.prefix }
+    static func countKey(_ rows: KeySpace) -> [UInt8] { withCountKey(rows) { Array($0) } }
+
+    /// Calls `body` with the key of the number of a table's rows, which every transaction that adds rows writes.
+    static func withCountKey<T>(_ rows: KeySpace, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T {
+        try withUnsafeTemporaryAllocation(byteCount: 2 * KeySpace.length + 1, alignment: 1) { key in
+            key.storeBytes(of: KeySpace.meta.number.bigEndian, as: UInt32.self)
+            key[KeySpace.length] = UInt8(ascii: "c")
+            key.storeBytes(of: rows.number.bigEndian, toByteOffset: KeySpace.length + 1, as: UInt32.self)
+            return try body(UnsafeRawBufferPointer(key))
+        }
+    }
 }
 
 /// What a file says of how it was written.
@@ -167,10 +177,11 @@ extension KeySource {
 
     /// How many rows a table has, as it was written down.
     func rowCount(of table: StoredTable) throws -> Int {
-        let count = try StoreFormat.countKey(table.rows).withUnsafeBytes { key in
-            try get(key) { $0.count == 8 ? Int64(littleEndian: $0.loadUnaligned(as: Int64.self)) : -1 }
+        var found: Int64 = 0
+        _ = try StoreFormat.withCountKey(table.rows) { key in
+            try find(key) { found = $0.count == 8 ? Int64(littleEndian: $0.loadUnaligned(as: Int64.self)) : -1 }
         }
-        guard let count = Int(exactly: count ?? 0), count >= 0 else {
+        guard let count = Int(exactly: found), count >= 0 else {
             throw StoreError(.corrupt, "the number of rows is damaged", table: table.name)
         }
         return count
@@ -197,8 +208,10 @@ extension KeyStore {
         try put(StoreFormat.definitionKey(definition.rows), try StoreFormat.json(definition))
     }
 
-    func writeRowCount(_ count: Int, of table: StoredTable) throws {
-        try put(StoreFormat.countKey(table.rows), withUnsafeBytes(of: Int64(count).littleEndian, Array.init))
+    func writeRowCount(_ count: Int, of rows: KeySpace) throws {
+        try StoreFormat.withCountKey(rows) { key in
+            try withUnsafeBytes(of: Int64(count).littleEndian) { try put(key, $0) }
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import TidelineStore
 
 /// A table as it is stored: its definition, where its rows and indexes lie, and what follows from that for every call.
@@ -17,6 +18,8 @@ final class StoredTable: Sendable {
     /// What is demanded of a batch of the table's own columns.
     let rules: ColumnRules
     private let nameBytes: [UInt8]
+    /// What was found out about the shape of the last batch: most batches have that of the one before.
+    private let lastBatch = Mutex<BatchRules?>(nil)
 
     init(_ definition: StoredDefinition) {
         let schema = definition.schema
@@ -50,6 +53,17 @@ final class StoredTable: Sendable {
     }
 
     var rows: KeySpace { definition.rows }
+
+    /// What the table demands of batches of a shape.
+    func rules(for batch: RowShape) -> BatchRules {
+        if let known = lastBatch.withLock({ $0 }), known.shape === batch { return known }
+        let isWhole = batch.hasSameColumns(as: shape)
+        let found = BatchRules(
+            shape: batch, isWhole: isWhole,
+            columns: isWhole ? rules : ColumnRules(of: batch, in: shape, stored: storedShape))
+        lastBatch.withLock { $0 = found }
+        return found
+    }
 
     /// The number of the layout that rows are written with, which stands in their headers.
     let currentLayout: Int

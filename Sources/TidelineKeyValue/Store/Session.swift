@@ -11,8 +11,10 @@ final class Session {
     private var lastTable: StoredTable?
     /// The error of a change that was made in part: the transaction can only be dropped then.
     private(set) var failure: StoreError?
-    /// The numbers of rows that this transaction knows.
-    private var rowCounts: [(table: StoredTable, count: Int)] = []
+    /// The numbers of rows that this transaction knows; after ``finish()``, those it leaves.
+    private(set) var rowCounts = RowCounts()
+    /// Whether the transaction has certainly changed something.
+    private(set) var hasChanges = false
 
     /// A session that reads.
     init(reading keys: some KeySource, _ catalog: Catalog) {
@@ -22,10 +24,11 @@ final class Session {
     }
 
     /// A session that reads and writes.
-    init(writing store: some KeyStore, _ catalog: Catalog) {
+    init(writing store: some KeyStore, _ catalog: Catalog, _ rowCounts: RowCounts) {
         openKeys = store
         openStore = store
         self.catalog = catalog
+        self.rowCounts = rowCounts
     }
 
     func end() { isOver = true }
@@ -120,7 +123,7 @@ final class Session {
     }
 
     private func rowCount(of table: StoredTable) throws -> Int {
-        if let known = rowCounts.first(where: { $0.table === table }) { return known.count }
+        if let known = rowCounts[table.rows] { return known }
         return try keys().rowCount(of: table)
     }
 
@@ -132,6 +135,7 @@ final class Session {
             guard !rows.isEmpty else { return }
             var upsert = try Upsert(into: table, of: rows.shape, in: store)
             // What was inserted before a failure counts for nothing, as the transaction is dropped.
+            hasChanges = true
             try rows.forEachRow { try upsert.run($0) }
             try changeRowCount(of: table, by: upsert.insertedCount)
         }
@@ -163,20 +167,17 @@ final class Session {
     /// Writes what is written once for the whole transaction.
     func finish() throws {
         let store = try store()
-        for (table, count) in rowCounts { try store.writeRowCount(count, of: table) }
+        try rowCounts.writeChanged { try store.writeRowCount($1, of: $0) }
     }
 
     private func changeRowCount(of table: StoredTable, by difference: Int) throws {
         guard difference != 0 else { return }
+        hasChanges = true
         let (count, overflow) = try rowCount(of: table).addingReportingOverflow(difference)
         guard !overflow, count >= 0 else {
             throw StoreError(.corrupt, "the number of rows is damaged", table: table.name)
         }
-        if let known = rowCounts.firstIndex(where: { $0.table === table }) {
-            rowCounts[known].count = count
-        } else {
-            rowCounts.append((table, count))
-        }
+        rowCounts.change(table.rows, to: count)
     }
 
     /// Runs a change; when it fails, so does the transaction, even if the body passes over the error.

@@ -1,0 +1,66 @@
+internal import TidelineStore
+
+/// The definitions and numbers of rows that are known, and whether the definitions may be changing right now.
+struct Definitions {
+    private(set) var catalog: Catalog
+    private(set) var isChanging = false
+    /// The number of a commit as of which the catalog is known to be this one.
+    private(set) var commit: UInt64?
+    /// Grows whenever a change of definitions begins or ends.
+    private(set) var changes = 0
+    /// The numbers of rows as of ``commit``; where no other process writes, as of now.
+    private(set) var rowCounts = RowCounts()
+
+    init(catalog: Catalog) { self.catalog = catalog }
+
+    mutating func beginChange() {
+        isChanging = true
+        changes += 1
+    }
+
+    /// - Parameter changed: The new definitions, nil when nothing came of the change.
+    mutating func endChange(_ changed: Catalog?) {
+        isChanging = false
+        changes += 1
+        forgetRowCounts()
+        if let changed {
+            catalog = changed
+            commit = nil
+        }
+    }
+
+    /// Takes up definitions that were read from the engine as of a commit.
+    mutating func learn(_ loaded: Catalog, at commit: UInt64?) {
+        guard catalog.generation <= loaded.generation else { return }
+        if catalog.generation < loaded.generation { catalog = loaded }
+        if self.commit != commit { forgetRowCounts() }
+        self.commit = commit
+    }
+
+    /// Takes up what a transaction left that was committed and changed no definitions.
+    mutating func learn(_ outcome: TransactionOutcome) {
+        guard outcome.catalog === catalog else { return forgetRowCounts() }
+        if let commit = outcome.commit { self.commit = commit }
+        rowCounts = outcome.rowCounts
+    }
+
+    /// The numbers of rows as a transaction finds them that came after a commit; those of every table are read where they
+    /// are not known.
+    ///
+    /// - Parameter isShared: Whether other processes may have written since.
+    func rowCounts(after commit: UInt64?, isShared: Bool) -> RowCounts {
+        guard isShared else { return rowCounts }
+        guard let commit, self.commit == commit else { return RowCounts() }
+        return rowCounts
+    }
+
+    mutating func forgetRowCounts() { rowCounts = RowCounts() }
+}
+
+/// What a transaction leaves behind when it is committed.
+struct TransactionOutcome {
+    let catalog: Catalog
+    /// The number of the commit, where that is known.
+    let commit: UInt64?
+    let rowCounts: RowCounts
+}

@@ -1,0 +1,77 @@
+import SortedFileStore
+import Testing
+import TidelineLMDB
+import TidelineMemory
+import TidelineStore
+import TidelineTestSupport
+
+@testable import TidelineKeyValue
+
+/// The numbers of rows, which a store knows from one transaction to the next.
+@Suite struct RowCountTests {
+    private static let table = TableSchema("t", columns: [.int("n")])
+
+    private static func rows(_ numbers: Range<Int>) -> [Row] {
+        numbers.map { ["id": .string("row \($0)"), "n": .int(Int64($0))] }
+    }
+
+    private static func count(in store: some LocalStore) throws -> Int {
+        try store.read { try $0.count(Query("t")) }
+    }
+
+    @Test func storesThatTakeTurnsCountWhatTheOtherWrote() throws {
+        try withTemporaryFolder { folder throws in
+            let stores = [try LMDBStore(path: folder), try LMDBStore(path: folder)]
+            try stores[0].define([Self.table])
+            for turn in 0..<6 {
+                try stores[turn % 2].write { try $0.upsert(Self.rows(turn * 3..<turn * 3 + 3), into: "t") }
+                // Twice by the same, once by each, and a change after which there are as many as before.
+                if turn % 3 == 0 {
+                    try stores[turn % 2].write { try $0.upsert(Self.rows(1000 + turn..<1001 + turn), into: "t") }
+                    try stores[1 - turn % 2].write { try $0.upsert(Self.rows(0..<3), into: "t") }
+                }
+                for store in stores { #expect(try Self.count(in: store) == 3 * (turn + 1) + turn / 3 + 1) }
+            }
+            for store in stores { try store.close() }
+        }
+    }
+
+    @Test func aTransactionThatCameToNothingCountsForNothing() throws {
+        struct Own: Error {}
+        let engine = WrappedEngine()
+        let store = try KeyValueStore(engine: engine)
+        try store.define([Self.table])
+        try store.write { try $0.upsert(Self.rows(0..<5), into: "t") }
+        #expect(throws: Own.self) {
+            try store.write { writer throws in
+                try writer.upsert(Self.rows(5..<9), into: "t")
+                throw Own()
+            }
+        }
+        let steps = try engine.countSteps { try store.write { try $0.upsert(Self.rows(5..<7), into: "t") } }
+        #expect(try Self.count(in: store) == 7)
+        // At each step, the commit among them.
+        for step in 0..<steps {
+            _ = engine.faults.remainder(of: step) {
+                _ = try? store.write { _ = try $0.upsert(Self.rows(7..<9), into: "t") }
+            }
+            #expect(try Self.count(in: store) == 7)
+        }
+        try store.write { try $0.upsert(Self.rows(7..<9), into: "t") }
+        #expect(try Self.count(in: store) == 9)
+    }
+
+    @Test func rowsAreCountedAnewWhenIndexesAreMadeAnew() throws {
+        let base = MemoryEngine()
+        let store = try KeyValueStore(engine: WrappedEngine(base))
+        try store.define([Self.table])
+        try store.write { try $0.upsert(Self.rows(0..<5), into: "t") }
+        try base.write { transaction in
+            let lost = KeySpace(number: 1).prefix + Array("row 3".utf8)
+            #expect(lost.withUnsafeBytes { transaction.delete($0) })
+        }
+        try store.rebuildIndexes()
+        try store.write { try $0.upsert(Self.rows(5..<6), into: "t") }
+        #expect(try Self.count(in: store) == 5)
+    }
+}
