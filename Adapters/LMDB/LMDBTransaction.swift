@@ -7,19 +7,22 @@ public import TidelineStore
 /// It keeps its changes a second time in memory: when LMDB's map is full, the transaction is dropped, the map grows, and
 /// the changes are made again.
 public final class LMDBTransaction: KeyValueTransaction {
+    // What changes is unchecked: nothing that is called while it is changed comes back to it, and the checks would cost
+    // each change a tenth of its time.
     private let environment: Environment
     private let options: LMDBOptions
     /// LMDB's transaction; nil after it ended.
+    @exclusivity(unchecked)
     private var handle: OpaquePointer?
     /// LMDB's number of it.
     private let identifier: Int
     /// The spaces there were when it began.
     private let base: SpaceTable
     /// Those and the ones it made.
+    @exclusivity(unchecked)
     private var spaces: SpaceTable
+    @exclusivity(unchecked)
     private var cursors = WriteCursors()
-    /// Unchecked: nothing that is called while it is changed comes back to it, and the check would cost each change a
-    /// tenth of its time.
     @exclusivity(unchecked)
     private var journal = Journal()
 

@@ -26,6 +26,7 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
 
     private let gate: DatabaseGate
     private let batch = Mutex(WriteBatch())
+    private let known = KnownKeys()
 
     public var path: String? { gate.path }
 
@@ -61,7 +62,7 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     public func write<T>(_ body: (OverlayTransaction<LevelDBSnapshot>) throws -> T) throws -> T {
         let database = try gate.enterForWriting()
         defer { gate.leave() }
-        let transaction = OverlayTransaction(over: LevelDBSnapshot(writingTo: database))
+        let transaction = OverlayTransaction(over: LevelDBSnapshot(writingTo: database, known))
         let result = try body(transaction)
         if !transaction.isEmpty { try commit(transaction, to: database) }
         return result
@@ -71,7 +72,9 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
         try batch.withLock { batch in
             defer { batch.clear() }
             try transaction.forEachChangeUnordered { key, value in
-                if let value { try batch.put(key, value) } else { batch.delete(key) }
+                guard let value else { return batch.delete(key) }
+                known.note(key)
+                try batch.put(key, value)
             }
             try write(batch, to: database)
         }

@@ -61,6 +61,18 @@ struct LevelDBIterator {
         return nil
     }
 
+    /// Whether no key begins with these bytes; false when reading failed.
+    func isEmpty(_ prefix: UnsafeRawBufferPointer) -> Bool {
+        leveldb_iter_seek(iterator, prefix.chars, prefix.count)
+        let isFound = isValid && key.starts(with: prefix)
+        do {
+            try check()
+        } catch {
+            return false
+        }
+        return !isFound
+    }
+
     private func seek(to key: [UInt8]) { key.withUnsafeBytes { leveldb_iter_seek(iterator, $0.chars, $0.count) } }
 
     /// Goes to the last key before `key`.

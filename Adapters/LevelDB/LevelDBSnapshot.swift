@@ -14,20 +14,24 @@ public struct LevelDBSnapshot: KeyValueSnapshot {
     private let snapshot: OpaquePointer?
     private let lookingUp: OpaquePointer?
     private let scanning: OpaquePointer?
+    /// Nil for a read's.
+    private let known: KnownKeys?
 
     init(of database: Database) {
         self.database = database
         snapshot = leveldb_create_snapshot(database.handle)
         lookingUp = Self.makeOptions(snapshot, fillsCache: true)
         scanning = Self.makeOptions(snapshot, fillsCache: false)
+        known = nil
     }
 
     /// What is committed, for a write: the caller sees to it that there is no other.
-    init(writingTo database: Database) {
+    init(writingTo database: Database, _ known: KnownKeys) {
         self.database = database
         snapshot = nil
         lookingUp = database.lookingUp
         scanning = database.scanning
+        self.known = known
     }
 
     /// Lets go of it. It must not be used afterwards.
@@ -49,6 +53,7 @@ public struct LevelDBSnapshot: KeyValueSnapshot {
     public func get<T>(
         _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T
     ) throws -> T? {
+        if let known, known.lack(key, isEmpty: { isEmpty($0) }) { return nil }
         var length = 0
         var message: UnsafeMutablePointer<CChar>?
         let value = leveldb_get(database.handle, lookingUp, key.chars, key.count, &length, &message)
@@ -56,6 +61,13 @@ public struct LevelDBSnapshot: KeyValueSnapshot {
         guard let value else { return nil }
         defer { leveldb_free(value) }
         return try body(UnsafeRawBufferPointer(start: value, count: length))
+    }
+
+    /// Whether no key begins with these bytes; false when reading failed.
+    private func isEmpty(_ prefix: UnsafeRawBufferPointer) -> Bool {
+        let iterator = LevelDBIterator(database, lookingUp)
+        defer { iterator.end() }
+        return iterator.isEmpty(prefix)
     }
 
     public func scan(

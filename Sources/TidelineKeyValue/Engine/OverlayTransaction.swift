@@ -82,12 +82,20 @@ public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransacti
     ) throws -> T? {
         let hash = KeyHash.of(key)
         switch changes.change(of: key, hash: hash) {
-        case .unchanged: if let found = try base.get(key, existing) { return found }
-        case .removed: break
+        case .unchanged:
+            // The result is passed on as it is: to look into it, its type would be looked up in each call. An error ends
+            // the transaction, whatever its changes are then.
+            var isNew = true
+            defer { if isNew { changes.put(key, value, hash: hash) } }
+            return try base.get(key) { committed in
+                isNew = false
+                return try existing(committed)
+            }
+        case .removed:
+            changes.put(key, value, hash: hash)
+            return nil
         case .stored(let changed): return try existing(changed)
         }
-        changes.put(key, value, hash: hash)
-        return nil
     }
 
     // MARK: Committing

@@ -1,0 +1,89 @@
+import Testing
+import TidelineKeyValue
+import TidelineStore
+import TidelineTestSupport
+
+@testable import TidelineLevelDB
+
+/// What the engine knows of the keys of a space that was empty.
+@Suite struct KnownKeysTests {
+    private func key(_ space: UInt8, _ number: Int) -> [UInt8] { [0, 0, 0, space] + Array("key \(number)".utf8) }
+
+    private func insert(_ keys: [[UInt8]], into engine: LevelDBEngine) throws -> Int {
+        try engine.write { writer throws in
+            var inserted = 0
+            for key in keys {
+                let existing = try key.withUnsafeBytes { try writer.insert($0, $0, orRead: { _ in true }) }
+                if existing == nil { inserted += 1 }
+            }
+            return inserted
+        }
+    }
+
+    @Test func whatWasNotedIsNeverLacking() throws {
+        let known = KnownKeys()
+        var emptinessAsked = 0
+        func lack(_ number: Int, of space: UInt8 = 1, isEmpty: Bool = true) -> Bool {
+            key(space, number).withUnsafeBytes {
+                known.lack($0) { _ in
+                    emptinessAsked += 1
+                    return isEmpty
+                }
+            }
+        }
+        #expect(lack(0))
+        #expect(!lack(0, of: 2, isEmpty: false))
+        for number in 0..<30_000 {
+            key(1, number).withUnsafeBytes { known.note($0) }
+            key(2, number).withUnsafeBytes { known.note($0) }
+        }
+        #expect((0..<30_000).allSatisfy { !lack($0) && !lack($0, of: 2) })
+        #expect(emptinessAsked == 2)
+        // Most of what was not noted is known to be lacking, or it would be of no use.
+        #expect((30_000..<40_000).filter { lack($0) }.count > 9_500)
+    }
+
+    @Test func aFilterThatHasNoMoreRoomSaysSo() {
+        var filter = KeyFilter()
+        var count = 0
+        while count < 10_000_000, filter.insert(UInt64(count) &* 0x9E37_79B9_7F4A_7C15) { count += 1 }
+        #expect(count > 1_000_000 && count < 10_000_000)
+    }
+
+    @Test func insertedKeysAreFoundByWhateverWroteThem() throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/store"
+            var engine = try LevelDBEngine(path: path)
+            #expect(try insert([key(1, 1)], into: engine) == 1)
+            try engine.write { writer throws in
+                key(1, 2).withUnsafeBytes { writer.put($0, $0) }
+                key(2, 2).withUnsafeBytes { writer.put($0, $0) }
+            }
+            #expect(try insert([key(1, 1), key(1, 2), key(1, 3), key(1, 3), key(2, 2)], into: engine) == 1)
+            #expect(try engine.write { try key(1, 3).withUnsafeBytes($0.delete) })
+            #expect(try insert([key(1, 3)], into: engine) == 1)
+            try engine.close()
+            engine = try LevelDBEngine(path: path)
+            #expect(try insert([key(1, 1), key(1, 2), key(1, 3), key(1, 4), key(2, 2)], into: engine) == 1)
+            #expect(try insert([key(1, 4)], into: engine) == 0)
+            try engine.close()
+        }
+    }
+
+    /// A dropped transaction leaves a space empty of which keys were noted, or not even that.
+    @Test func aDroppedTransactionLeavesNothingBehind() throws {
+        struct Own: Error {}
+        try withTemporaryFolder { folder throws in
+            let engine = try LevelDBEngine(path: "\(folder)/store")
+            #expect(throws: Own.self) {
+                try engine.write { writer throws in
+                    _ = try key(1, 1).withUnsafeBytes { try writer.insert($0, $0, orRead: { _ in }) }
+                    throw Own()
+                }
+            }
+            #expect(try insert([key(1, 1), key(1, 1)], into: engine) == 1)
+            #expect(try insert([key(1, 1)], into: engine) == 0)
+            try engine.close()
+        }
+    }
+}
