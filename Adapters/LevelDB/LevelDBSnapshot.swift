@@ -53,14 +53,29 @@ public struct LevelDBSnapshot: KeyValueSnapshot {
     public func get<T>(
         _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T
     ) throws -> T? {
+        guard let value = try copy(of: key) else { return nil }
+        defer { leveldb_free(value.baseAddress) }
+        return try body(UnsafeRawBufferPointer(value))
+    }
+
+    public func read(
+        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> Bool {
+        guard let value = try copy(of: key) else { return false }
+        defer { leveldb_free(value.baseAddress) }
+        try body(UnsafeRawBufferPointer(value))
+        return true
+    }
+
+    /// The value of a key in memory of its own, which the caller frees.
+    @inline(__always)
+    private func copy(of key: UnsafeRawBufferPointer) throws(StoreError) -> UnsafeMutableRawBufferPointer? {
         if let known, known.lack(key, isEmpty: { isEmpty($0) }) { return nil }
         var length = 0
         var message: UnsafeMutablePointer<CChar>?
         let value = leveldb_get(database.handle, lookingUp, key.chars, key.count, &length, &message)
         if let message { throw StoreError.levelDB(message, path: database.path, doing: "reading failed") }
-        guard let value else { return nil }
-        defer { leveldb_free(value) }
-        return try body(UnsafeRawBufferPointer(start: value, count: length))
+        return value.map { UnsafeMutableRawBufferPointer(start: $0, count: length) }
     }
 
     /// Whether no key begins with these bytes; false when reading failed.

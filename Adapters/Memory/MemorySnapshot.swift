@@ -11,6 +11,12 @@ public struct MemorySnapshot: KeyValueSnapshot {
         try map.get(key, body)
     }
 
+    public func read(
+        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> Bool {
+        try map.get(key, body) != nil
+    }
+
     public func scan(
         _ range: KeyRange, descending: Bool,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep

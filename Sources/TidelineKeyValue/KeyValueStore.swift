@@ -20,6 +20,8 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     private let sharesFilesWithProcesses: Bool
     let gate = WorkGate()
     private let definitions: Mutex<Definitions>
+    /// Kept, as to look a generic type up in each read would cost as much as a short read's transaction.
+    private let readMap: KeyMap<Engine.Snapshot>.Type = KeyMap<Engine.Snapshot>.self
 
     /// A store over an engine that was opened for it, and that it closes.
     ///
@@ -129,7 +131,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         defer { gate.endRead() }
         let known = definitions.withLock { $0 }
         return try engine.read { snapshot in
-            let map = KeyMap(snapshot, longKeys)
+            let map = readMap.init(snapshot, longKeys)
             let session = Session(reading: map, try catalog(in: map, snapshot.commitNumber, known))
             defer { session.end() }
             return try body(KeyValueStoreReader(session: session))

@@ -4,13 +4,11 @@ internal import TidelineStore
 /// that knows its tables: each comes to the row's number of ``RowChecksum``.
 struct BenchmarkColumns: Sendable {
     private let names: [String]
-    private let types: [ColumnType]
     private let typed: TypedColumns
 
     /// The columns of rows of a shape.
     init(_ shape: RowShape) throws {
         names = shape.columns.map(\.name)
-        types = shape.columns.map(\.type)
         typed = try TypedColumns(shape)
     }
 
@@ -18,19 +16,8 @@ struct BenchmarkColumns: Sendable {
     func number(viewing row: borrowing RowView) -> UInt64 {
         var number = RowChecksum.start
         RowChecksum.mix(&number, row.withIDBytes { RowChecksum.value(of: $0) })
-        for index in types.indices { RowChecksum.mix(&number, value(viewing: row, at: index)) }
+        row.forEachValue { _, value in RowChecksum.mix(&number, RowChecksum.value(of: value)) }
         return number
-    }
-
-    @inline(__always)
-    private func value(viewing row: borrowing RowView, at index: Int) -> UInt64 {
-        switch types[index] {
-        case .string, .bytes, .json: row.withBytes(at: index) { RowChecksum.value(of: $0) } ?? RowChecksum.null
-        case .int: row.int(at: index).map { RowChecksum.value(of: $0) } ?? RowChecksum.null
-        case .timestamp: row.timestamp(at: index).map { RowChecksum.value(of: $0.ticks) } ?? RowChecksum.null
-        case .double: row.double(at: index)?.bitPattern ?? RowChecksum.null
-        case .bool: row.bool(at: index).map { RowChecksum.value(of: $0) } ?? RowChecksum.null
-        }
     }
 
     /// Reads every value by its typed column.

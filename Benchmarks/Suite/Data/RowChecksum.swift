@@ -54,6 +54,20 @@ public enum RowChecksum {
         }
     }
 
+    /// What a value counts as where it lies.
+    @inlinable
+    @inline(__always)
+    public static func value(of value: BorrowedValue) -> UInt64 {
+        switch value {
+        case .absent, .null: null
+        case .bool(let bool): self.value(of: bool)
+        case .int(let integer): self.value(of: integer)
+        case .double(let double): double.bitPattern
+        case .timestamp(let instant): self.value(of: instant.ticks)
+        case .string(let bytes), .bytes(let bytes), .json(let bytes): self.value(of: bytes)
+        }
+    }
+
     /// A row's number, from its id and the values of its columns in order.
     public static func number(id: RowID, values: [Value]) -> UInt64 {
         var number = start

@@ -4,23 +4,30 @@ extension StoreSession {
     /// Reads each row in a transaction of its own.
     func getEach(_ ids: [RowID], _ access: Work.Access, _ now: Opened, _ latencies: LatencySink) throws -> Answer {
         var answer = Answer()
+        let columns = now.columns
         for id in ids {
-            try latencies.time { try now.store.read { try get(id, access, now.columns, $0, &answer) } }
+            try latencies.time { try now.store.read { try get(id, access, columns, $0, &answer) } }
         }
         return answer
     }
 
     /// Reads all rows in one transaction.
     func getInOne(_ ids: [RowID], _ access: Work.Access, _ now: Opened, _ latencies: LatencySink) throws -> Answer {
-        var answer = Answer()
         let columns = now.columns
-        try now.store.read { reader in
-            for (place, id) in ids.enumerated() {
-                if place % LatencySink.sampling == 0 {
-                    try latencies.time { try get(id, access, columns, reader, &answer) }
-                } else {
-                    try get(id, access, columns, reader, &answer)
-                }
+        return try now.store.read { try get(ids, access, columns, $0, latencies) }
+    }
+
+    /// Reads rows with one reader, whose type is known here rather than looked up for each row.
+    private func get(
+        _ ids: [RowID], _ access: Work.Access, _ columns: BenchmarkColumns, _ reader: some StoreReader,
+        _ latencies: LatencySink
+    ) throws -> Answer {
+        var answer = Answer()
+        for (place, id) in ids.enumerated() {
+            if place % LatencySink.sampling == 0 {
+                try latencies.time { try get(id, access, columns, reader, &answer) }
+            } else {
+                try get(id, access, columns, reader, &answer)
             }
         }
         return answer
@@ -47,12 +54,13 @@ extension StoreSession {
     /// Reads all rows.
     func scan(_ access: Work.Access, _ now: Opened, _ latencies: LatencySink) throws -> Answer {
         let query = Query(table.schema.name)
+        let columns = now.columns
         return try latencies.time {
             try now.store.read { reader in
                 switch access {
-                case .view: try sum(query, reader) { now.columns.number(viewing: $0) }
-                case .typed: try sum(query, reader) { now.columns.number(typed: $0) }
-                case .row: try sum(query, reader) { now.columns.number($0.owned()) }
+                case .view: try sum(query, reader) { columns.number(viewing: $0) }
+                case .typed: try sum(query, reader) { columns.number(typed: $0) }
+                case .row: try sum(query, reader) { columns.number($0.owned()) }
                 }
             }
         }
@@ -61,10 +69,11 @@ extension StoreSession {
     /// Answers each query, all its rows read where they lie.
     func find(_ filters: [RowFilter], limit: Int, _ now: Opened, _ latencies: LatencySink) throws -> Answer {
         var answer = Answer()
+        let columns = now.columns
         for filter in filters {
             answer += try latencies.time {
                 let query = filter.query(table).limit(limit)
-                return try now.store.read { try sum(query, $0) { now.columns.number(viewing: $0) } }
+                return try now.store.read { try sum(query, $0) { columns.number(viewing: $0) } }
             }
         }
         return answer

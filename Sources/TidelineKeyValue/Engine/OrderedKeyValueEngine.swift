@@ -75,6 +75,11 @@ public protocol KeyValueSnapshot {
     /// Calls `body` with the value of a key; nil, without calling it, when there is none.
     func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T?
 
+    /// Calls `body` with the value of a key; false, without calling it, when there is none.
+    ///
+    /// The default goes by ``get(_:_:)``; where an engine implements it, look-ups are compiled for no type of result.
+    func read(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool
+
     /// Calls `body` with each key of the range and its value, in ascending or descending order of keys, until it returns
     /// ``ScanStep/stop`` or throws.
     func scan(
@@ -85,6 +90,12 @@ public protocol KeyValueSnapshot {
 
 extension KeyValueSnapshot {
     public var commitNumber: UInt64? { nil }
+
+    public func read(
+        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> Bool {
+        try get(key, body) != nil
+    }
 }
 
 /// Reading and writing within one transaction.

@@ -137,6 +137,10 @@ struct KeyBuilder {
         case .bool: return start + 2 <= key.count ? 2 : nil
         case .int, .timestamp, .double: return start + 9 <= key.count ? 9 : nil
         case .string, .bytes, .json:
+            // Most texts have no zero but that which ends them.
+            if let end = key.firstZero(from: start + 1), end + 1 < key.count, key[end + 1] == 1 {
+                return end + 2 - start
+            }
             var index = start + 1
             while index + 1 < key.count {
                 guard key[index] == 0 else {
@@ -190,7 +194,7 @@ struct KeyBuilder {
     }
 
     private mutating func appendEscaped(_ text: UnsafeRawBufferPointer) {
-        guard text.contains(0) else {
+        guard text.hasZero else {
             bytes.append(contentsOf: text)
             return
         }

@@ -8,7 +8,7 @@ final class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
     let longKeys: LongKey
 
     /// The map within a snapshot of an engine.
-    init(_ snapshot: Snapshot, _ longKeys: LongKey) {
+    required init(_ snapshot: Snapshot, _ longKeys: LongKey) {
         self.snapshot = snapshot
         self.longKeys = longKeys
     }
@@ -19,7 +19,7 @@ final class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
     }
 
     func find(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
-        guard longKeys.isLong(key) else { return try snapshot.get(key, body) != nil }
+        guard longKeys.isLong(key) else { return try snapshot.read(key, body) }
         var isFound = false
         try scanEntries(ofLong: key) { _, whole, value in
             guard whole.compare(key) == 0 else { return .next }
@@ -36,11 +36,13 @@ final class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
     ) throws {
         guard longKeys.shortLength < .max else { return try snapshot.scan(range, descending: descending, body) }
         let longKeys = longKeys
+        let shortLength = longKeys.shortLength
         let stored = longKeys.storedRange(of: range)
         // A short key may be what a bound that was cut begins with, on the wrong side of it.
         let isExact = stored == range
         var run = LongKeyRun(descending: descending, range: range)
         try snapshot.scan(stored, descending: descending) { key, value in
+            if isExact, key.count <= shortLength, run.isEmpty { return try body(key, value) }
             guard run.isEmpty, !longKeys.isLong(key) else {
                 return try run.pass(key, value, longKeys, isWithin: isExact || range.contains(key), body)
             }

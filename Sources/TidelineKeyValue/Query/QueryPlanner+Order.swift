@@ -27,10 +27,12 @@ extension QueryPlanner {
         fixed: [ColumnReference], id: ColumnReference
     ) -> [(column: ColumnReference, isDescending: Bool)] {
         if query.order.isEmpty { return [] }
-        var seen = Set(fixed)
         var terms: [(column: ColumnReference, isDescending: Bool)] = []
+        // Few terms, so that to look through them takes less than a set.
         for term in query.order {
-            guard let column = ColumnReference(term.column, in: table), seen.insert(column).inserted else { continue }
+            guard let column = ColumnReference(term.column, in: table), !fixed.contains(column),
+                !terms.contains(where: { $0.column == column })
+            else { continue }
             terms.append((column, term.isDescending))
             if column == id { break }
         }

@@ -43,7 +43,7 @@ struct QueryPlanner {
         var best = rows(ids)
         if best.isLookUp || table.indexes.isEmpty { return path(of: best) }
         let components = components()
-        if components.values.contains(where: \.isEmpty) { return .nowhere }
+        if components.contains(where: \.intervals.isEmpty) { return .nowhere }
         for number in table.indexes.indices {
             let way = index(number, components, ids)
             if way.merit > best.merit, isWorthItsLookUps(way) { best = way }
@@ -53,15 +53,23 @@ struct QueryPlanner {
 
     // MARK: Bounds
 
-    /// What the constraints leave of the columns of indexes, as components of keys.
-    private func components() -> [ColumnReference: KeyIntervals] {
+    /// What the constraints leave of a column of indexes, as a component of keys.
+    private struct Component {
+        let column: ColumnReference
+        let intervals: KeyIntervals
+    }
+
+    /// What the constraints leave of the columns of indexes; of a column without one, nothing is said.
+    private func components() -> [Component] {
         let constraints = conjuncts.compactMap(\.constraint).filter { constraint in
             table.indexes.contains { $0.positions.contains(constraint.column.position) }
         }
-        return Dictionary(grouping: constraints, by: \.column).compactMapValues { constraints in
-            constraints.first.flatMap { first in
-                intervals(of: constraints, in: KeyDomain(componentsOf: first.column, in: table))
-            }
+        var columns: [ColumnReference] = []
+        for constraint in constraints where !columns.contains(constraint.column) { columns.append(constraint.column) }
+        return columns.compactMap { column in
+            let domain = KeyDomain(componentsOf: column, in: table)
+            return intervals(of: constraints.filter { $0.column == column }, in: domain)
+                .map { Component(column: column, intervals: $0) }
         }
     }
 
@@ -132,14 +140,15 @@ struct QueryPlanner {
     }
 
     private func index(
-        _ number: Int, _ components: [ColumnReference: KeyIntervals], _ ids: KeyIntervals?
+        _ number: Int, _ components: [Component], _ ids: KeyIntervals?
     ) -> Way {
         let index = table.indexes[number]
         let columns = index.references(in: table)
         var way = Way(source: .index(number), places: .ranges([]))
         var prefixes = [index.space.prefix]
         for column in columns {
-            guard let intervals = components[column], prefixes.count * intervals.count <= Self.maximumProduct
+            guard let intervals = components.first(where: { $0.column == column })?.intervals,
+                prefixes.count * intervals.count <= Self.maximumProduct
             else { break }
             way.used.append(column)
             guard intervals.intervals.allSatisfy(KeyDomain(componentsOf: column, in: table).isPoint) else {

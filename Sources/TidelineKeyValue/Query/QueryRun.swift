@@ -43,20 +43,7 @@ struct QueryRun {
     /// How many rows match, without regard to order, skip and limit.
     func count(rowCount: () throws -> Int) throws -> Int {
         guard query.predicate != nil else { return try rowCount() }
-        let walk = try walk(for: .count)
-        var count = 0
-        if !walk.isFiltered {
-            try walk.forEachPlace { _, _ in
-                count += 1
-                return .next
-            }
-        } else {
-            try walk.forEachMatch { _ in
-                count += 1
-                return .next
-            }
-        }
-        return count
+        return try walk(for: .count).countMatches()
     }
 
     /// The keys of the rows in the query's window.
@@ -91,9 +78,9 @@ struct QueryRun {
         if !walk.path.direction.isOrdered { return try sort(walk, projection, body) }
         var window = RowWindow(query, countsMatches: countsMatches)
         guard copies else {
-            var copy = PackedRows(shape: projection?.shape ?? table.shape)
+            guard let projection else { return try walk.forEachRow(in: &window, body) }
+            var copy = PackedRows(shape: projection.shape)
             return try walk.forEachRow(in: &window) { row in
-                guard let projection else { return try body(row) }
                 copy.removeAll()
                 try projection.append(row, to: &copy)
                 return try copy.withRow(at: 0, body)
@@ -115,7 +102,11 @@ struct QueryRun {
     ) throws -> Int {
         var sorter = RowSorter(query, table: table, projection: projection)
         var count = 0
-        try walk.forEachMatch { row in
+        try walk.forEachMatch { row throws(RowDamage) in
+            guard try sorter.isTooLate(row) else { return false }
+            count += 1
+            return true
+        } _: { row in
             count += 1
             try sorter.add(row)
             return .next

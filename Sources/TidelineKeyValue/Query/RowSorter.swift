@@ -15,6 +15,10 @@ struct RowSorter: ~Copyable {
     private var keys: [UInt8] = []
     /// The rows held; a heap with the last of the order on top once there are as many as are wanted.
     private var entries: [Entry] = []
+    /// The first term, where its values are numbers.
+    private let number: NumberTerm?
+    /// What it is of the row on top, once there are as many as are wanted.
+    private var bound: NumberTerm.Place?
 
     /// A row that is held, and its key.
     private struct Entry {
@@ -36,8 +40,16 @@ struct RowSorter: ~Copyable {
         terms = query.order.compactMap { term in
             ColumnReference(term.column, in: table).map { ($0, term.isDescending) }
         }
+        number = terms.first.flatMap { NumberTerm($0.column, isDescending: $0.isDescending) }
         capacity = query.windowEnd
         rows = PackedRows(shape: projection?.shape ?? table.shape)
+    }
+
+    /// Whether as many rows come before a row as are wanted, as far as its first term tells.
+    @inline(__always)
+    func isTooLate(_ row: RowBytes) throws(RowDamage) -> Bool {
+        guard let bound, let number else { return false }
+        return bound < (try number.place(of: row))
     }
 
     /// Holds the row, unless as many come before it as are wanted.
@@ -46,7 +58,10 @@ struct RowSorter: ~Copyable {
         guard let capacity, entries.count == capacity else {
             addID(of: row)
             entries.append(try hold(row))
-            if entries.count == capacity { orderHeap() }
+            if entries.count == capacity {
+                orderHeap()
+                noteBound()
+            }
             return
         }
         // Most rows are told by the terms to come too late, which spares the id.
@@ -55,6 +70,7 @@ struct RowSorter: ~Copyable {
         guard orderToTop(termsOnly: false) < 0 else { return }
         entries[0] = try hold(row)
         sink(from: 0)
+        noteBound()
         // Rows that were pushed out stay in the buffer until they are as many as those that are held.
         if rows.count > 2 * entries.count + 64 { try compact() }
     }
@@ -111,6 +127,11 @@ struct RowSorter: ~Copyable {
     }
 
     // MARK: Heap
+
+    private mutating func noteBound() {
+        guard number != nil, let top = entries.first else { return }
+        bound = keys.withUnsafeBytes { NumberTerm.Place(atStartOf: top.key(in: $0)) }
+    }
 
     private mutating func orderHeap() {
         for index in (0..<entries.count / 2).reversed() { sink(from: index) }

@@ -28,30 +28,89 @@ final class RowWalk {
     // MARK: Rows
 
     /// Calls `body` with each row that matches, in the path's order.
-    func forEachMatch(_ body: (borrowing RowView) throws -> ScanStep) throws {
+    ///
+    /// - Parameter isPassedOver: Whether a row that matches is of no concern; asked of some rows before more of them is
+    ///   looked at than the filter does.
+    func forEachMatch(
+        passingOver isPassedOver: (RowBytes) throws(RowDamage) -> Bool = { _ throws(RowDamage) in false },
+        _ body: (borrowing RowView) throws -> ScanStep
+    ) throws {
         var cursor = RowCursor(table)
-        try forEachPlace { key, value in
-            guard index == nil else {
+        if index != nil {
+            try forEachPlace { key, _ in
                 var step = ScanStep.next
                 try withIndexedRow(key, &cursor) { step = try body($0) }
                 return step
             }
-            return try point(&cursor, key, value) ? try body(cursor.view) : .next
+        } else if let filter {
+            try forEachPlace { key, value in
+                try cursor.point(key: key, value: value, if: filter, passingOver: isPassedOver)
+                    ? try body(cursor.view) : .next
+            }
+        } else {
+            try forEachPlace { key, value in
+                try cursor.point(key: key, value: value, passingOver: isPassedOver) ? try body(cursor.view) : .next
+            }
         }
+    }
+
+    /// Calls `body` with every row of the path, in its order.
+    private func forEachRow(_ body: (borrowing RowView) throws -> ScanStep) throws {
+        var cursor = RowCursor(table)
+        try forEachPlace { key, value in
+            try cursor.point(key: key, value: value)
+            return try body(cursor.view)
+        }
+    }
+
+    /// How many rows match.
+    func countMatches() throws -> Int {
+        var count = 0
+        if let filter, index == nil {
+            var cursor = RowCursor(table)
+            try forEachPlace { key, value in
+                if try cursor.isMatch(key: key, value: value, of: filter) { count += 1 }
+                return .next
+            }
+        } else if isFiltered {
+            try forEachMatch { _ in
+                count += 1
+                return .next
+            }
+        } else {
+            try forEachPlace { _, _ in
+                count += 1
+                return .next
+            }
+        }
+        return count
     }
 
     /// Calls `body` with each row of the window; rows that need not be read are not.
     ///
     /// - Returns: How many rows matched of those that were come to: of all, when the window counts them.
     func forEachRow(in window: inout RowWindow, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int {
+        if window.isEverything, !isFiltered, index == nil {
+            try forEachRow(body)
+            return 0
+        }
+        if index != nil {
+            try forEachIndexedRow(in: &window, body)
+        } else if let filter {
+            try forEachMatch(of: filter, in: &window, body)
+        } else {
+            try forEachRow(of: &window, body)
+        }
+        return window.count
+    }
+
+    private func forEachIndexedRow(
+        in window: inout RowWindow, _ body: (borrowing RowView) throws -> ScanStep
+    ) throws {
         var cursor = RowCursor(table)
-        try forEachPlace { key, value in
+        try forEachPlace { key, _ in
             if window.passesOverNext, !isFiltered {
                 _ = window.takesNext()
-            } else if index == nil {
-                if try point(&cursor, key, value), window.takesNext(), case .stop = try body(cursor.view) {
-                    window.complete()
-                }
             } else {
                 try withIndexedRow(key, &cursor) { row in
                     if window.takesNext(), case .stop = try body(row) { window.complete() }
@@ -59,17 +118,35 @@ final class RowWalk {
             }
             return window.isDone ? .stop : .next
         }
-        return window.count
     }
 
-    /// Points the cursor at a row if it matches.
-    @inline(__always)
-    private func point(
-        _ cursor: inout RowCursor, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
-    ) throws(StoreError) -> Bool {
-        if let filter { return try cursor.point(key: key, value: value, if: filter) }
-        try cursor.point(key: key, value: value)
-        return true
+    private func forEachMatch(
+        of filter: RowFilter, in window: inout RowWindow, _ body: (borrowing RowView) throws -> ScanStep
+    ) throws {
+        var cursor = RowCursor(table)
+        try forEachPlace { key, value in
+            if try cursor.point(key: key, value: value, if: filter, passingOver: { _ throws(RowDamage) in false }),
+                window.takesNext(), case .stop = try body(cursor.view)
+            {
+                window.complete()
+            }
+            return window.isDone ? .stop : .next
+        }
+    }
+
+    private func forEachRow(
+        of window: inout RowWindow, _ body: (borrowing RowView) throws -> ScanStep
+    ) throws {
+        var cursor = RowCursor(table)
+        try forEachPlace { key, value in
+            if window.passesOverNext {
+                _ = window.takesNext()
+            } else {
+                try cursor.point(key: key, value: value)
+                if window.takesNext(), case .stop = try body(cursor.view) { window.complete() }
+            }
+            return window.isDone ? .stop : .next
+        }
     }
 
     /// Calls `body` with the row that a key of the index is of, if it matches.

@@ -17,6 +17,9 @@ struct RowWindow {
     /// Whether all rows were passed on that are to be; only their number is of concern from then on.
     var isComplete: Bool { toPass == 0 }
 
+    /// Whether all rows are passed on, and their number is of no concern.
+    var isEverything: Bool { toSkip == 0 && toPass == .max && !countsMatches }
+
     /// Whether nothing more is to be had of the rows to come.
     var isDone: Bool { isComplete && !countsMatches }
 

@@ -23,6 +23,17 @@ extension UnsafeRawBufferPointer {
         return count - other.count
     }
 
+    /// The place of the first zero from a place on.
+    func firstZero(from start: Int) -> Int? {
+        guard let base = baseAddress, start <= count, let found = memchr(base + start, 0, count - start) else {
+            return nil
+        }
+        return UnsafeRawPointer(found) - base
+    }
+
+    /// Whether a byte is zero.
+    var hasZero: Bool { baseAddress.map { memchr($0, 0, count) != nil } ?? false }
+
     func hasPrefix(_ prefix: UnsafeRawBufferPointer) -> Bool {
         count >= prefix.count && equals(prefix, at: 0)
     }

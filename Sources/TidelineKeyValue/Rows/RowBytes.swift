@@ -64,7 +64,7 @@ struct RowHeader {
     let columns: Int
     /// The number of the layout.
     let layout: Int
-    private let isWide: Bool
+    let isWide: Bool
     /// Where the values begin, and how many bytes of them there are.
     let payload: Int
     let payloadLength: Int

@@ -46,10 +46,10 @@ final class StoredTable: Sendable {
 
     /// Whether that is the table's name, byte for byte: strings compare by canonical equivalence.
     func isNamed(_ other: String) -> Bool {
-        var other = other
-        return other.withUTF8 { other in
-            nameBytes.withUnsafeBytes { UnsafeRawBufferPointer(other).compare($0) == 0 }
+        let isSame = other.utf8.withContiguousStorageIfAvailable { other in
+            nameBytes.withUnsafeBytes { $0.compare(UnsafeRawBufferPointer(other)) == 0 }
         }
+        return isSame ?? nameBytes.elementsEqual(other.utf8)
     }
 
     var rows: KeySpace { definition.rows }

@@ -12,6 +12,8 @@ public final class RowShape: Sendable {
     let types: [ColumnType]
     /// What a stored value of each column may look like.
     let tagRules: [TagRule]
+    /// The same for several columns at once; empty where there are few.
+    let tagBlocks: [TagBlock]
     private let keys: [NameKey]
 
     /// A shape of these columns. At most 65,535; the names are taken to be distinct.
@@ -22,6 +24,7 @@ public final class RowShape: Sendable {
         self.columns = columns
         types = columns.map(\.type)
         tagRules = types.map(TagRule.init)
+        tagBlocks = TagBlock.covering(types)
         keys = columns.map { column in
             var name = column.name
             return name.withUTF8 { NameKey(UnsafeRawBufferPointer($0)) }

@@ -29,10 +29,27 @@ public struct RowView: ~Copyable {
     public mutating func point(
         atID id: UnsafeRawBufferPointer, validating bytes: UnsafeRawBufferPointer
     ) throws(StoreError) {
-        guard id.count == 8 || shape.idType == .string, RowView.isValid(bytes, shape: shape) else {
-            throw StoreError(.corrupt, "a stored row is damaged", table: shape.table)
-        }
-        point(atID: id, trusting: bytes)
+        guard bytes.count >= RowFormat.headerSize, bytes[0] == RowFormat.narrow || bytes[0] == RowFormat.wide,
+            point(
+                atID: id, validating: bytes, columns: RowView.load(UInt16.self, in: bytes, at: 2),
+                isWide: bytes[0] == RowFormat.wide)
+        else { throw StoreError(.corrupt, "a stored row is damaged", table: shape.table) }
+    }
+
+    /// Points the view at a row whose header was read already, checking all that lies behind it; false where the bytes are
+    /// not a row of this shape.
+    package mutating func point(
+        atID id: UnsafeRawBufferPointer, validating bytes: UnsafeRawBufferPointer, columns: Int, isWide: Bool
+    ) -> Bool {
+        guard id.count == 8 || shape.idType == .string,
+            RowView.isValid(bytes, columns: columns, isWide: isWide, shape: shape)
+        else { return false }
+        idBytes = id
+        row = bytes
+        storedCount = columns
+        self.isWide = isWide
+        payload = RowFormat.payloadOffset(columns: columns, wide: isWide)
+        return true
     }
 
     /// Points the view at a row that was validated or packed by this process.
@@ -42,42 +59,6 @@ public struct RowView: ~Copyable {
         storedCount = RowView.load(UInt16.self, in: bytes, at: 2)
         isWide = bytes[0] == RowFormat.wide
         payload = RowFormat.payloadOffset(columns: storedCount, wide: isWide)
-    }
-
-    private static func isValid(_ bytes: UnsafeRawBufferPointer, shape: RowShape) -> Bool {
-        guard bytes.count >= RowFormat.headerSize else { return false }
-        switch bytes[0] {
-        case RowFormat.narrow: return isValid(bytes, shape: shape, offsets: UInt16.self)
-        case RowFormat.wide: return isValid(bytes, shape: shape, offsets: UInt32.self)
-        default: return false
-        }
-    }
-
-    /// Every tag must be one that its column may have, every value lie behind the one before and be as long as its tag
-    /// asks, and the last one end the row.
-    ///
-    /// Unsafe pointers: the count of columns is held against the row's length and the shape before tags and offsets are
-    /// read without a check of their own; this runs for every row of every scan.
-    @inline(__always)
-    private static func isValid<Offset: FixedWidthInteger>(
-        _ bytes: UnsafeRawBufferPointer, shape: RowShape, offsets: Offset.Type
-    ) -> Bool {
-        let count = load(UInt16.self, in: bytes, at: 2)
-        let ends = RowFormat.headerSize + count
-        let payload = ends + count * MemoryLayout<Offset>.size
-        guard count <= shape.count, bytes.count >= payload, let base = bytes.baseAddress else { return false }
-        return shape.tagRules.withUnsafeBufferPointer { rules in
-            var previous = 0
-            for column in 0..<count {
-                let tag = base.load(fromByteOffset: RowFormat.headerSize + column, as: UInt8.self)
-                let stored = base.loadUnaligned(
-                    fromByteOffset: ends + column * MemoryLayout<Offset>.size, as: Offset.self)
-                let end = Int(truncatingIfNeeded: Offset(littleEndian: stored))
-                guard rules[column].allows(tag, length: end - previous) else { return false }
-                previous = end
-            }
-            return payload + previous == bytes.count
-        }
     }
 
     @inlinable
@@ -230,5 +211,6 @@ public struct RowView: ~Copyable {
 
     /// Calls `body` with the row in the packed format, without its id: what a store of keys and bytes writes as it is
     /// and reads back with ``point(atID:validating:)``.
+    @inlinable
     public func withPackedBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T { try body(row) }
 }

@@ -12,9 +12,14 @@ public struct Timestamp: Sendable, Hashable, Comparable {
     public static let ticksPerMillisecond: Int64 = 10_000
 
     /// 0001-01-01T00:00:00.0000000Z.
-    public static let min = Timestamp(unchecked: -621_355_968_000_000_000)
+    public static let min = Timestamp(unchecked: leastTicks)
     /// 9999-12-31T23:59:59.9999999Z.
-    public static let max = Timestamp(unchecked: 2_534_023_007_999_999_999)
+    public static let max = Timestamp(unchecked: greatestTicks)
+
+    @inlinable
+    static var leastTicks: Int64 { -621_355_968_000_000_000 }
+    @inlinable
+    static var greatestTicks: Int64 { 2_534_023_007_999_999_999 }
 
     /// The instant `ticks` × 100 ns after 1970-01-01T00:00:00Z, or nil when that is not in the years 1 to 9999.
     public init?(ticks: Int64) {
@@ -26,8 +31,9 @@ public struct Timestamp: Sendable, Hashable, Comparable {
     init(unchecked ticks: Int64) { self.ticks = ticks }
 
     /// The instant `ticks` × 100 ns after 1970, held to the years 1 to 9999.
+    @inlinable
     public init(clampingTicks ticks: Int64) {
-        self.ticks = Swift.min(Swift.max(ticks, Self.min.ticks), Self.max.ticks)
+        self.ticks = Swift.min(Swift.max(ticks, Self.leastTicks), Self.greatestTicks)
     }
 
     /// This instant moved by `ticks` × 100 ns, held to the years 1 to 9999.

@@ -1,0 +1,51 @@
+internal import TidelineStore
+
+/// A column of numbers or instants by which rows are ordered first: where a row comes is told by it most often, before a
+/// key is put together.
+struct NumberTerm: Sendable {
+    private let operand: RowTest.Operand
+    private let isDescending: Bool
+
+    /// Nil for a column of other values, or `id`.
+    init?(_ column: ColumnReference, isDescending: Bool) {
+        guard column.position != nil, column.type.isWord else { return nil }
+        operand = RowTest.Operand(column)
+        self.isDescending = isDescending
+    }
+
+    /// A component of a key, see ``KeyBuilder``: its first byte, and the eight that follow where it is a value.
+    struct Place: Comparable, Sendable {
+        let mark: UInt8
+        let word: UInt64
+
+        init(mark: UInt8, word: UInt64) {
+            self.mark = mark
+            self.word = word
+        }
+
+        /// The component that a key begins with.
+        init(atStartOf key: UnsafeRawBufferPointer) {
+            mark = key.first ?? 0
+            let isValue = mark == KeyBuilder.Mark.value || mark == ~KeyBuilder.Mark.value
+            word =
+                isValue && key.count >= 9 ? UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self)) : 0
+        }
+
+        @inline(__always)
+        static func < (a: Self, b: Self) -> Bool { a.mark != b.mark ? a.mark < b.mark : a.word < b.word }
+    }
+
+    /// Where a row comes.
+    @inline(__always)
+    func place(of row: RowBytes) throws(RowDamage) -> Place {
+        guard let word = try operand.word(in: row) else { return place(KeyBuilder.Mark.null) }
+        guard operand.kind != .double || WordInterval.doubles.contains(word) else {
+            return place(KeyBuilder.Mark.notANumber)
+        }
+        let ordered = KeyBuilder.ordered(word)
+        return isDescending
+            ? Place(mark: ~KeyBuilder.Mark.value, word: ~ordered) : Place(mark: KeyBuilder.Mark.value, word: ordered)
+    }
+
+    private func place(_ mark: UInt8) -> Place { Place(mark: isDescending ? ~mark : mark, word: 0) }
+}

@@ -1,0 +1,45 @@
+internal import TidelineStore
+
+extension StoredIndex {
+    /// Whether a key is the index's of a row, as far as that can be told without putting the row's key together; when it
+    /// cannot, as where a text has a zero, the answer is no.
+    ///
+    /// Unsafe pointers: nothing of the key is read before its length is known to reach there.
+    ///
+    /// - Parameters:
+    ///   - idCount: How many bytes at the end of the key are the id. The row was found by it.
+    func isPlainly(_ key: UnsafeRawBufferPointer, idCount: Int, of row: borrowing RowView) -> Bool {
+        guard key.count >= KeySpace.length, UInt32(bigEndian: key.loadUnaligned(as: UInt32.self)) == space.number else {
+            return false
+        }
+        var rest = UnsafeRawBufferPointer(rebasing: key[KeySpace.length...])
+        for position in positions {
+            guard let position, let length = Self.lengthOfComponent(rest, of: row, at: position) else { return false }
+            rest = UnsafeRawBufferPointer(rebasing: rest[length...])
+        }
+        return rest.count == idCount
+    }
+
+    /// The length of a row's value as a component, when the bytes begin with it.
+    @inline(__always)
+    private static func lengthOfComponent(
+        _ key: UnsafeRawBufferPointer, of row: borrowing RowView, at position: Int
+    ) -> Int? {
+        guard let mark = key.first else { return nil }
+        let bytes = row.bytes(at: position)
+        switch row.tag(at: position) {
+        case .absent, .null: return mark == KeyBuilder.Mark.null ? 1 : nil
+        case .int, .timestamp:
+            guard mark == KeyBuilder.Mark.value, key.count >= 9 else { return nil }
+            let found = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
+            return found == KeyBuilder.ordered(Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))) ? 9 : nil
+        case .string, .bytes, .json:
+            let end = 1 + bytes.count
+            guard mark == KeyBuilder.Mark.value, key.count >= end + 2, key[end] == 0, key[end + 1] == 1,
+                UnsafeRawBufferPointer(rebasing: key[1..<end]).compare(bytes) == 0, !bytes.hasZero
+            else { return nil }
+            return end + 2
+        case .false, .true, .double: return nil
+        }
+    }
+}

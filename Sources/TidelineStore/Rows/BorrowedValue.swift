@@ -1,0 +1,77 @@
+/// A value of a ``RowView``, where it lies: what ``RowView/forEachValue(_:)`` passes on.
+///
+/// Bytes are borrowed: they are valid until the closure returns that got them.
+public enum BorrowedValue {
+    /// The row does not name the column.
+    case absent
+    case null
+    case bool(Bool)
+    case int(Int64)
+    case double(Double)
+    /// The UTF-8 of a text.
+    case string(UnsafeRawBufferPointer)
+    case timestamp(Timestamp)
+    case bytes(UnsafeRawBufferPointer)
+    /// The UTF-8 of a JSON text.
+    case json(UnsafeRawBufferPointer)
+}
+
+extension RowView {
+    /// Calls `body` with every value in the order of the columns, without a copy: the fastest way to a row as a whole, as no
+    /// place is looked up twice.
+    @inlinable
+    public func forEachValue(_ body: (_ index: Int, BorrowedValue) throws -> Void) rethrows {
+        if isWide {
+            try forEachValue(endsOf: UInt32.self, body)
+        } else {
+            try forEachValue(endsOf: UInt16.self, body)
+        }
+        for index in storedCount..<shape.count { try body(index, .absent) }
+    }
+
+    /// Unsafe pointers: the row was validated, so that it has a tag and an end for each column, and no end lies outside.
+    @inlinable
+    @inline(__always)
+    func forEachValue<Offset: FixedWidthInteger>(
+        endsOf type: Offset.Type, _ body: (_ index: Int, BorrowedValue) throws -> Void
+    ) rethrows {
+        guard let base = row.baseAddress else { return }
+        let tags = base + RowFormat.headerSize
+        let ends = tags + storedCount
+        let values = base + payload
+        var start = 0
+        for index in 0..<storedCount {
+            let stored = ends.loadUnaligned(fromByteOffset: index &* MemoryLayout<Offset>.size, as: Offset.self)
+            let end = Int(truncatingIfNeeded: Offset(littleEndian: stored))
+            let bytes = UnsafeRawBufferPointer(start: values + start, count: end &- start)
+            start = end
+            try body(index, BorrowedValue(tag: tags.load(fromByteOffset: index, as: UInt8.self), bytes))
+        }
+    }
+}
+
+extension BorrowedValue {
+    /// The value of a tag and its bytes, which are as many as the tag asks.
+    @inlinable
+    @inline(__always)
+    init(tag: UInt8, _ bytes: UnsafeRawBufferPointer) {
+        switch tag {
+        case RowTag.null.rawValue: self = .null
+        case RowTag.false.rawValue: self = .bool(false)
+        case RowTag.true.rawValue: self = .bool(true)
+        case RowTag.int.rawValue: self = .int(Self.word(bytes))
+        case RowTag.double.rawValue: self = .double(Double(bitPattern: UInt64(bitPattern: Self.word(bytes))))
+        case RowTag.string.rawValue: self = .string(bytes)
+        case RowTag.timestamp.rawValue: self = .timestamp(Timestamp(clampingTicks: Self.word(bytes)))
+        case RowTag.bytes.rawValue: self = .bytes(bytes)
+        case RowTag.json.rawValue: self = .json(bytes)
+        default: self = .absent
+        }
+    }
+
+    @inlinable
+    @inline(__always)
+    static func word(_ bytes: UnsafeRawBufferPointer) -> Int64 {
+        Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))
+    }
+}

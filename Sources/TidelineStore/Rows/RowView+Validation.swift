@@ -1,0 +1,46 @@
+extension RowView {
+    /// Whether bytes are a row of a shape: every tag one that its column may have, every value behind the one before and as
+    /// long as its tag asks, and the last one at the end of the row.
+    ///
+    /// Unsafe pointers: the count of columns is held against the row's length and the shape before tags and offsets are
+    /// read without a check of their own; this runs for every row of every scan.
+    @inline(__always)
+    static func isValid(
+        _ bytes: UnsafeRawBufferPointer, columns: Int, isWide: Bool, shape: RowShape
+    ) -> Bool {
+        guard columns <= shape.count, let row = bytes.baseAddress,
+            bytes.count >= RowFormat.payloadOffset(columns: columns, wide: isWide)
+        else { return false }
+        if isWide { return isValid(row, bytes.count, columns: columns, shape: shape, offsets: UInt32.self) }
+        guard columns == shape.count, !shape.tagBlocks.isEmpty else {
+            return isValid(row, bytes.count, columns: columns, shape: shape, offsets: UInt16.self)
+        }
+        // Most rows: all columns, and few bytes.
+        let tags = row + RowFormat.headerSize
+        let ends = tags + columns
+        let last = Int(ends.loadUnaligned(fromByteOffset: columns &* 2 &- 2, as: UInt16.self))
+        guard bytes.count == RowFormat.headerSize &+ columns &* 3 &+ last else { return false }
+        return shape.tagBlocks.withUnsafeBufferPointer {
+            TagBlock.allow($0, columns: columns, tags: tags, ends: ends)
+        }
+    }
+
+    /// The same for any row, whose tables are known to be as long as its columns ask.
+    private static func isValid<Offset: FixedWidthInteger>(
+        _ row: UnsafeRawPointer, _ length: Int, columns: Int, shape: RowShape, offsets: Offset.Type
+    ) -> Bool {
+        let ends = RowFormat.headerSize + columns
+        return shape.tagRules.withUnsafeBufferPointer { rules in
+            var previous = 0
+            for column in 0..<columns {
+                let tag = row.load(fromByteOffset: RowFormat.headerSize + column, as: UInt8.self)
+                let stored = row.loadUnaligned(
+                    fromByteOffset: ends + column * MemoryLayout<Offset>.size, as: Offset.self)
+                let end = Int(truncatingIfNeeded: Offset(littleEndian: stored))
+                guard rules[column].allows(tag, length: end - previous) else { return false }
+                previous = end
+            }
+            return ends + columns * MemoryLayout<Offset>.size + previous == length
+        }
+    }
+}
