@@ -59,6 +59,15 @@ static inline sqlite3_file *tideline_file(sqlite3 *database) {
     return code == SQLITE_OK && file && file->pMethods ? file : 0;
 }
 
+// A number that is another one after every change of the database that the connection has made or, at the beginning of a
+// transaction, found.
+static inline uint32_t tideline_data_version(sqlite3 *database) {
+    unsigned version = 0;
+    // It fails only where there is no database of that name.
+    sqlite3_file_control(database, "main", SQLITE_FCNTL_DATA_VERSION, &version);
+    return version;
+}
+
 // Reads bytes of the database file; what is beyond its end is zeros, and SQLITE_IOERR_SHORT_READ.
 static inline int tideline_read_file(sqlite3 *database, void *bytes, int count, int64_t offset) {
     sqlite3_file *file = tideline_file(database);

@@ -114,12 +114,9 @@ public final class SQLiteStore: LocalStore {
         let lease = try pool.takeReader()
         defer { pool.release(lease) }
         let connection = lease.connection
-        guard !lease.isNested else {
-            return try run(body, on: connection, try currentCatalog(on: connection))
-        }
-        let catalog = try begin(.begin, on: connection)
-        // Nothing is lost when a snapshot cannot be ended in an orderly way.
-        defer { connection.rollBack() }
+        guard !lease.isNested else { return try run(body, on: connection, try currentCatalog(on: connection)) }
+        let catalog = try beginReading(on: connection)
+        defer { connection.endReading() }
         return try run(body, on: connection, catalog)
     }
 
@@ -139,12 +136,13 @@ public final class SQLiteStore: LocalStore {
         guard !Task.isCancelled else { throw StoreError(.cancelled, "the task was cancelled; nothing was written") }
         let connection = try pool.takeWriter()
         defer { pool.releaseWriter() }
-        let session = Session(connection, try begin(.beginWriting, on: connection), isWriting: true)
+        let session = Session(connection, try beginWriting(on: connection), isWriting: true)
         do {
             let result = try body(session)
             session.end()
             if let failure = session.failure { throw failure }
             try connection.perform(.commit)
+            connection.keepCatalog()
             return result
         } catch {
             session.end()
@@ -153,10 +151,23 @@ public final class SQLiteStore: LocalStore {
         }
     }
 
-    /// Begins a transaction and fixes its snapshot by a first read, which tells whether definitions changed.
-    private func begin(_ step: TransactionStep, on connection: Connection) throws(StoreError) -> Catalog {
+    /// Begins a read of one snapshot.
+    private func beginReading(on connection: Connection) throws(StoreError) -> Catalog {
         try Deadline(after: busyTimeout).retrying { () throws(StoreError) in
-            try connection.perform(step)
+            do throws(StoreError) {
+                try connection.beginReading()
+                return try self.currentCatalog(on: connection)
+            } catch {
+                connection.endReading()
+                throw error
+            }
+        }
+    }
+
+    /// Begins a transaction alone among all that write.
+    private func beginWriting(on connection: Connection) throws(StoreError) -> Catalog {
+        try Deadline(after: busyTimeout).retrying { () throws(StoreError) in
+            try connection.perform(.beginWriting)
             do throws(StoreError) {
                 return try self.currentCatalog(on: connection)
             } catch {
@@ -166,13 +177,8 @@ public final class SQLiteStore: LocalStore {
         }
     }
 
-    /// The definitions as of the connection's snapshot; kept until another connection or process changes them.
     private func currentCatalog(on connection: Connection) throws(StoreError) -> Catalog {
-        let version = try connection.dataVersion()
-        if let seen = connection.seen, seen.version == version { return seen.catalog }
-        let catalog = try changedCatalog(on: connection)
-        connection.seen = (version, catalog)
-        return catalog
+        try connection.catalog { () throws(StoreError) in try self.changedCatalog(on: connection) }
     }
 
     /// The definitions, after something has changed.

@@ -8,8 +8,8 @@ final class Session {
     private let isWriting: Bool
     /// The error of a change that was made in part: the transaction can only be rolled back then.
     private(set) var failure: StoreError?
-    /// The table found last: most often the next call is about it.
-    private var lastTable: StoredTable?
+    /// Those of the table found last: most often the next call is about it.
+    private var last: TableStatements?
 
     init(_ connection: Connection, _ catalog: Catalog, isWriting: Bool) {
         openConnection = connection
@@ -26,22 +26,26 @@ final class Session {
         return openConnection
     }
 
-    func table(_ name: String) throws(StoreError) -> StoredTable {
-        _ = try connection()
-        if let lastTable, lastTable.schema.name.isSameBytes(as: name) { return lastTable }
-        let table = try catalog.table(name)
-        lastTable = table
-        return table
+    func table(_ name: String) throws(StoreError) -> StoredTable { try statements(name, on: try connection()).table }
+
+    /// The table of that name, with what the connection keeps ready for it.
+    private func statements(_ name: String, on connection: Connection) throws(StoreError) -> TableStatements {
+        if let last, last.table.name.isSameBytes(as: name) { return last }
+        let statements = try connection.statements(of: name, in: catalog)
+        last = statements
+        return statements
     }
 
     // MARK: Reading
 
     func withRow<T>(in name: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
         let connection = try connection()
-        let table = try self.table(name)
+        let statements = try statements(name, on: connection)
+        let table = statements.table
         guard id.type == table.schema.idType else { return nil }
-        let statement = try connection.takeStatement(table.selectRow)
-        defer { connection.putBack(statement) }
+        try connection.willRead()
+        let statement = try statements.selectRow.take(from: connection)
+        defer { statements.selectRow.putBack(statement, to: connection) }
         return try statement.withBoundID(id) {
             guard try statement.step() else { return nil }
             return try statement.rowBuffer(table: table, shape: table.shape).withRow(of: statement, body)
@@ -50,18 +54,15 @@ final class Session {
 
     func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
         let connection = try connection()
-        let table = try self.table(query.table)
-        try query.validate(against: table.schema)
-        let total = query.includesTotalCount ? try count(query, in: table, on: connection) : nil
+        let statements = try statements(query.table, on: connection)
+        let (kept, parameters) = try statements.query(query, for: .rows, on: connection)
+        let total = query.includesTotalCount ? try count(query, statements, on: connection) : nil
         if query.limit == 0 { return total }
-        let columns = query.selection == nil ? nil : query.resultColumns(of: table.schema)
-        let shape = columns.map { table.shape(of: $0) } ?? table.shape
-        let compiled = try table.select(columns.map(StoredTable.columnList) ?? table.columnList, for: query)
-        let statement = try prepare(compiled, in: table, on: connection)
-        defer { connection.putBack(statement) }
-        let buffer = statement.rowBuffer(table: table, shape: shape)
+        let statement = try prepare(kept, parameters, in: statements.table, on: connection)
+        defer { putBack(statement, of: kept, to: connection) }
+        let buffer = statement.rowBuffer(table: statements.table, shape: kept.shape)
         if isWriting {
-            try copyThenScan(statement, buffer, shape, body)
+            try copyThenScan(statement, buffer, kept.shape, body)
             return total
         }
         while try statement.step() {
@@ -86,36 +87,50 @@ final class Session {
 
     func count(_ query: Query) throws(StoreError) -> Int {
         let connection = try connection()
-        let table = try self.table(query.table)
-        try query.validate(against: table.schema)
-        return try count(query, in: table, on: connection)
+        return try count(query, try statements(query.table, on: connection), on: connection)
     }
 
-    private func count(_ query: Query, in table: StoredTable, on connection: Connection) throws(StoreError) -> Int {
-        let statement = try prepare(try table.selectCount(query), in: table, on: connection)
-        defer { connection.putBack(statement) }
+    private func count(
+        _ query: Query, _ statements: TableStatements, on connection: Connection
+    ) throws(StoreError) -> Int {
+        let (kept, parameters) = try statements.query(query, for: .count, on: connection)
+        let statement = try prepare(kept, parameters, in: statements.table, on: connection)
+        defer { putBack(statement, of: kept, to: connection) }
         return try statement.step() ? Int(statement.int(0)) : 0
     }
 
     private func prepare(
-        _ query: CompiledQuery, in table: StoredTable, on connection: Connection
+        _ query: KeptQuery, _ parameters: [Value], in table: StoredTable, on connection: Connection
     ) throws(StoreError) -> Statement {
-        do {
-            let statement = try connection.takeStatement(query.sql)
-            try statement.bind(query.parameters)
+        try connection.willRead()
+        return try bind(parameters, in: table) { () throws(StoreError) in try query.statement.take(from: connection) }
+    }
+
+    private func bind(
+        _ parameters: [Value], in table: StoredTable, to statement: () throws(StoreError) -> Statement
+    ) throws(StoreError) -> Statement {
+        do throws(StoreError) {
+            let statement = try statement()
+            try statement.bind(parameters)
             return statement
         } catch {
-            throw error.refusedQuery(in: table.schema.name)
+            throw error.refusedQuery(in: table.name)
         }
+    }
+
+    /// Gives a statement back without the copies of the values that were bound.
+    private func putBack(_ statement: Statement, of query: KeptQuery, to connection: Connection) {
+        statement.reset()
+        query.statement.putBack(statement, to: connection)
     }
 
     // MARK: Writing
 
     func upsert(_ rows: borrowing PackedRows, into name: String) throws(StoreError) {
         let connection = try writableConnection()
-        let table = try self.table(name)
+        let statements = try statements(name, on: connection)
         guard !rows.isEmpty else { return }
-        var upsert = try Upsert(into: table, of: rows.shape, on: connection)
+        var upsert = try Upsert(statements, of: rows.shape, on: connection)
         defer { upsert.finish() }
         do {
             try rows.forEachRow { (row) throws in try upsert.run(row) }
@@ -126,12 +141,13 @@ final class Session {
 
     func delete(ids: [RowID], from name: String) throws(StoreError) -> Int {
         let connection = try writableConnection()
-        let table = try self.table(name)
-        let statement = try connection.takeStatement(table.deleteRow)
-        defer { connection.putBack(statement) }
+        let statements = try statements(name, on: connection)
+        let idType = statements.table.schema.idType
+        let statement = try statements.deleteRow.take(from: connection)
+        defer { statements.deleteRow.putBack(statement, to: connection) }
         var deleted = 0
         do {
-            for id in ids where id.type == table.schema.idType {
+            for id in ids where id.type == idType {
                 try statement.withBoundID(id) { try statement.run() }
                 deleted += connection.changes
             }
@@ -145,7 +161,10 @@ final class Session {
         let connection = try writableConnection()
         let table = try self.table(query.table)
         try query.validate(against: table.schema)
-        let statement = try prepare(try table.delete(query), in: table, on: connection)
+        let compiled = try table.delete(query)
+        let statement = try bind(compiled.parameters, in: table) { () throws(StoreError) in
+            try connection.takeStatement(compiled.sql)
+        }
         defer { connection.putBack(statement) }
         do {
             try statement.run()
@@ -181,6 +200,7 @@ extension StoredTable {
 
 extension Statement {
     /// Calls `body` with the id bound to the only parameter, where it lies, without a copy.
+    @inline(__always)
     func withBoundID<T>(_ id: RowID, _ body: () throws -> T) throws -> T {
         switch id {
         case .int(let number):

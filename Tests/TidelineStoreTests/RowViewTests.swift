@@ -27,6 +27,14 @@ struct RowViewTests {
 
     private let row: Row = ["id": "a", "n": 5, "s": "text", "b": true, "t": .timestamp(.max)]
 
+    @Test("A tag's number is its memory")
+    func knownTags() {
+        for number in UInt8.min...UInt8.max {
+            guard let tag = RowTag(rawValue: number) else { continue }
+            #expect(RowTag(known: number) == tag)
+        }
+    }
+
     @Test("Stored bytes read back; columns added later are absent")
     func roundTrip() throws {
         let bytes = try packed(row)

@@ -13,12 +13,28 @@ final class Connection {
     private var uses = 0
     /// The statements of every transaction, by ``TransactionStep``.
     private var steps: [Statement?] = Array(repeating: nil, count: TransactionStep.allCases.count)
+    /// The tables used last, the latest at the end.
+    private var tables: [TableStatements] = []
+    /// How the snapshot of the read that is under way is held.
+    private var snapshot = Snapshot.none
     /// The definitions as of the version of the database's content that this connection saw last.
-    var seen: (version: Int64, catalog: Catalog)?
+    private var seen: (version: UInt32, catalog: Catalog)?
     /// The shape of the last batch that was written, and the table whose columns it has.
     private var batch: (shape: RowShape, table: StoredTable)?
     private var isClosed = false
 
+    private enum Snapshot {
+        /// There is no read, or a write transaction.
+        case none
+        /// By the statement that reads the version, which is under way; nothing else was read yet.
+        case fresh
+        /// In the same way; a statement has read.
+        case used
+        /// By a transaction.
+        case begun
+    }
+
+    private static let maximumTables = 12
     private static let maximumRecentStatements = 8
     /// Beyond this many further statements, the one that was not used for the longest time is let go.
     private static let maximumIdleStatements = 128
@@ -34,6 +50,7 @@ final class Connection {
     func close() {
         guard !isClosed else { return }
         isClosed = true
+        tables.removeAll()
         recent.removeAll()
         idle.removeAll()
         steps.removeAll()
@@ -41,6 +58,26 @@ final class Connection {
     }
 
     // MARK: Statements
+
+    /// What is kept ready for the table of that name.
+    func statements(of name: String, in catalog: Catalog) throws(StoreError) -> TableStatements {
+        var index = tables.count - 1
+        while index >= 0 {
+            let known = tables[index]
+            if known.catalog === catalog, known.table.name.isSameBytes(as: name) {
+                if index != tables.count - 1 { tables.swapAt(index, tables.count - 1) }
+                return known
+            }
+            index -= 1
+        }
+        let table = try catalog.table(name)
+        let known = tables.firstIndex { $0.table === table }.map { tables.remove(at: $0) }
+        let statements = known ?? TableStatements(table)
+        statements.catalog = catalog
+        tables.append(statements)
+        if tables.count > Self.maximumTables { tables.removeFirst().leave(to: self) }
+        return statements
+    }
 
     /// A prepared statement, from the cache if it is there; to be given to ``putBack(_:)``.
     func takeStatement(_ sql: String) throws(StoreError) -> Statement {
@@ -97,14 +134,6 @@ final class Connection {
         return new
     }
 
-    /// A number that differs from that of an earlier transaction on this connection when another connection has
-    /// changed the database meanwhile. As the first read of a transaction it fixes the snapshot.
-    func dataVersion() throws(StoreError) -> Int64 {
-        let statement = try statement(of: .readDataVersion)
-        defer { statement.reset() }
-        return try statement.step() ? statement.int(0) : 0
-    }
-
     /// Runs a statement without parameters and results.
     func execute(_ sql: String) throws(StoreError) {
         let statement = try takeStatement(sql)
@@ -121,6 +150,64 @@ final class Connection {
         defer { putBack(statement) }
         return try statement.step() ? statement.int(0) : 0
     }
+
+    // MARK: Reading
+
+    /// Begins a read and fixes its snapshot.
+    ///
+    /// SQLite keeps a snapshot for as long as a statement is under way in it. The one that reads the version is, until the
+    /// end; only from the second statement on is there a transaction, within which statements end with less work.
+    func beginReading() throws(StoreError) {
+        _ = try statement(of: .readVersion).step()
+        snapshot = .fresh
+    }
+
+    /// To be called before each statement of a read.
+    func willRead() throws(StoreError) {
+        switch snapshot {
+        case .none, .begun: return
+        case .fresh: snapshot = .used
+        case .used:
+            try perform(.begin)
+            snapshot = .begun
+        }
+    }
+
+    /// Ends a read. Nothing is lost when a snapshot cannot be ended in an orderly way.
+    func endReading() {
+        let hasTransaction = snapshot == .begun
+        snapshot = .none
+        steps[TransactionStep.readVersion.place]?.rewind()
+        guard hasTransaction, isInTransaction else { return }
+        do {
+            try perform(.commit)
+        } catch {
+            rollBack()
+        }
+    }
+
+    // MARK: Definitions
+
+    /// The definitions as of the snapshot of the transaction under way; those known are kept until another connection or
+    /// process changes the database.
+    func catalog(_ changed: () throws(StoreError) -> Catalog) throws(StoreError) -> Catalog {
+        let version = tideline_data_version(handle)
+        if let seen, seen.version == version { return seen.catalog }
+        let catalog = try changed()
+        seen = (version, catalog)
+        return catalog
+    }
+
+    /// Forgets the definitions, which the transaction under way is about to change.
+    func forgetCatalog() { seen = nil }
+
+    /// Notes that the transaction was committed, which counts as a change of the database, too. No other can have come
+    /// between: this connection sees those of others when it begins its next transaction.
+    func keepCatalog() {
+        if let seen { self.seen = (tideline_data_version(handle), seen.catalog) }
+    }
+
+    // MARK: Results
 
     /// How many rows the last statement changed.
     var changes: Int { Int(sqlite3_changes(handle)) }

@@ -18,12 +18,41 @@ final class ConnectionPool: @unchecked Sendable {
     private let path: String?
     private var isShared: Bool { open == nil }
     private let maximumReaders: Int
-    private var idleReaders: [Connection] = []
-    private var readersInUse = 0
-    /// How many reads each thread is in.
-    private var readsByThread: [UInt: Int] = [:]
-    private var writingThread: UInt?
-    private var isClosed = false
+    private var state = State()
+
+    /// What changes. Methods of a value, as each access to a property of an object is checked for itself.
+    private struct State {
+        var idleReaders: [Connection] = []
+        var readersInUse = 0
+        /// How many reads each thread is in, of those that are in any.
+        var reads: [(thread: UInt, count: Int)] = []
+        var writingThread: UInt?
+        /// How many threads wait for a change.
+        var waiting = 0
+        var isClosed = false
+
+        func isReading(_ thread: UInt) -> Bool { reads.contains { $0.thread == thread } }
+
+        mutating func enter(_ thread: UInt) {
+            readersInUse += 1
+            if let index = reads.firstIndex(where: { $0.thread == thread }) {
+                reads[index].count += 1
+            } else {
+                reads.append((thread, 1))
+            }
+        }
+
+        /// - Returns: Whether somebody waits for it.
+        mutating func leave(_ thread: UInt, keeping connection: Connection?) -> Bool {
+            readersInUse -= 1
+            if let index = reads.firstIndex(where: { $0.thread == thread }) {
+                reads[index].count -= 1
+                if reads[index].count == 0 { reads.remove(at: index) }
+            }
+            if let connection { idleReaders.append(connection) }
+            return waiting > 0
+        }
+    }
 
     /// A connection to read on.
     struct Lease {
@@ -43,7 +72,7 @@ final class ConnectionPool: @unchecked Sendable {
         self.writer = writer
         path = (writer ?? readers.first)?.path
         self.maximumReaders = max(1, maximumReaders)
-        idleReaders = readers
+        state.idleReaders = readers
         self.open = open
     }
 
@@ -54,24 +83,25 @@ final class ConnectionPool: @unchecked Sendable {
         condition.lock()
         defer { condition.unlock() }
         let thread = tideline_current_thread()
-        guard writingThread != thread, readsByThread[thread] == nil || isClosed else {
+        guard state.writingThread != thread, !state.isReading(thread) || state.isClosed else {
             throw StoreError(.busy, "a write began inside a read or write of the same store on the same thread")
         }
-        while !isClosed, writingThread != nil || (isShared && !readsByThread.isEmpty) { condition.wait() }
-        guard !isClosed else { throw Self.closed }
+        while !state.isClosed, state.writingThread != nil || (isShared && !state.reads.isEmpty) { wait() }
+        guard !state.isClosed else { throw Self.closed }
         guard let writer else {
             throw StoreError(
                 .readOnly, "the store was opened for reading only; open it without that to write", path: path)
         }
-        writingThread = thread
+        state.writingThread = thread
         return writer
     }
 
     func releaseWriter() {
         condition.lock()
-        writingThread = nil
-        condition.broadcast()
+        state.writingThread = nil
+        let isAwaited = state.waiting > 0
         condition.unlock()
+        if isAwaited { condition.broadcast() }
     }
 
     // MARK: Reading
@@ -90,36 +120,41 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     func release(_ lease: Lease?) {
-        condition.lock()
         let thread = tideline_current_thread()
-        let reads = (readsByThread[thread] ?? 1) - 1
-        readsByThread[thread] = reads == 0 ? nil : reads
-        readersInUse -= 1
-        if !isShared, let lease, idleReaders.count < maximumReaders { idleReaders.append(lease.connection) }
-        condition.broadcast()
+        condition.lock()
+        let keeps = !isShared && state.idleReaders.count < maximumReaders
+        let isAwaited = state.leave(thread, keeping: keeps ? lease?.connection : nil)
         condition.unlock()
+        if isAwaited { condition.broadcast() }
     }
 
     /// Counts a read; nil when a connection is still to be opened for it.
     private func reserveReader(_ thread: UInt) throws(StoreError) -> Lease? {
         condition.lock()
         defer { condition.unlock() }
-        guard !isClosed else { throw Self.closed }
-        guard !isShared || writingThread != thread else {
+        guard !state.isClosed else { throw Self.closed }
+        guard !isShared || state.writingThread != thread else {
             throw StoreError(.busy, "a read began inside a write of the same store in memory on the same thread")
         }
         // A thread that already reads or writes does not wait: it would hold what others wait for.
-        let isInside = readsByThread[thread] != nil || writingThread == thread
-        while !isInside, !isClosed, mustWait { condition.wait() }
-        guard !isClosed else { throw Self.closed }
-        readsByThread[thread, default: 0] += 1
-        readersInUse += 1
+        let isInside = state.isReading(thread) || state.writingThread == thread
+        while !isInside, !state.isClosed, mustWait { wait() }
+        guard !state.isClosed else { throw Self.closed }
+        state.enter(thread)
         if isShared, let writer { return Lease(connection: writer, isNested: isInside) }
-        return idleReaders.popLast().map { Lease(connection: $0, isNested: false) }
+        return state.idleReaders.popLast().map { Lease(connection: $0, isNested: false) }
     }
 
     private var mustWait: Bool {
-        isShared ? writingThread != nil || !readsByThread.isEmpty : readersInUse >= maximumReaders
+        isShared
+            ? state.writingThread != nil || !state.reads.isEmpty : state.readersInUse >= maximumReaders
+    }
+
+    /// Waits for a change.
+    private func wait() {
+        state.waiting += 1
+        condition.wait()
+        state.waiting -= 1
     }
 
     // MARK: Closing
@@ -129,13 +164,13 @@ final class ConnectionPool: @unchecked Sendable {
         condition.lock()
         defer { condition.unlock() }
         let thread = tideline_current_thread()
-        guard writingThread != thread, readsByThread[thread] == nil else {
+        guard state.writingThread != thread, !state.isReading(thread) else {
             throw StoreError(.busy, "the store was closed inside a read or write of it on the same thread")
         }
-        isClosed = true
+        state.isClosed = true
         condition.broadcast()
-        while writingThread != nil || !readsByThread.isEmpty { condition.wait() }
-        idleReaders.removeAll()
+        while state.writingThread != nil || !state.reads.isEmpty { wait() }
+        state.idleReaders.removeAll()
         writer?.close()
     }
 

@@ -55,6 +55,9 @@ final class Statement {
         sqlite3_reset(handle)
     }
 
+    /// Ends the execution; what was bound stays.
+    func rewind() { sqlite3_reset(handle) }
+
     /// Ends the execution and forgets what was bound.
     func reset() {
         sqlite3_reset(handle)

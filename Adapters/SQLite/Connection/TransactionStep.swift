@@ -5,7 +5,8 @@ enum TransactionStep: String, CaseIterable {
     case beginWriting = "BEGIN IMMEDIATE"
     case commit = "COMMIT"
     case rollBack = "ROLLBACK"
-    case readDataVersion = "PRAGMA data_version"
+    /// Opens a read transaction, which lasts until the statement is rewound.
+    case readVersion = "PRAGMA data_version"
 
     /// The place in a list of all.
     var place: Int {
@@ -14,7 +15,7 @@ enum TransactionStep: String, CaseIterable {
         case .beginWriting: 1
         case .commit: 2
         case .rollBack: 3
-        case .readDataVersion: 4
+        case .readVersion: 4
         }
     }
 }

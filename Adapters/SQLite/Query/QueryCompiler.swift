@@ -13,9 +13,8 @@ extension StoredTable {
         var sql = "SELECT \(columns) FROM \(schema.name.sqlName)"
         sql += try Self.filter(query, &compiler) + orderBy(query.order)
         var parameters = compiler.parameters
-        if query.limit != nil || query.skip > 0 {
-            // A negative limit is none, and an offset needs a limit.
-            parameters += [.int(Int64(query.limit ?? -1)), .int(Int64(query.skip))]
+        if query.isWindow {
+            parameters += query.windowParameters
             sql += " LIMIT ?\(parameters.count - 1) OFFSET ?\(parameters.count)"
         }
         return CompiledQuery(sql: sql, parameters: parameters)
@@ -28,7 +27,7 @@ extension StoredTable {
 
     /// Deletes the query's rows.
     func delete(_ query: Query) throws(StoreError) -> CompiledQuery {
-        guard query.limit != nil || query.skip > 0 else { return try unordered("DELETE", query) }
+        guard query.isWindow else { return try unordered("DELETE", query) }
         let window = try select("\"id\"", for: query)
         return CompiledQuery(
             sql: "DELETE FROM \(schema.name.sqlName) WHERE \"id\" IN (\(window.sql))", parameters: window.parameters)

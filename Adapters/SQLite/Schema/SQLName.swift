@@ -1,4 +1,7 @@
 extension String {
     /// The text as an SQL identifier, whatever characters it has.
-    var sqlName: String { "\"\(replacing("\"", with: "\"\""))\"" }
+    var sqlName: String {
+        let isPlain = !utf8.contains(UInt8(ascii: "\""))
+        return isPlain ? "\"\(self)\"" : "\"\(replacing("\"", with: "\"\""))\""
+    }
 }

@@ -134,8 +134,7 @@ extension SchemaPlan {
 extension Connection {
     /// Carries a plan out, within the transaction that is open.
     func apply(_ plan: SchemaPlan) throws(StoreError) {
-        // What a connection itself changes does not change the version that it sees.
-        seen = nil
+        forgetCatalog()
         for statement in plan.statements { try executeOnce(statement) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -2,6 +2,7 @@ internal import TidelineStore
 
 /// A table as it is stored: its definition, and what follows from it once for all statements.
 final class StoredTable: Sendable {
+    let name: String
     let schema: TableSchema
     /// Columns that the definition no longer names. They stay in the table with their values.
     let retired: [ColumnSchema]
@@ -9,6 +10,8 @@ final class StoredTable: Sendable {
     let shape: RowShape
     /// The columns of `shape`, for who may also meet some that the table does not have.
     let everyColumn: [ColumnSchema?]
+    /// A bit for each raw value of a tag that a column of `shape` takes.
+    let acceptedTags: [UInt32]
     /// The list of `id` and all columns, in the order of `shape`.
     let columnList: String
     /// The row of an id.
@@ -19,15 +22,17 @@ final class StoredTable: Sendable {
     let upsertWholeRow: String
 
     init(_ schema: TableSchema, retired: [ColumnSchema] = []) {
+        name = schema.name
         self.schema = schema
         self.retired = retired
         shape = schema.makeShape()
         everyColumn = shape.columns.map(Optional.some)
+        acceptedTags = shape.columns.map(Self.acceptedTags)
         columnList = Self.columnList(shape.columns)
-        let name = schema.name.sqlName
-        selectRow = "SELECT \(columnList) FROM \(name) WHERE \"id\" = ?1"
-        deleteRow = "DELETE FROM \(name) WHERE \"id\" = ?1"
-        upsertWholeRow = Self.upsert(shape.columns.map(\.name.sqlName), into: name)
+        let table = schema.name.sqlName
+        selectRow = "SELECT \(columnList) FROM \(table) WHERE \"id\" = ?1"
+        deleteRow = "DELETE FROM \(table) WHERE \"id\" = ?1"
+        upsertWholeRow = Self.upsert(shape.columns.map(\.name.sqlName), into: table)
     }
 
     /// `id` and these columns, as a list of SQL.
@@ -51,6 +56,13 @@ final class StoredTable: Sendable {
         let changes = names.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
         let action = names.isEmpty ? "NOTHING" : "UPDATE SET \(changes)"
         return "INSERT INTO \(table) (\(list)) VALUES (\(parameters)) ON CONFLICT (\"id\") DO \(action)"
+    }
+
+    private static func acceptedTags(_ column: ColumnSchema) -> UInt32 {
+        (0...RowTag.json.rawValue).compactMap(RowTag.init(rawValue:)).reduce(0) { tags, tag in
+            let isAccepted = tag != .absent && tag.fits(column.type) && (tag != .null || column.isOptional)
+            return isAccepted ? tags | 1 << UInt32(tag.rawValue) : tags
+        }
     }
 
     /// Whether textual ids compare without regard to ASCII case.

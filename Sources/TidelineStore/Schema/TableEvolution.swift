@@ -91,6 +91,7 @@ extension StoreError {
 extension String {
     /// Whether both texts are the same bytes; `==` holds canonically equivalent ones to be equal.
     package func isSameBytes(as other: String) -> Bool {
+        if isRepresented(as: other) { return true }
         guard utf8.count == other.utf8.count else { return false }
         // Both in one piece, as strings of Swift are, they are compared eight bytes at a time.
         let isSame = utf8.withContiguousStorageIfAvailable { a in
@@ -99,6 +100,17 @@ extension String {
             }
         }
         return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
+    }
+
+    /// Whether both are one string in memory, or the same short one: then they need not be compared.
+    ///
+    /// Unsafe: where a string is two words, it is looked at as two. A short one consists of its bytes, a long one of their
+    /// place and number, so that equal words are equal texts.
+    private func isRepresented(as other: String) -> Bool {
+        guard MemoryLayout<String>.size == MemoryLayout<(UInt64, UInt64)>.size else { return false }
+        let a = unsafeBitCast(self, to: (UInt64, UInt64).self)
+        let b = unsafeBitCast(other, to: (UInt64, UInt64).self)
+        return a.0 == b.0 && a.1 == b.1
     }
 
     /// Whether both texts are the same bytes but for ASCII case.

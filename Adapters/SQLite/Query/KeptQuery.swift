@@ -1,0 +1,114 @@
+internal import TidelineStore
+
+/// A query that was compiled, for the next one that differs from it only in its values.
+final class KeptQuery {
+    /// What is asked.
+    enum Purpose { case rows, count }
+
+    private let query: Query
+    private let purpose: Purpose
+    let statement: KeptStatement
+    /// The columns of the rows.
+    let shape: RowShape
+
+    private init(_ query: Query, _ purpose: Purpose, sql: String, shape: RowShape) {
+        self.query = query
+        self.purpose = purpose
+        statement = KeptStatement(sql)
+        self.shape = shape
+    }
+
+    /// Compiles a valid query.
+    static func compile(
+        _ query: Query, for purpose: Purpose, of table: StoredTable
+    ) throws(StoreError) -> (KeptQuery, [Value]) {
+        switch purpose {
+        case .count:
+            let compiled = try table.selectCount(query)
+            return (KeptQuery(query, purpose, sql: compiled.sql, shape: table.shape), compiled.parameters)
+        case .rows:
+            let columns = query.selection == nil ? nil : query.resultColumns(of: table.schema)
+            let shape = columns.map { table.shape(of: $0) } ?? table.shape
+            let compiled = try table.select(columns.map(StoredTable.columnList) ?? table.columnList, for: query)
+            return (KeptQuery(query, purpose, sql: compiled.sql, shape: shape), compiled.parameters)
+        }
+    }
+
+    /// The parameters with which this statement answers another query, in the order in which ``PredicateCompiler`` numbers
+    /// them; nil when that has another text, or might not be valid.
+    func parameters(of other: Query, for purpose: Purpose) -> [Value]? {
+        guard purpose == self.purpose, other.skip >= 0, other.limit ?? 0 >= 0, query.isWindow == other.isWindow,
+            query.names(sameColumnsAs: other)
+        else { return nil }
+        var values: [Value] = []
+        switch (query.predicate, other.predicate) {
+        case (nil, nil): break
+        case (let known?, let predicate?):
+            guard known.hasText(of: predicate, values: &values) else { return nil }
+        default: return nil
+        }
+        if purpose == .rows, other.isWindow { values += other.windowParameters }
+        return values
+    }
+}
+
+extension Query {
+    /// Whether the query is for a part of the rows that match.
+    var isWindow: Bool { limit != nil || skip > 0 }
+
+    /// Limit and offset: a negative limit is none, and an offset needs a limit.
+    var windowParameters: [Value] { [.int(Int64(limit ?? -1)), .int(Int64(skip))] }
+
+    /// Whether another query has the same order and selection. Names are compared by their bytes, as columns are.
+    fileprivate func names(sameColumnsAs other: Query) -> Bool {
+        guard order.count == other.order.count, selection?.count == other.selection?.count else { return false }
+        for (a, b) in zip(order, other.order) {
+            guard a.isDescending == b.isDescending, a.column.isSameBytes(as: b.column) else { return false }
+        }
+        for (a, b) in zip(selection ?? [], other.selection ?? []) where !a.isSameBytes(as: b) { return false }
+        return true
+    }
+}
+
+extension Predicate {
+    /// Whether another predicate compiles to the same text, and is valid where this one is; its values are added in the
+    /// order in which they stand.
+    fileprivate func hasText(of other: Predicate, values: inout [Value]) -> Bool {
+        switch (self, other) {
+        case (.column(let a), .column(let b)): return a.isSameBytes(as: b)
+        case (.literal(let a), .literal(let b)): return a.hasText(of: b, values: &values)
+        case (.comparison(let a, let a1, let a2), .comparison(let b, let b1, let b2)):
+            return a == b && a1.hasText(of: b1, values: &values) && a2.hasText(of: b2, values: &values)
+        case (.arithmetic(let a, let a1, let a2), .arithmetic(let b, let b1, let b2)):
+            return a == b && a1.hasText(of: b1, values: &values) && a2.hasText(of: b2, values: &values)
+        case (.not(let a), .not(let b)): return a.hasText(of: b, values: &values)
+        case (.and(let a), .and(let b)), (.or(let a), .or(let b)):
+            return Self.haveTexts(a, b, values: &values)
+        case (.function(let a, let aTerms), .function(let b, let bTerms)):
+            return a == b && Self.haveTexts(aTerms, bTerms, values: &values)
+        case (.membership(let a, let aValues), .membership(let b, let bValues)):
+            guard aValues.count == bValues.count, a.hasText(of: b, values: &values) else { return false }
+            for (a, b) in zip(aValues, bValues) where !a.hasText(of: b, values: &values) { return false }
+            return true
+        default: return false
+        }
+    }
+
+    private static func haveTexts(_ a: [Predicate], _ b: [Predicate], values: inout [Value]) -> Bool {
+        guard a.count == b.count else { return false }
+        for (a, b) in zip(a, b) where !a.hasText(of: b, values: &values) { return false }
+        return true
+    }
+}
+
+extension Value {
+    /// Whether another value becomes the same text: null stands there, and NaN leaves conditions out; of others only the
+    /// type does.
+    fileprivate func hasText(of other: Value, values: inout [Value]) -> Bool {
+        guard type == other.type, !isNaN, !other.isNaN else { return false }
+        if !other.isNull { values.append(other) }
+        return true
+    }
+
+    private var isNaN: Bool { if case .double(let double) = self { double.isNaN } else { false } }
+}

@@ -1,0 +1,128 @@
+internal import CSQLite
+internal import TidelineStore
+
+/// How the values of one column are packed.
+struct PackedColumn {
+    private let type: ColumnType
+    /// The tag of a value, as the number that is written; of a bool, that of false.
+    private let tag: UInt8
+    private let nullTag = RowTag.null.rawValue
+    private let trueTag = RowTag.true.rawValue
+
+    init(_ type: ColumnType) {
+        self.type = type
+        tag =
+            switch type {
+            case .bool: RowTag.false.rawValue
+            case .int: RowTag.int.rawValue
+            case .double: RowTag.double.rawValue
+            case .string: RowTag.string.rawValue
+            case .timestamp: RowTag.timestamp.rawValue
+            case .bytes: RowTag.bytes.rawValue
+            case .json: RowTag.json.rawValue
+            }
+    }
+
+    /// Writes a value's bytes to the end; nil when the value is none of this column.
+    /// - Returns: The tag to note.
+    @inline(__always)
+    func pack(_ value: OpaquePointer?, into room: inout PackingRoom) -> UInt8? {
+        let storage = sqlite3_value_type(value)
+        if storage == SQLITE_NULL { return nullTag }
+        switch type {
+        case .string, .json:
+            guard storage == SQLITE_TEXT else { return nil }
+            let bytes = value.bytes
+            guard isValidUTF8(bytes) else { return nil }
+            room.append(bytes)
+        case .int:
+            guard storage == SQLITE_INTEGER else { return nil }
+            room.append(sqlite3_value_int64(value))
+        case .timestamp:
+            guard storage == SQLITE_INTEGER else { return nil }
+            let ticks = sqlite3_value_int64(value)
+            guard Timestamp(ticks: ticks) != nil else { return nil }
+            room.append(ticks)
+        case .bool:
+            guard storage == SQLITE_INTEGER else { return nil }
+            let number = sqlite3_value_int64(value)
+            guard number == 0 || number == 1 else { return nil }
+            return number == 0 ? tag : trueTag
+        case .double:
+            guard let double = Self.double(value, storage) else { return nil }
+            room.append(Int64(bitPattern: double.bitPattern))
+        case .bytes:
+            guard storage == SQLITE_BLOB else { return nil }
+            room.append(value.bytes)
+        }
+        return tag
+    }
+
+    /// Who edits the file from outside may write 5 for 5.0.
+    @inline(__always)
+    private static func double(_ value: OpaquePointer?, _ storage: Int32) -> Double? {
+        switch storage {
+        case SQLITE_FLOAT: sqlite3_value_double(value)
+        case SQLITE_INTEGER: Double(exactly: sqlite3_value_int64(value))
+        default: nil
+        }
+    }
+
+    /// Why a value that was not packed is none of this column.
+    func reason(against value: OpaquePointer?) -> String {
+        switch (type, sqlite3_value_type(value)) {
+        case (.string, SQLITE_TEXT), (.json, SQLITE_TEXT): "is no valid UTF-8"
+        case (.bool, SQLITE_INTEGER): "is neither 0 nor 1"
+        case (.timestamp, SQLITE_INTEGER): "is outside of the years 1 to 9999"
+        case (.double, SQLITE_INTEGER): "is an integer that no double holds"
+        default: "is of another type than its column"
+        }
+    }
+}
+
+/// Memory that a row is packed into, which grows with it.
+struct PackingRoom {
+    private(set) var base: UnsafeMutableRawPointer
+    private var capacity: Int
+    /// How much of it is written.
+    var end = 0
+
+    init(capacity: Int) {
+        self.capacity = capacity
+        base = .allocate(byteCount: capacity, alignment: 16)
+    }
+
+    @inline(__always)
+    mutating func append(_ number: Int64) {
+        if end + 8 > capacity { grow(by: 8) }
+        base.storeBytes(of: number.littleEndian, toByteOffset: end, as: Int64.self)
+        end += 8
+    }
+
+    @inline(__always)
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        guard let source = bytes.baseAddress else { return }
+        if end + bytes.count > capacity { grow(by: bytes.count) }
+        (base + end).copyMemory(from: source, byteCount: bytes.count)
+        end += bytes.count
+    }
+
+    @inline(never)
+    private mutating func grow(by count: Int) {
+        let larger = max(end + count, capacity * 2)
+        let new = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
+        new.copyMemory(from: base, byteCount: end)
+        base.deallocate()
+        base = new
+        capacity = larger
+    }
+}
+
+extension OpaquePointer? {
+    /// The bytes of this text or blob. Asking for a text's bytes as a blob spares SQLite a copy with a NUL at the end.
+    @inline(__always)
+    var bytes: UnsafeRawBufferPointer {
+        let start = sqlite3_value_blob(self)
+        return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(self)))
+    }
+}

@@ -1,0 +1,162 @@
+internal import CSQLite
+internal import TidelineStore
+
+/// The rows of an upsert that do not name every column of the table, or in another order, or with a value that is refused:
+/// finds the statement for the columns that a row names, checks the row, binds and runs.
+struct PartialUpsert {
+    private let connection: Connection
+    private let statements: TableStatements
+    private let table: StoredTable
+    private let shape: RowShape
+    /// Whether the batch has the table's columns in the table's order.
+    private let isWhole: Bool
+    /// For each column of the batch, that of the table; nil where the table has none.
+    private let columns: [ColumnSchema?]
+    /// Columns of the table that every new row must name and that the batch lacks altogether.
+    private let missing: String?
+    /// Those of a batch of other columns than the table's; the table's own are kept with it.
+    private var variants: [Variant] = []
+    /// Which columns the current row names.
+    private var named: [Bool]
+    private var last: (variant: Variant, statement: Statement)?
+
+    /// The statement for rows that name the same columns.
+    final class Variant {
+        let named: [Bool]
+        let statement: KeptStatement
+        /// The column that is not named and that a new row must name: the statement only updates then.
+        let missing: String?
+
+        init(named: [Bool], sql: String, missing: String?) {
+            self.named = named
+            statement = KeptStatement(sql)
+            self.missing = missing
+        }
+    }
+
+    /// Rows naming more different sets of columns than this have their statements looked up by text.
+    private static let maximumVariants = 32
+
+    init(
+        into table: StoredTable, of shape: RowShape, isWhole: Bool, _ statements: TableStatements,
+        on connection: Connection
+    ) {
+        self.connection = connection
+        self.statements = statements
+        self.table = table
+        self.shape = shape
+        self.isWhole = isWhole
+        if isWhole {
+            columns = table.everyColumn
+            missing = nil
+        } else {
+            columns = shape.columns.map { column in table.shape.index(of: column.name).map { table.shape.columns[$0] } }
+            missing = table.shape.columns.first { !$0.isOptional && shape.index(of: $0.name) == nil }?.name
+        }
+        named = Array(repeating: false, count: shape.count)
+    }
+
+    /// Gives the statements back; what was bound is forgotten with it.
+    mutating func finish() {
+        letGoOfLast()
+        for variant in variants { variant.statement.leave(to: connection) }
+        variants = []
+    }
+
+    // MARK: Rows
+
+    mutating func run(_ row: borrowing RowView) throws(StoreError) {
+        try check(row)
+        let (variant, statement) = try variantForNamedColumns()
+        try bind(row, to: statement)
+        try statement.run(for: row, in: table)
+        guard let missing = variant.missing, connection.changes == 0 else { return }
+        throw invalid("a new row must name this column", missing, row)
+    }
+
+    /// Checks the values, and notes which columns are named.
+    private mutating func check(_ row: borrowing RowView) throws(StoreError) {
+        for index in 0..<shape.count {
+            let tag = row.tag(at: index)
+            named[index] = tag != .absent
+            if tag == .absent { continue }
+            guard let column = columns[index] else {
+                throw invalid("the table does not define this column", shape.columns[index].name, row)
+            }
+            guard tag.fits(column.type) else {
+                throw invalid("the value does not fit a column of type \(column.type.rawValue)", column.name, row)
+            }
+            if tag == .null, !column.isOptional { throw invalid("the column must not be null", column.name, row) }
+            if row.double(at: index)?.isNaN == true { throw invalid("SQLite does not store NaN", column.name, row) }
+        }
+    }
+
+    private func bind(_ row: borrowing RowView, to statement: Statement) throws(StoreError) {
+        let handle = statement.handle
+        var result = handle.bindID(row.packedID, shape.idType)
+        guard result == SQLITE_OK else { throw refused(statement, result, "id", row) }
+        var parameter: Int32 = 1
+        for index in 0..<shape.count where named[index] {
+            parameter += 1
+            result = handle.bind(row.tag(at: index), row.bytes(at: index), to: parameter)
+            guard result == SQLITE_OK else { throw refused(statement, result, shape.columns[index].name, row) }
+        }
+    }
+
+    // MARK: Statements
+
+    private mutating func variantForNamedColumns() throws(StoreError) -> (Variant, Statement) {
+        if let last, last.variant.named == named { return last }
+        letGoOfLast()
+        let variant = knownVariant() ?? makeVariant()
+        let new = (variant, try variant.statement.take(from: connection))
+        last = new
+        return new
+    }
+
+    private mutating func letGoOfLast() {
+        guard let last else { return }
+        self.last = nil
+        sqlite3_clear_bindings(last.statement.handle)
+        if isWhole || variants.contains(where: { $0 === last.variant }) {
+            last.variant.statement.putBack(last.statement, to: connection)
+        } else {
+            connection.putBack(last.statement)
+        }
+    }
+
+    private func knownVariant() -> Variant? {
+        isWhole ? statements.upsert(naming: named) : variants.first { $0.named == named }
+    }
+
+    private mutating func makeVariant() -> Variant {
+        let absent = zip(columns, named).first { column, isNamed in column?.isOptional == false && !isNamed }
+        let missing = missing ?? absent?.0?.name
+        let variant = Variant(named: named, sql: sql(missing: missing), missing: missing)
+        if isWhole {
+            statements.keep(variant, on: connection)
+        } else if variants.count < Self.maximumVariants {
+            variants.append(variant)
+        }
+        return variant
+    }
+
+    private func sql(missing: String?) -> String {
+        let names = zip(shape.columns, named).filter(\.1).map { $0.0.name.sqlName }
+        return missing == nil ? table.upsert(names) : table.update(names)
+    }
+
+    // MARK: Errors
+
+    private func invalid(_ message: String, _ column: String, _ row: borrowing RowView) -> StoreError {
+        StoreError(.invalidValue, message, table: table.name, column: column, id: row.id)
+    }
+
+    private func refused(
+        _ statement: Statement, _ result: Int32, _ column: String, _ row: borrowing RowView
+    ) -> StoreError {
+        var error = statement.failure(result)
+        (error.table, error.column, error.id) = (table.name, column, row.id)
+        return error
+    }
+}

@@ -1,0 +1,99 @@
+import Testing
+import TidelineStore
+
+@testable import TidelineSQLite
+
+/// A query that was compiled serves those that differ from it in their values only.
+@Suite struct KeptQueryTests {
+    private static let schema = TableSchema("t", columns: [.string("s"), .int("n"), .double("d"), .bool("b")])
+
+    private static let alike: [(Query, Query)] = [
+        (Query("t"), Query("t")),
+        (Query("t", predicate: .column("n") == 1), Query("t", predicate: .column("n") == 2)),
+        (
+            Query("t", predicate: .column("s").isIn(["a", "b"]) && .column("n") + 1 > 2, limit: 5),
+            Query("t", predicate: .column("s").isIn(["c", "d"]) && .column("n") + 3 > 4, skip: 2, limit: 6)
+        ),
+        (
+            Query("t", predicate: !(.column("n").isIn([.null, .int(1)])) || .column("s").contains("x")),
+            Query("t", predicate: !(.column("n").isIn([.null, .int(7)])) || .column("s").contains("y"))
+        ),
+        (
+            Query("t", predicate: .column("d") < 1.5, selection: ["s"]).order(by: "n"),
+            Query("t", predicate: .column("d") < 2.5, selection: ["s"]).order(by: "n")
+        ),
+    ]
+
+    @Test(arguments: alike.indices)
+    func theValuesAreThoseOfTheNewQuery(_ index: Int) throws {
+        let (first, second) = Self.alike[index]
+        let table = StoredTable(Self.schema)
+        for purpose in [KeptQuery.Purpose.rows, .count] {
+            let (kept, _) = try KeptQuery.compile(first, for: purpose, of: table)
+            let (compiled, parameters) = try KeptQuery.compile(second, for: purpose, of: table)
+            #expect(kept.statement.sql == compiled.statement.sql)
+            #expect(kept.parameters(of: second, for: purpose) == parameters)
+        }
+    }
+
+    private static let unlike: [(Query, Query)] = [
+        (Query("t"), Query("t", predicate: .column("n") == 1)),
+        (Query("t", predicate: .column("n") == 1), Query("t", predicate: .column("n") == .null)),
+        (Query("t", predicate: .column("n") == 1), Query("t", predicate: .column("n") == 1.5)),
+        (Query("t", predicate: .column("d") == 1.5), Query("t", predicate: .column("d") == .literal(.double(.nan)))),
+        (Query("t", predicate: .column("d") == .literal(.double(.nan))), Query("t", predicate: .column("d") == 1.5)),
+        (Query("t", predicate: .column("n") < 1), Query("t", predicate: .column("n") <= 1)),
+        (Query("t", predicate: .column("n").isIn([1])), Query("t", predicate: .column("n").isIn([1, 2]))),
+        (Query("t", predicate: .column("n").isIn([1, 2])), Query("t", predicate: .column("n").isIn([1, .null]))),
+        (Query("t"), Query("t", limit: 1)), (Query("t"), Query("t", skip: 1)),
+        (Query("t", limit: 1), Query("t", limit: -1)),
+        (Query("t"), Query("t").order(by: "n")), (Query("t"), Query("t", selection: ["n"])),
+        (Query("t", selection: ["caf\u{E9}"]), Query("t", selection: ["cafe\u{301}"])),
+        (Query("t").order(by: "caf\u{E9}"), Query("t").order(by: "cafe\u{301}")),
+        (Query("t", predicate: .column("caf\u{E9}").isNull), Query("t", predicate: .column("cafe\u{301}").isNull)),
+    ]
+
+    @Test(arguments: unlike.indices)
+    func anotherTextIsCompiled(_ index: Int) throws {
+        let (first, second) = Self.unlike[index]
+        let columns: [ColumnSchema] = [.string("caf\u{E9}"), .string("cafe\u{301}")]
+        let table = StoredTable(TableSchema("t", columns: Self.schema.columns + columns))
+        let (kept, _) = try KeptQuery.compile(first, for: .rows, of: table)
+        #expect(kept.parameters(of: second, for: .rows) == nil)
+        #expect(kept.parameters(of: first, for: .count) == nil)
+    }
+
+    @Test func whatIsNotValidIsRefusedBehindAQueryThatIs() throws {
+        let store = try SQLiteStore.inMemory()
+        try store.define([Self.schema])
+        try store.read { reader in
+            let valid = Query("t", predicate: .column("n") == 1, limit: 1)
+            let found = (rows: try reader.rows(matching: valid).rows, count: try reader.count(valid))
+            #expect(found.rows.isEmpty && found.count == 0)
+            #expect(throws: StoreError.self) { try reader.rows(matching: valid.skip(-1)) }
+            #expect(throws: StoreError.self) { try reader.count(valid.limit(-1)) }
+            #expect(throws: StoreError.self) { try reader.count(valid.order(by: "none")) }
+        }
+    }
+
+    @Test func aStatementInUseServesTheSameQueryOnceMore() throws {
+        let store = try SQLiteStore.inMemory()
+        try store.define([Self.schema])
+        try store.write { try $0.upsert((1...3).map { Row(id: .string("\($0)")) }, into: "t") }
+        let pairs = try store.read { reader in
+            var pairs: [String] = []
+            try reader.scan(Query("t")) { outer in
+                try reader.scan(Query("t")) { inner in
+                    pairs.append(outer.id + inner.id)
+                    return .next
+                }
+                _ = try reader.withRow(in: "t", id: .string("1")) { first in
+                    try reader.withRow(in: "t", id: .string("2")) { pairs.append(first.id + $0.id + outer.id) }
+                }
+                return .next
+            }
+            return pairs
+        }
+        #expect(pairs == ["11", "12", "13", "121", "21", "22", "23", "122", "31", "32", "33", "123"])
+    }
+}
