@@ -14,10 +14,11 @@ extension PackedRows {
             return
         }
         beginRow()
+        let values = row.values
         var guess = 0
         do {
-            try row.forEachColumn { (name, value) throws(StoreError) in
-                guess = try set(value, named: name, guess: guess, id: key) + 1
+            for index in values.indices {
+                guess = try set(values[index].value, named: values[index].name, guess: guess, id: key) + 1
             }
         } catch {
             cancelRow()
@@ -66,18 +67,16 @@ extension PackedRows {
 
     /// Sets a column and returns its position.
     private mutating func set(_ value: Value, named name: String, guess: Int, id: RowID) throws(StoreError) -> Int {
-        var name = name
-        guard let index = name.withUTF8({ shape.index(ofUTF8: UnsafeRawBufferPointer($0), guess: guess) }) else {
+        guard let index = shape.index(of: name, guess: guess) else {
             throw StoreError(
                 .invalidValue, "the table does not define this column", table: shape.table, column: name, id: id.text)
         }
-        let type = shape.types[index]
-        guard value.isNull || value.type == type else {
+        set(value, at: index)
+        guard shape.tagRules[index].allows(open.slots[index].tag) else {
             throw StoreError(
-                .invalidValue, "the value \(value) does not fit a column of type \(type.rawValue)",
+                .invalidValue, "the value \(value) does not fit a column of type \(shape.types[index].rawValue)",
                 table: shape.table, column: name, id: id.text)
         }
-        set(value, at: index)
         return index
     }
 }

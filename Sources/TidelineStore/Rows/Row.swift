@@ -51,14 +51,8 @@ public struct Row: Sendable {
     /// nil, the row has no id.
     public subscript(name: String) -> Value? {
         get {
-            if name == "id" { return key?.value }
-            switch storage {
-            case .packed(let shape, let bytes):
-                guard let index = shape.index(of: name) else { return nil }
-                return Row.withView(shape, bytes) { $0.value(at: index) }
-            case .values(let values):
-                return values.first { $0.name.isSameBytes(as: name) }?.value
-            }
+            // No column has the name `id`.
+            value(of: name) ?? (name == "id" ? key?.value : nil)
         }
         set {
             if name == "id" {
@@ -74,6 +68,17 @@ public struct Row: Sendable {
             case (nil, nil): break
             }
             storage = .values(values)
+        }
+    }
+
+    private func value(of name: String) -> Value? {
+        switch storage {
+        case .packed(let shape, let bytes):
+            guard let index = shape.index(of: name) else { return nil }
+            return bytes.withUnsafeBytes { RowView.value(at: index, in: $0) }
+        case .values(let values):
+            for index in values.indices where values[index].name.isSameBytes(as: name) { return values[index].value }
+            return nil
         }
     }
 
@@ -114,10 +119,6 @@ public struct Row: Sendable {
         var filtered = Row(id: key)
         filtered.storage = .values(values.filter { isIncluded($0.name) })
         return filtered
-    }
-
-    func forEachColumn(_ body: (String, Value) throws(StoreError) -> Void) throws(StoreError) {
-        for (name, value) in values { try body(name, value) }
     }
 
     /// The values, with the row left empty, so that a change to them copies nothing.

@@ -84,6 +84,10 @@ struct TagRule: Sendable {
         }
     }
 
+    /// Whether a column of the type may have the tag.
+    @inline(__always)
+    func allows(_ tag: RowTag) -> Bool { tags >> UInt32(tag.rawValue) & 1 == 1 }
+
     /// Whether a value of so many bytes may have the tag with that raw value.
     @inline(__always)
     func allows(_ tag: UInt8, length found: Int) -> Bool {

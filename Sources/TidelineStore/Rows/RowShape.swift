@@ -35,9 +35,16 @@ public final class RowShape: Sendable {
     public var count: Int { columns.count }
 
     /// The position of the column of that name, or nil; `id` has none.
-    public func index(of name: String) -> Int? {
+    public func index(of name: String) -> Int? { index(of: name, guess: 0) }
+
+    @inline(__always)
+    func index(of name: String, guess: Int) -> Int? {
+        let known = name.utf8.withContiguousStorageIfAvailable {
+            index(ofUTF8: UnsafeRawBufferPointer($0), guess: guess)
+        }
+        if let known { return known }
         var name = name
-        return name.withUTF8 { index(ofUTF8: UnsafeRawBufferPointer($0)) }
+        return name.withUTF8 { index(ofUTF8: UnsafeRawBufferPointer($0), guess: guess) }
     }
 
     /// The position of the column whose name has these UTF-8 bytes, or nil.
@@ -46,9 +53,11 @@ public final class RowShape: Sendable {
     ///   servers send columns in the same order row after row.
     public func index(ofUTF8 name: UnsafeRawBufferPointer, guess: Int = 0) -> Int? {
         let key = NameKey(name)
-        if keys.indices.contains(guess), matches(guess, key, name) { return guess }
-        for index in keys.indices where matches(index, key, name) { return index }
-        return nil
+        return keys.withUnsafeBufferPointer { keys in
+            if guess >= 0, guess < keys.count, keys[guess] == key, isLongName(at: guess, name) { return guess }
+            for index in 0..<keys.count where keys[index] == key && isLongName(at: index, name) { return index }
+            return nil
+        }
     }
 
     /// Whether the rows of both shapes have the same columns at the same positions, and ids of one type.
@@ -56,29 +65,38 @@ public final class RowShape: Sendable {
         self === other || (idType == other.idType && columns == other.columns)
     }
 
-    private func matches(_ index: Int, _ key: NameKey, _ name: UnsafeRawBufferPointer) -> Bool {
-        guard keys[index] == key else { return false }
-        // Length, first and last eight bytes say all about a name of up to 16 bytes.
-        return name.count <= 16 || columns[index].name.utf8.elementsEqual(name)
+    /// Whether a column whose key is that of a name has the name. Length, first and last eight bytes say all about one of
+    /// up to 16 bytes.
+    @inline(__always)
+    private func isLongName(at index: Int, _ name: UnsafeRawBufferPointer) -> Bool {
+        name.count <= 16 || columns[index].name.utf8.elementsEqual(name)
     }
 }
 
 /// Length, first and last eight bytes of a name: enough to tell nearly all names apart with three comparisons.
-private struct NameKey: Equatable {
-    let length: Int
+private struct NameKey {
     let first: UInt64
     let last: UInt64
+    let length: Int
 
+    @inline(__always)
     init(_ name: UnsafeRawBufferPointer) {
         length = name.count
-        if name.count >= 8 {
+        switch name.count {
+        case 8...:
             first = name.loadUnaligned(as: UInt64.self)
             last = name.loadUnaligned(fromByteOffset: name.count - 8, as: UInt64.self)
-        } else {
+        case 4...:
+            first = UInt64(name.loadUnaligned(as: UInt32.self))
+            last = UInt64(name.loadUnaligned(fromByteOffset: name.count - 4, as: UInt32.self))
+        default:
             var word: UInt64 = 0
             for byte in name { word = word << 8 | UInt64(byte) }
             first = word
             last = 0
         }
     }
+
+    @inline(__always)
+    static func == (a: NameKey, b: NameKey) -> Bool { a.first == b.first && a.last == b.last && a.length == b.length }
 }

@@ -50,7 +50,8 @@ public struct TableSchema: Sendable, Hashable, Codable {
     /// The column of that name, `id` included, or nil.
     public func column(_ name: String) -> ColumnSchema? {
         if name == "id" { return ColumnSchema("id", idType == .int ? .int : .string, isOptional: false) }
-        return allColumns.first { $0.name.isSameBytes(as: name) }
+        return columns.first { $0.name.isSameBytes(as: name) }
+            ?? systemColumns.columns.first { $0.name.isSameBytes(as: name) }
     }
 
     /// The shape of this table's rows: what ``PackedRows`` for this table are made with.
