@@ -11,8 +11,6 @@ struct LocalChanges: Sendable {
     /// The operations that a push has in hand right now.
     let inFlight: Set<Int64>
 
-    private var codec: RowCodec { RowCodec(schema: schema) }
-
     /// Inserts a row that has a valid id; returns it as stored.
     func insert(_ row: Row, in writer: some StoreWriter) throws -> Row {
         let pending = try pendingOperations(of: row.id, in: writer)
@@ -79,7 +77,7 @@ struct LocalChanges: Sendable {
             guard var newest = pending.last else { return }
             newest.kind = kind
             newest.restores = restores
-            newest.deletedItem = kind == .delete ? stored.map(codec.json) : nil
+            newest.deletedItem = kind == .delete ? stored?.json : nil
             try revise(&newest, in: writer)
         }
     }
@@ -92,12 +90,12 @@ struct LocalChanges: Sendable {
             id: try operations.takeID(in: writer), table: schema.name, itemID: id, itemKey: schema.itemKey(id),
             kind: kind)
         operation.restores = restores
-        if kind == .delete { operation.deletedItem = stored.map(codec.json) }
+        if kind == .delete { operation.deletedItem = stored?.json }
         // An operation behind one in flight gets base and version from the answer to that.
         if isFirst, kind != .insert {
             operation.baseVersion = stored?.version ?? givenVersion
             // The app may have written the row already: then it is no base.
-            if writesRows { operation.base = stored.map(codec.json) }
+            if writesRows { operation.base = stored?.json }
         }
         try operations.save(operation, in: writer)
     }

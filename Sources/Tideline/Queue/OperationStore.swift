@@ -40,7 +40,12 @@ struct OperationStore: Sendable {
     /// The number of the newest operation, 0 when there is none.
     func lastID(in reader: some StoreReader) throws -> Int64 {
         let query = Query(tables.operations).order(by: "id", descending: true).limit(1)
-        return try operations(matching: query, in: reader).first?.id ?? 0
+        var last: Int64 = 0
+        try reader.scan(query) { view in
+            if case .int(let id) = view.key { last = id }
+            return .stop
+        }
+        return last
     }
 
     /// How many operations wait, in one table or in all.
@@ -63,10 +68,12 @@ struct OperationStore: Sendable {
         }
         let (next, overflow) = try max(stored, lastID(in: writer)).addingReportingOverflow(1)
         guard !overflow else { throw damagedCounter(key) }
-        let row: Row = [
-            "id": .string(key), "table": "", "key": .string(key), "keyType": .int(Self.counterKeyType),
-            "value": .string(String(next)),
-        ]
+        let row = Row(
+            id: .string(key),
+            distinctColumns: [
+                ("table", ""), ("key", .string(key)), ("keyType", .int(Self.counterKeyType)),
+                ("value", .string(String(next))),
+            ])
         try writer.upsert(row, into: tables.config)
         return next
     }
@@ -76,22 +83,27 @@ struct OperationStore: Sendable {
     }
 
     func save(_ operation: TableOperation, in writer: some StoreWriter) throws {
-        let sent = String(decoding: try JSONEncoder().encode(operation.sent), as: UTF8.self)
-        var row = Row(id: .int(operation.id))
-        row["table"] = .string(operation.table)
-        row["itemId"] = .string(operation.itemID)
-        row["itemKey"] = .string(operation.itemKey)
-        row["tableKind"] = .int(operation.kind.rawValue)
-        row["properties"] = operation.deletedItem.map { .json($0) } ?? .null
-        row["baseVersion"] = operation.baseVersion.map { .string($0) } ?? .null
-        row["base"] = operation.base.map { .json($0) } ?? .null
-        row["pulled"] = operation.pulled.map { .json($0) } ?? .null
-        row["attempts"] = .int(operation.attempts)
-        row["sent"] = .json(sent)
-        row["restores"] = .bool(operation.restores)
-        row["revision"] = .int(operation.revision)
-        row["lastError"] = operation.lastError.map { .string($0) } ?? .null
+        let row = Row(
+            id: .int(operation.id),
+            distinctColumns: [
+                ("table", .string(operation.table)), ("itemId", .string(operation.itemID)),
+                ("itemKey", .string(operation.itemKey)), ("tableKind", .int(operation.kind.rawValue)),
+                ("properties", operation.deletedItem.map { .json($0) } ?? .null),
+                ("baseVersion", operation.baseVersion.map { .string($0) } ?? .null),
+                ("base", operation.base.map { .json($0) } ?? .null),
+                ("pulled", operation.pulled.map { .json($0) } ?? .null), ("attempts", .int(operation.attempts)),
+                ("sent", .json(try Self.json(operation.sent))), ("restores", .bool(operation.restores)),
+                ("revision", .int(operation.revision)),
+                ("lastError", operation.lastError.map { .string($0) } ?? .null),
+            ])
         try writer.upsert(row, into: tables.operations)
+    }
+
+    private static let nothingSent = "[]"
+
+    /// The bodies that were sent; most operations have none, which takes no encoder.
+    private static func json(_ sent: [String]) throws -> String {
+        sent.isEmpty ? nothingSent : String(decoding: try JSONEncoder().encode(sent), as: UTF8.self)
     }
 
     /// Removes an operation and its error record.
@@ -120,7 +132,7 @@ struct OperationStore: Sendable {
         operation.restores = row["restores"]?.bool ?? false
         operation.revision = row["revision"]?.int ?? 0
         operation.lastError = row["lastError"]?.string
-        if let sent = row["sent"]?.json {
+        if let sent = row["sent"]?.json, sent != Self.nothingSent {
             operation.sent = try JSONDecoder().decode([String].self, from: Data(sent.utf8))
         }
         return operation

@@ -15,11 +15,7 @@ struct RowCodec: Sendable {
     /// The names of the app's columns, which alone are sent and compared.
     var appColumns: [String] { schema.columns.map(\.name) }
 
-    func json(_ row: Row) -> String {
-        var writer = JSONWriter()
-        writer.append(row)
-        return String(decoding: writer.bytes, as: UTF8.self)
-    }
+    func json(_ row: Row) -> String { row.json }
 
     /// The row in a stored text; columns that the table no longer defines are left out.
     func row(_ json: String) throws -> Row {
@@ -100,6 +96,13 @@ extension TableSchema {
 }
 
 extension Row {
+    /// The row as it is stored beside an operation.
+    var json: String {
+        var writer = JSONWriter()
+        writer.append(self)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
     /// The row under the id that is stored, without the system columns that the table does not keep.
     func fitted(to schema: TableSchema, id: String) -> Row {
         var row = filteringColumns { schema.column($0) != nil || !SystemColumns.names.contains($0) }

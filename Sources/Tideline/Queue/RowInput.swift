@@ -8,11 +8,11 @@ enum RowInput {
     /// - Throws: ``SyncError`` with code invalidArgument, naming table, column and id.
     static func checked(_ row: Row, for schema: TableSchema) throws -> Row {
         try checkID(row.id, of: schema)
-        var checked = Row(id: row.key)
+        var checked: [(name: String, value: Value)] = []
         for (name, value) in row.values where !SystemColumns.names.contains(name) {
-            checked[name] = try fitted(value, column: name, id: row.id, schema: schema)
+            checked.append((name, try fitted(value, column: name, id: row.id, schema: schema)))
         }
-        return checked
+        return Row(id: row.key, distinctColumns: checked)
     }
 
     static func checkID(_ id: String, of schema: TableSchema) throws {
