@@ -6,6 +6,8 @@ struct CountedWork: Sendable {
     let id: String
     /// Who does it.
     var field = Workload.Field.databases
+    /// Whether only stores do it, and no baseline of an engine.
+    var isOfStores = false
 
     static let all: [CountedWork] = [
         CountedWork(id: "upsert-packed"),
@@ -24,6 +26,7 @@ struct CountedWork: Sendable {
         CountedWork(id: "count-plain"),
         CountedWork(id: "delete-ids"),
         CountedWork(id: "pull-replay-1000x1"),
+        CountedWork(id: "local-edits", isOfStores: true),
         CountedWork(id: "json-parse", field: .json),
     ]
 }

@@ -25,7 +25,7 @@ enum InstructionProbe {
         switch words {
         case ["list"]:
             for subject in ProbeSubject.all {
-                for work in CountedWork.all where work.field == subject.field { print(subject.id, work.id) }
+                for work in CountedWork.all where subject.does(work) { print(subject.id, work.id) }
             }
         case ["versions"]:
             for subject in ProbeSubject.all {
@@ -34,7 +34,7 @@ enum InstructionProbe {
             }
         default:
             guard words.count == 4, let subject = ProbeSubject.all.first(where: { $0.id == words[0] }),
-                let work = CountedWork.all.first(where: { $0.id == words[1] && $0.field == subject.field }),
+                let work = CountedWork.all.first(where: { $0.id == words[1] && subject.does($0) }),
                 let rows = Int(words[2]), rows >= 100
             else { usage() }
             print(try measure(work, by: subject, rows: rows, folder: words[3]))

@@ -11,8 +11,13 @@ struct ProbeSubject: Sendable {
     let id: String
     /// Which works are its.
     var field = Workload.Field.databases
+    /// Whether it is an engine without a store around it.
+    var isBaseline = false
     /// Makes it.
     let make: @Sendable () throws -> BenchmarkSubject
+
+    /// Whether a work is one of its.
+    func does(_ work: CountedWork) -> Bool { work.field == field && !(work.isOfStores && isBaseline) }
 
     /// Every store, each with the baseline of its engine behind it, all of the same durability; then the readers of JSON.
     static let all = stores.flatMap { [$0] + baselines(of: $0.id) } + parsers
@@ -38,6 +43,6 @@ struct ProbeSubject: Sendable {
 
     private static func baselines(of engine: String) -> [ProbeSubject] {
         guard let baseline = Baselines.subject(engine: engine, durability: .normal) else { return [] }
-        return [ProbeSubject(id: "\(engine)-c") { baseline }]
+        return [ProbeSubject(id: "\(engine)-c", isBaseline: true) { baseline }]
     }
 }
