@@ -95,13 +95,12 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
     private mutating func save(_ token: PullToken, in writer: Store.Writer) throws {
         guard let queryID else { return }
         let token = progress.limited(token)
-        guard try context.tokens.token(table: table, queryID: queryID, in: writer) == progress.stored else {
+        let isReplaced = try context.tokens.replace(
+            progress.stored, with: token, table: table, queryID: queryID, in: writer)
+        guard isReplaced else {
             throw SyncError(
                 .pullInterrupted, "the token of the query id \(queryID.debugDescription) changed during the pull",
                 table: table)
-        }
-        if token != progress.stored {
-            try context.tokens.save(token, table: table, queryID: queryID, in: writer)
         }
         progress.stored = token
     }

@@ -31,7 +31,7 @@ final class PulledPage: Sendable {
         if rows.count > 0 { summary.lastID = rows.withRow(at: rows.count - 1) { $0.id } }
         let columns = PulledPage.columns(of: parser.shape)
         PulledPage.note(rows, columns, &summary)
-        boundary = PulledPage.boundary(of: rows, columns, newest: summary.newest)
+        boundary = PulledPage.boundary(of: rows, columns, summary)
         self.rows = rows
         self.summary = summary
         deleted = info.deleted
@@ -76,14 +76,18 @@ final class PulledPage: Sendable {
     }
 
     private static func boundary(
-        of rows: borrowing PackedRows, _ columns: Columns, newest: Timestamp?
+        of rows: borrowing PackedRows, _ columns: Columns, _ summary: PageSummary
     ) -> [String: String] {
-        guard let newest, columns.version >= 0 else { return [:] }
+        guard let newest = summary.newest, columns.version >= 0 else { return [:] }
         var boundary: [String: String] = [:]
-        rows.forEachRow { view in
-            if view.timestamp(at: columns.updatedAt) == newest {
+        for index in (0..<rows.count).reversed() {
+            let isAtNewest = rows.withRow(at: index) { view in
+                guard view.timestamp(at: columns.updatedAt) == newest else { return false }
                 boundary[view.id] = view.string(at: columns.version) ?? ""
+                return true
             }
+            // In ascending order they are the last.
+            if !isAtNewest, summary.isAscending { break }
         }
         return boundary
     }

@@ -20,22 +20,35 @@ struct TokenStore: Sendable {
     private static let keyType: Int64 = 1
 
     func token(table: String, queryID: String, in reader: some StoreReader) throws -> PullToken? {
-        guard let value = try row(table: table, queryID: queryID, in: reader)?["value"]?.string else { return nil }
-        return try JSONDecoder().decode(PullToken.self, from: Data(value.utf8))
+        try Self.token(in: row(table: table, queryID: queryID, in: reader))
     }
 
-    func save(_ token: PullToken, table: String, queryID: String, in writer: some StoreWriter) throws {
+    /// Saves a token in place of the one that is thought to be stored.
+    ///
+    /// - Returns: Whether that was the one; otherwise nothing is written.
+    func replace(
+        _ expected: PullToken?, with token: PullToken, table: String, queryID: String, in writer: some StoreWriter
+    ) throws -> Bool {
         let existing = try row(table: table, queryID: queryID, in: writer)
+        guard try Self.token(in: existing) == expected else { return false }
+        guard token != expected else { return true }
         var row: Row = [
             "table": .string(table), "key": .string(queryID), "keyType": .int(Self.keyType),
             "value": .string(String(decoding: try JSONEncoder().encode(token), as: UTF8.self)),
         ]
         row.id = existing?.id ?? makeID()
         try writer.upsert(row, into: tables.config)
+        return true
     }
 
     func remove(table: String, queryID: String? = nil, in writer: some StoreWriter) throws {
         try writer.delete(matching: query(table: table, queryID: queryID))
+    }
+
+    private static func token(in row: Row?) throws -> PullToken? {
+        guard let value = row?["value"]?.string else { return nil }
+        // From an array: of other sequences `Data` asks at run time whether they lie in one piece, which takes longer.
+        return try JSONDecoder().decode(PullToken.self, from: Data(Array(value.utf8)))
     }
 
     private func row(table: String, queryID: String, in reader: some StoreReader) throws -> Row? {
