@@ -268,6 +268,16 @@ let package = Package(
             path: "Tests/StoreProbe",
             swiftSettings: settings
         ),
+        // A client that is killed while it pulls.
+        .executableTarget(
+            name: "PullProbe",
+            dependencies: [
+                "Tideline", "TidelineStore", "TidelineLMDB", "TidelineLevelDB", "TidelineSQLite", "TidelineTestSupport",
+                httpTypes,
+            ],
+            path: "Tests/PullProbe",
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "CommandProbe",
             dependencies: ["TidelineConformance", "TidelineConformanceCommand", "TidelineMemory", "TidelineStore"],
@@ -365,7 +375,7 @@ let package = Package(
             name: "TidelineTests",
             dependencies: [
                 "Tideline", "TidelineStore", "TidelineWire", "TidelineServer", "TidelineTestStores",
-                "TidelineConformance", "TidelineTestSupport", httpTypes, logging,
+                "TidelineConformance", "TidelineTestSupport", "PullProbe", httpTypes, logging,
             ],
             swiftSettings: settings
         ),

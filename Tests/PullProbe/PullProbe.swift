@@ -1,0 +1,46 @@
+import Foundation
+import Tideline
+import TidelineLMDB
+import TidelineLevelDB
+import TidelineSQLite
+import TidelineStore
+import TidelineTestSupport
+
+/// A client that pulls a large table and may be killed at any moment: `PullProbe <engine> <folder> <rows> <page size>`.
+///
+/// For each page that it asks for it prints `asked <number of its first row> <kB of memory>`, and waits for a line on its
+/// input before the page comes; at its end, `ended <rows stored by this run> <kB of memory>`.
+@main
+enum PullProbe {
+    static func main() async throws {
+        let words = CommandLine.arguments.dropFirst().map(\.self)
+        guard words.count == 4, let rows = Int(words[2]), let pageSize = Int(words[3]) else { usage() }
+        let path = "\(words[1])/store"
+        switch words[0] {
+        case "sqlite": try await pull(rows, pageSize, into: SQLiteStore(path: path))
+        case "lmdb": try await pull(rows, pageSize, into: LMDBStore(path: path))
+        case "leveldb": try await pull(rows, pageSize, into: LevelDBStore(path: path))
+        default: usage()
+        }
+    }
+
+    private static func pull(_ rows: Int, _ pageSize: Int, into store: some LocalStore) async throws {
+        let memory = HighestMemory()
+        let server = NumberedServer(rows: rows, memory: memory)
+        let client = try SyncClient(url: "http://server.test", store: store, transport: server)
+        try await client.define(NumberedRow.schema)
+        let settings = PullSettings(
+            pageSize: pageSize, pagesPerTransaction: 4, onProgress: { _ in memory.look() })
+        let result = try await client.table(NumberedRow.schema.name).pull(queryID: "all", settings: settings)
+        try store.close()
+        say("ended \(result.rowsStored) \(memory.kilobytes)")
+    }
+
+    /// Prints a line at once.
+    static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
+    private static func usage() -> Never {
+        FileHandle.standardError.write(Data("usage: PullProbe sqlite|lmdb|leveldb FOLDER ROWS PAGESIZE\n".utf8))
+        exit(64)
+    }
+}
