@@ -1,4 +1,3 @@
-internal import Synchronization
 public import TidelineKeyValue
 public import TidelineStore
 
@@ -9,7 +8,7 @@ public import TidelineStore
 public final class MemoryEngine: OrderedKeyValueEngine {
     public let capabilities = StoreCapabilities(name: "memory", isPersistent: false, durability: .none)
     public let maximumKeyLength = Int.max
-    private let committed = Mutex(OrderedMap())
+    private let committed = LockedValue(OrderedMap())
 
     /// An engine without entries.
     public init() {}

@@ -1,6 +1,5 @@
 internal import CSQLite
 internal import Foundation
-internal import Synchronization
 public import TidelineStore
 
 /// A ``LocalStore`` in an SQLite database: a file, or memory.
@@ -18,7 +17,7 @@ public final class SQLiteStore: LocalStore {
     public let capabilities: StoreCapabilities
     private let pool: ConnectionPool
     private let busyTimeout: Duration
-    private let catalog: Mutex<Catalog>
+    private let catalog: LockedValue<Catalog>
 
     /// Opens the store in the file at `path`, a path of the file system; the write-ahead log lies beside it.
     ///
@@ -46,7 +45,7 @@ public final class SQLiteStore: LocalStore {
         _ capabilities: StoreCapabilities, _ catalog: Catalog, _ pool: ConnectionPool, _ options: SQLiteOptions
     ) {
         self.capabilities = capabilities
-        self.catalog = Mutex(catalog)
+        self.catalog = LockedValue(catalog)
         self.pool = pool
         busyTimeout = options.busyTimeout
     }

@@ -1,4 +1,3 @@
-internal import Synchronization
 public import TidelineStore
 
 /// A whole ``LocalStore`` over an engine that keeps byte strings in order.
@@ -19,7 +18,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     private let longKeys: LongKey
     private let sharesFilesWithProcesses: Bool
     let gate = WorkGate()
-    private let definitions: Mutex<Definitions>
+    private let definitions: LockedValue<Definitions>
     /// Kept, as to look a generic type up in each read would cost as much as a short read's transaction.
     private let readMap: KeyMap<Engine.Snapshot>.Type = KeyMap<Engine.Snapshot>.self
 
@@ -35,7 +34,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         do {
             try Self.requireKeyLength(of: engine)
             longKeys = LongKey(maximum: engine.maximumKeyLength)
-            definitions = Mutex(Definitions(catalog: try Self.firstCatalog(of: engine, longKeys)))
+            definitions = LockedValue(Definitions(catalog: try Self.firstCatalog(of: engine, longKeys)))
         } catch {
             // The first failure is the one to tell.
             try? engine.close()

@@ -1,6 +1,5 @@
 internal import CLMDB
 internal import Foundation
-internal import Synchronization
 internal import TidelineStore
 
 /// An open environment of LMDB: one folder's files and their map, shared by the stores of this process on that folder.
@@ -20,13 +19,13 @@ final class Environment: @unchecked Sendable {
     /// LMDB's database of databases.
     let main: MDB_dbi
     /// The spaces known, as of the last commit of this process or later.
-    let spaces = Mutex(SpaceTable())
+    let spaces = LockedValue(SpaceTable())
     /// Held while handles of databases come to be known: LMDB gives them out without a lock.
     let spacesLock = NSLock()
     /// Set when the map was lost: nothing can be read or written then.
     var isBroken = false
     var durability: StoreCapabilities.Durability?
-    private let idleReaders = Mutex<[ReadTransaction]>([])
+    private let idleReaders = LockedValue<[ReadTransaction]>([])
 
     private static let maximumIdleReaders = 64
 

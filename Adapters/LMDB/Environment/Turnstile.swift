@@ -1,6 +1,5 @@
 internal import CLMDB
 internal import Foundation
-internal import Synchronization
 internal import TidelineStore
 
 /// Who reads an environment in this process, who writes, and who may move its map.
@@ -24,7 +23,7 @@ final class Turnstile: Sendable {
         var waiting = 0
     }
 
-    private let state = Mutex(State())
+    private let state = LockedValue(State())
     /// What those wait for that cannot go on. Who changes the state wakes them after it let go of the state; as they look
     /// at it while they hold this lock, none sleeps through.
     private let condition = NSCondition()

@@ -27,7 +27,7 @@ final class WorkGate: Sendable {
         var isClosed = false
     }
 
-    private let state = Mutex(State())
+    private let state = LockedValue(State())
     /// What those wait for that cannot go on. Who changes the state so that one can, wakes them after it let go of the
     /// state; as they look at it while they hold this lock, none sleeps through.
     private let condition = NSCondition()
