@@ -4,11 +4,11 @@ public struct PullSettings: Sendable {
     public var pageSize: Int
     /// How many pages to store in one transaction, 1 or more; the default is 1.
     ///
-    /// What a transaction costs is then shared by the rows of all its pages, which is worth most where a commit is dear: over
-    /// SQLite and LMDB, storing a first pull of many rows takes a third to two thirds of the time with 8 pages, over LevelDB
-    /// and in memory little less or, where the server answers meanwhile, more. So many pages, and one more that is on its
-    /// way, are held in memory; and what a killed pull had fetched of an unfinished transaction the next one fetches again.
-    /// A pull that fails or is cancelled stores the pages that came whole before it ends.
+    /// What a transaction costs is then shared by the rows of all its pages. That is worth much where a commit is dear, such as
+    /// one that waits for the disk, and nothing where it is cheap and the server answers meanwhile: measure it. So many
+    /// pages, and one more that is on its way, are held in memory; and what a killed pull had fetched of an unfinished
+    /// transaction the next one fetches again. A pull that fails or is cancelled stores the pages that came whole before it
+    /// ends.
     public var pagesPerTransaction: Int
     /// What to do when the push before the pull fails.
     public var whenPushFails: PushFailure

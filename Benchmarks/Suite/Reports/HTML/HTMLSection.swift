@@ -26,7 +26,7 @@ struct HTMLSection {
         }
         let title = Escape.markup(workload.result.title)
         let unit = Escape.markup(workload.result.unit)
-        return "<tr><th scope=\"row\">\(title) <small>a \(unit)</small></th>\(cells.joined())</tr>"
+        return "<tr><th scope=\"row\">\(title) <small>per \(unit)</small></th>\(cells.joined())</tr>"
     }
 
     private func cell(_ figures: SubjectFigures) -> String {
