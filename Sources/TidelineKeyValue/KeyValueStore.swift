@@ -125,7 +125,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
 
     // MARK: Transactions
 
-    public func read<T>(_ body: (KeyValueStoreReader<Engine.Snapshot>) throws -> T) throws -> T {
+    public func read<T>(_ body: (KeyValueStoreReader) throws -> T) throws -> T {
         try gate.beginRead()
         defer { gate.endRead() }
         let known = definitions.withLock { $0 }
@@ -137,7 +137,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         }
     }
 
-    public func write<T>(_ body: (KeyValueStoreWriter<Engine.Transaction>) throws -> T) throws -> T {
+    public func write<T>(_ body: (KeyValueStoreWriter) throws -> T) throws -> T {
         try transaction { session in
             try body(KeyValueStoreWriter(session: session))
         } ended: { isCommitted in

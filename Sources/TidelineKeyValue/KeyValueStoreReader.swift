@@ -1,7 +1,7 @@
 public import TidelineStore
 
 /// Reading within one snapshot of a ``KeyValueStore``.
-public struct KeyValueStoreReader<Snapshot: KeyValueSnapshot>: StoreReader {
+public struct KeyValueStoreReader: StoreReader {
     let session: Session
 
     public func schema(of table: String) throws -> TableSchema { try session.table(table).schema }
@@ -21,7 +21,7 @@ public struct KeyValueStoreReader<Snapshot: KeyValueSnapshot>: StoreReader {
 }
 
 /// Reading and writing within one transaction of a ``KeyValueStore``.
-public struct KeyValueStoreWriter<Transaction: KeyValueTransaction>: StoreWriter {
+public struct KeyValueStoreWriter: StoreWriter {
     let session: Session
 
     public func schema(of table: String) throws -> TableSchema { try session.table(table).schema }
