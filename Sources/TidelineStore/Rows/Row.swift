@@ -11,34 +11,33 @@
 public struct Row: Sendable {
     /// The primary key, nil when there is none yet.
     public var key: RowID?
-    private var storage: Storage
-
-    private enum Storage: Sendable {
-        case packed(RowShape, [UInt8])
-        /// In the order in which the columns were named.
-        case values([(name: String, value: Value)])
-    }
+    /// Of a row that is as it was read, the columns of its bytes. That and what follows would be an enum, but for reading a
+    /// value then taking and returning a reference to either, which takes longer than to find the value.
+    private var shape: RowShape?
+    private var bytes: [UInt8] = []
+    /// Of any other row, in the order in which the columns were named.
+    private var named: [(name: String, value: Value)] = []
 
     /// A row without columns.
     public init(id: RowID? = nil) {
         key = id
-        storage = .values([])
     }
 
     /// A row of columns whose names are known to be distinct and not `id`; in time that grows with their number only.
     package init(id: RowID?, distinctColumns columns: [(name: String, value: Value)]) {
         key = id
-        storage = .values(columns)
+        named = columns
     }
 
     init(packed key: RowID, shape: RowShape, bytes: [UInt8]) {
         self.key = key
-        storage = .packed(shape, bytes)
+        self.shape = shape
+        self.bytes = bytes
     }
 
     /// The shape and bytes of a row that is as it was read.
     var packed: (shape: RowShape, bytes: [UInt8])? {
-        if case .packed(let shape, let bytes) = storage { (shape, bytes) } else { nil }
+        shape.map { ($0, bytes) }
     }
 
     /// The primary key as text, an integer in decimal; empty when there is none, as an empty id counts as absent.
@@ -67,19 +66,17 @@ public struct Row: Sendable {
             case (let index?, nil): values.remove(at: index)
             case (nil, nil): break
             }
-            storage = .values(values)
+            named = values
         }
     }
 
     private func value(of name: String) -> Value? {
-        switch storage {
-        case .packed(let shape, let bytes):
-            guard let index = shape.index(of: name) else { return nil }
+        if let shape {
+            guard let index = shape.index(of: name, guess: 0) else { return nil }
             return bytes.withUnsafeBytes { RowView.value(at: index, in: $0) }
-        case .values(let values):
-            for index in values.indices where values[index].name.isSameBytes(as: name) { return values[index].value }
-            return nil
         }
+        for index in named.indices where named[index].name.isSameBytes(as: name) { return named[index].value }
+        return nil
     }
 
     /// The value of a typed column; nil when null, absent or of another type. Setting nil stores null.
@@ -96,13 +93,10 @@ public struct Row: Sendable {
 
     /// Names and values of the columns that the row names, without `id`, in their order.
     public var values: [(name: String, value: Value)] {
-        switch storage {
-        case .values(let values): return values
-        case .packed(let shape, let bytes):
-            return Row.withView(shape, bytes) { view in
-                (0..<shape.count).compactMap { index in
-                    view.value(at: index).map { (shape.columns[index].name, $0) }
-                }
+        guard let shape else { return named }
+        return Row.withView(shape, bytes) { view in
+            (0..<shape.count).compactMap { index in
+                view.value(at: index).map { (shape.columns[index].name, $0) }
             }
         }
     }
@@ -117,14 +111,14 @@ public struct Row: Sendable {
     /// This row with only the columns for which `isIncluded` holds.
     public func filteringColumns(_ isIncluded: (String) -> Bool) -> Row {
         var filtered = Row(id: key)
-        filtered.storage = .values(values.filter { isIncluded($0.name) })
+        filtered.named = values.filter { isIncluded($0.name) }
         return filtered
     }
 
     /// The values, with the row left empty, so that a change to them copies nothing.
     private mutating func takeValues() -> [(name: String, value: Value)] {
         let values = self.values
-        storage = .values([])
+        (shape, bytes, named) = (nil, [], [])
         return values
     }
 

@@ -40,7 +40,7 @@ public final class RowShape: Sendable {
     @inline(__always)
     func index(of name: String, guess: Int) -> Int? {
         let known = name.utf8.withContiguousStorageIfAvailable {
-            index(ofUTF8: UnsafeRawBufferPointer($0), guess: guess)
+            find(UnsafeRawBufferPointer($0), guess: guess)
         }
         if let known { return known }
         var name = name
@@ -51,7 +51,10 @@ public final class RowShape: Sendable {
     ///
     /// - Parameter guess: The position tried first. A reader of JSON passes the position after the last one, since
     ///   servers send columns in the same order row after row.
-    public func index(ofUTF8 name: UnsafeRawBufferPointer, guess: Int = 0) -> Int? {
+    public func index(ofUTF8 name: UnsafeRawBufferPointer, guess: Int = 0) -> Int? { find(name, guess: guess) }
+
+    @inline(__always)
+    private func find(_ name: UnsafeRawBufferPointer, guess: Int) -> Int? {
         let key = NameKey(name)
         return keys.withUnsafeBufferPointer { keys in
             if guess >= 0, guess < keys.count, keys[guess] == key, isLongName(at: guess, name) { return guess }
