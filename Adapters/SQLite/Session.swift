@@ -46,10 +46,9 @@ final class Session {
         try connection.willRead()
         let statement = try statements.selectRow.take(from: connection)
         defer { statements.selectRow.putBack(statement, to: connection) }
-        return try statement.withBoundID(id) {
-            guard try statement.step() else { return nil }
-            return try statement.rowBuffer(table: table, shape: table.shape).withRow(of: statement, body)
-        }
+        // What is found is read when the id is no longer where it was bound: SQLite reads it in the step only.
+        guard try statement.withBoundID(id, { try statement.step() }) else { return nil }
+        return try statement.rowBuffer(table: table, shape: table.shape).withRow(of: statement, body)
     }
 
     func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
@@ -61,7 +60,8 @@ final class Session {
         let statement = try prepare(kept, parameters, in: statements.table, on: connection)
         defer { putBack(statement, of: kept, to: connection) }
         let buffer = statement.rowBuffer(table: statements.table, shape: kept.shape)
-        if isWriting {
+        // A row that is the only one is lent alone: it lies in the buffer, and nothing is walked over behind it.
+        if isWriting, query.limit != 1 {
             try copyThenScan(statement, buffer, kept.shape, body)
             return total
         }
@@ -130,10 +130,10 @@ final class Session {
         let connection = try writableConnection()
         let statements = try statements(name, on: connection)
         guard !rows.isEmpty else { return }
-        var upsert = try Upsert(statements, of: rows.shape, on: connection)
+        var upsert = try Upsert(statements, of: rows.shape, count: rows.count, on: connection)
         defer { upsert.finish() }
         do {
-            try rows.forEachRow { (row) throws in try upsert.run(row) }
+            try upsert.run(rows)
         } catch {
             throw failed(error, in: name)
         }

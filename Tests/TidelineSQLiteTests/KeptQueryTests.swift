@@ -76,6 +76,32 @@ import TidelineStore
         }
     }
 
+    /// Conditions that nest deep are written in another order than they stand in, and one with NaN is left out.
+    @Test(arguments: [false, true])
+    func valuesReachTheirPlaceWhereTheTextHasAnotherOrder(_ again: Bool) throws {
+        let store = try SQLiteStore.inMemory()
+        try store.define([Self.schema])
+        try store.write { writer in
+            try writer.upsert((0..<100).map { ["id": .string("\($0)"), "n": .int($0), "s": "x", "d": 1.0] }, into: "t")
+        }
+        func found(_ number: Int64, _ limit: Int) throws -> [String] {
+            let query = Query("t", predicate: Self.deep(number), limit: limit)
+            return try store.read { try $0.rows(matching: query).rows.map(\.id) }
+        }
+        if again { #expect(try found(70, 1) == ["70"]) }
+        #expect(try found(7, 3) == ["7"])
+    }
+
+    /// Holds for the row of that number alone.
+    private static func deep(_ number: Int64) -> Predicate {
+        var result = Predicate.column("n") == .literal(.int(number))
+        for level in Int64(1)...15 {
+            let other = Predicate.literal(.int(number + 1000 * level))
+            result = level % 2 == 0 ? .column("n") != other && result : .column("n") == other || result
+        }
+        return .column("d") != .literal(.double(.nan)) && .column("s").isIn(["x", "y"]) && result
+    }
+
     @Test func aStatementInUseServesTheSameQueryOnceMore() throws {
         let store = try SQLiteStore.inMemory()
         try store.define([Self.schema])

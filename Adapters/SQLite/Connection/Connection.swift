@@ -12,9 +12,12 @@ final class Connection {
     private var idleCount = 0
     private var uses = 0
     /// The statements of every transaction, by ``TransactionStep``.
-    private var steps: [Statement?] = Array(repeating: nil, count: TransactionStep.allCases.count)
-    /// The tables used last, the latest at the end.
-    private var tables: [TableStatements] = []
+    ///
+    /// Unchecked, as one thread has the connection, and nothing comes back for it while it is read or changed.
+    @exclusivity(unchecked) private var steps: [Statement?] = Array(
+        repeating: nil, count: TransactionStep.allCases.count)
+    /// The tables used last, the latest at the end. Unchecked as above.
+    @exclusivity(unchecked) private var tables: [TableStatements] = []
     /// How the snapshot of the read that is under way is held.
     private var snapshot = Snapshot.none
     /// The definitions as of the version of the database's content that this connection saw last.

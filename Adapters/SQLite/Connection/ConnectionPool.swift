@@ -18,7 +18,8 @@ final class ConnectionPool: @unchecked Sendable {
     private let path: String?
     private var isShared: Bool { open == nil }
     private let maximumReaders: Int
-    private var state = State()
+    /// Unchecked: the lock excludes others already.
+    @exclusivity(unchecked) private var state = State()
 
     /// What changes. Methods of a value, as each access to a property of an object is checked for itself.
     private struct State {

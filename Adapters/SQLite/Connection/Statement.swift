@@ -88,10 +88,9 @@ final class Statement {
         guard result == SQLITE_OK else { throw failure(result) }
     }
 
-    /// Binds values to the parameters from 1 on; values beyond the last parameter that the text uses are not needed.
+    /// Binds values to the parameters from 1 on.
     func bind(_ values: [Value]) throws(StoreError) {
-        let count = Int(sqlite3_bind_parameter_count(handle))
-        for (index, value) in values.prefix(count).enumerated() { try bind(value, at: Int32(clamping: index + 1)) }
+        for (index, value) in values.enumerated() { try bind(value, at: Int32(clamping: index + 1)) }
     }
 
     // MARK: Results

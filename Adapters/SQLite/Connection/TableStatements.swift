@@ -11,6 +11,8 @@ final class TableStatements {
     let deleteRow: KeptStatement
     /// Inserts a row that names every column, or updates the one there is.
     let upsertWholeRow: KeptStatement
+    /// The same for ``StoredTable/groupSize`` rows.
+    let upsertGroup: KeptStatement?
     /// Those for rows that name some columns only, the one used last at the end.
     private var upserts: [PartialUpsert.Variant] = []
     /// The queries asked last, the latest at the end.
@@ -24,11 +26,13 @@ final class TableStatements {
         selectRow = KeptStatement(table.selectRow)
         deleteRow = KeptStatement(table.deleteRow)
         upsertWholeRow = KeptStatement(table.upsertWholeRow)
+        upsertGroup = table.upsertGroup.map { KeptStatement($0) }
     }
 
     /// Gives all up.
     func leave(to connection: Connection) {
         for statement in [selectRow, deleteRow, upsertWholeRow] { statement.leave(to: connection) }
+        upsertGroup?.leave(to: connection)
         for query in queries { query.statement.leave(to: connection) }
         for upsert in upserts { upsert.statement.leave(to: connection) }
         queries = []

@@ -8,13 +8,16 @@ final class KeptQuery {
     private let query: Query
     private let purpose: Purpose
     let statement: KeptStatement
+    /// As ``CompiledQuery/places``.
+    private let places: [Int]?
     /// The columns of the rows.
     let shape: RowShape
 
-    private init(_ query: Query, _ purpose: Purpose, sql: String, shape: RowShape) {
+    private init(_ query: Query, _ purpose: Purpose, _ compiled: CompiledQuery, shape: RowShape) {
         self.query = query
         self.purpose = purpose
-        statement = KeptStatement(sql)
+        statement = KeptStatement(compiled.sql)
+        places = compiled.places
         self.shape = shape
     }
 
@@ -25,17 +28,17 @@ final class KeptQuery {
         switch purpose {
         case .count:
             let compiled = try table.selectCount(query)
-            return (KeptQuery(query, purpose, sql: compiled.sql, shape: table.shape), compiled.parameters)
+            return (KeptQuery(query, purpose, compiled, shape: table.shape), compiled.parameters)
         case .rows:
             let columns = query.selection == nil ? nil : query.resultColumns(of: table.schema)
             let shape = columns.map { table.shape(of: $0) } ?? table.shape
             let compiled = try table.select(columns.map(StoredTable.columnList) ?? table.columnList, for: query)
-            return (KeptQuery(query, purpose, sql: compiled.sql, shape: shape), compiled.parameters)
+            return (KeptQuery(query, purpose, compiled, shape: shape), compiled.parameters)
         }
     }
 
-    /// The parameters with which this statement answers another query, in the order in which ``PredicateCompiler`` numbers
-    /// them; nil when that has another text, or might not be valid.
+    /// The parameters with which this statement answers another query; nil when that has another text, or might not be
+    /// valid.
     func parameters(of other: Query, for purpose: Purpose) -> [Value]? {
         guard purpose == self.purpose, other.skip >= 0, other.limit ?? 0 >= 0, query.isWindow == other.isWindow,
             query.names(sameColumnsAs: other)
@@ -48,7 +51,7 @@ final class KeptQuery {
         default: return nil
         }
         if purpose == .rows, other.isWindow { values += other.windowParameters }
-        return values
+        return CompiledQuery.arrange(values, places)
     }
 }
 

@@ -9,8 +9,8 @@ internal import TidelineStore
 /// The predicate must have passed ``Query/validate(against:)``. Values become parameters, never text.
 struct PredicateCompiler {
     let table: StoredTable
-    /// The values of the parameters, from number 1 on.
-    private(set) var parameters: [Value] = []
+    /// The values of what was compiled, in the order in which they stand in it.
+    private(set) var values: [Value] = []
 
     init(_ table: StoredTable) { self.table = table }
 
@@ -18,9 +18,9 @@ struct PredicateCompiler {
     private static let maximumDepth = 900
 
     /// The SQL of a `WHERE` clause's condition.
-    mutating func compile(_ predicate: Predicate) throws(StoreError) -> String {
+    mutating func compile(_ predicate: Predicate) throws(StoreError) -> SQLFragment {
         try requireDepth(of: predicate)
-        return try condition(predicate, negated: false).text
+        return try condition(predicate, negated: false)
     }
 
     private func requireDepth(of predicate: Predicate) throws(StoreError) {
@@ -89,8 +89,9 @@ struct PredicateCompiler {
     private mutating func literal(_ value: Value) -> SQLFragment {
         guard let type = value.type else { return .null }
         let isNaN = if case .double(let double) = value { double.isNaN } else { false }
-        parameters.append(value)
-        var fragment = SQLFragment.primary("?\(parameters.count)", .value(type), isNeverNull: !isNaN)
+        var fragment = SQLFragment.primary("?", .value(type), isNeverNull: !isNaN)
+        fragment.places = [values.count]
+        values.append(value)
         fragment.isNaN = isNaN
         return fragment
     }
@@ -206,8 +207,9 @@ extension PredicateCompiler {
             let inList = left.level < .equality ? left.parenthesized : left
             tests.append(
                 SQLFragment(
-                    text: "\(inList.text) IN (\(list))", level: .equality, type: .value(.bool),
-                    isNeverNull: operand.isNeverNull, nesting: inList.nesting + 1))
+                    text: "\(inList.text) IN (\(list))", places: inList.places + candidates.flatMap(\.places),
+                    level: .equality, type: .value(.bool), isNeverNull: operand.isNeverNull, nesting: inList.nesting + 1
+                ))
         }
         if isNullAmongThem, !operand.isNeverNull, !operand.isNaN { tests.append(operand.followed(by: "IS NULL")) }
         return ConditionGroup.combine(tests, all: false)

@@ -4,44 +4,63 @@ internal import TidelineStore
 struct CompiledQuery {
     let sql: String
     let parameters: [Value]
+    /// Which of the query's values each parameter is; nil where all stand in the query's order.
+    let places: [Int]?
+
+    /// - Parameters:
+    ///   - places: Which of the values each parameter of the text is.
+    ///   - values: The query's values, in its order.
+    init(sql: String, places: [Int], of values: [Value]) {
+        self.sql = sql
+        self.places = places.elementsEqual(values.indices) ? nil : places
+        parameters = Self.arrange(values, self.places)
+    }
+
+    private init(sql: String, _ other: CompiledQuery) {
+        self.sql = sql
+        (parameters, places) = (other.parameters, other.places)
+    }
+
+    /// The parameters for values of a query that has the same text.
+    static func arrange(_ values: [Value], _ places: [Int]?) -> [Value] {
+        places.map { $0.map { values[$0] } } ?? values
+    }
+
+    /// Another statement around the text of this one.
+    func within(_ start: String, _ end: String) -> CompiledQuery { CompiledQuery(sql: start + sql + end, self) }
 }
 
 extension StoredTable {
     /// The query's rows, with `columns` (a list of SQL) of each.
     func select(_ columns: String, for query: Query) throws(StoreError) -> CompiledQuery {
-        var compiler = PredicateCompiler(self)
-        var sql = "SELECT \(columns) FROM \(schema.name.sqlName)"
-        sql += try Self.filter(query, &compiler) + orderBy(query.order)
-        var parameters = compiler.parameters
-        if query.isWindow {
-            parameters += query.windowParameters
-            sql += " LIMIT ?\(parameters.count - 1) OFFSET ?\(parameters.count)"
-        }
-        return CompiledQuery(sql: sql, parameters: parameters)
+        try compile("SELECT \(columns)", query, end: orderBy(query.order), window: query.isWindow)
     }
 
     /// How many rows match the query's predicate.
-    func selectCount(_ query: Query) throws(StoreError) -> CompiledQuery {
-        try unordered("SELECT count(*)", query)
-    }
+    func selectCount(_ query: Query) throws(StoreError) -> CompiledQuery { try compile("SELECT count(*)", query) }
 
     /// Deletes the query's rows.
     func delete(_ query: Query) throws(StoreError) -> CompiledQuery {
-        guard query.isWindow else { return try unordered("DELETE", query) }
-        let window = try select("\"id\"", for: query)
-        return CompiledQuery(
-            sql: "DELETE FROM \(schema.name.sqlName) WHERE \"id\" IN (\(window.sql))", parameters: window.parameters)
+        guard query.isWindow else { return try compile("DELETE", query) }
+        return try select("\"id\"", for: query).within("DELETE FROM \(schema.name.sqlName) WHERE \"id\" IN (", ")")
     }
 
-    private func unordered(_ verb: String, _ query: Query) throws(StoreError) -> CompiledQuery {
+    private func compile(
+        _ verb: String, _ query: Query, end: String = "", window: Bool = false
+    ) throws(StoreError) -> CompiledQuery {
         var compiler = PredicateCompiler(self)
-        let sql = "\(verb) FROM \(schema.name.sqlName)" + (try Self.filter(query, &compiler))
-        return CompiledQuery(sql: sql, parameters: compiler.parameters)
-    }
-
-    private static func filter(_ query: Query, _ compiler: inout PredicateCompiler) throws(StoreError) -> String {
-        guard let predicate = query.predicate else { return "" }
-        return " WHERE \(try compiler.compile(predicate))"
+        var sql = "\(verb) FROM \(schema.name.sqlName)"
+        var places: [Int] = []
+        if let predicate = query.predicate {
+            let condition = try compiler.compile(predicate)
+            sql += " WHERE \(condition.text)"
+            places = condition.places
+        }
+        sql += end
+        guard window else { return CompiledQuery(sql: sql, places: places, of: compiler.values) }
+        let values = compiler.values + query.windowParameters
+        return CompiledQuery(
+            sql: sql + " LIMIT ? OFFSET ?", places: places + values.indices.suffix(2), of: values)
     }
 
     /// Ties come by id, which is unique: what follows it decides nothing.

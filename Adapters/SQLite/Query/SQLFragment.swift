@@ -3,6 +3,9 @@ internal import TidelineStore
 /// A piece of an SQL expression with what is known of it.
 struct SQLFragment {
     var text: String
+    /// Which of the compiler's values its parameters are, in the order of its text. They have no numbers there: SQLite
+    /// takes the longer for each that has one, the more there are.
+    var places: [Int] = []
     /// How tightly its outermost operator binds.
     var level: Level
     /// What is known of its value.
@@ -40,22 +43,22 @@ struct SQLFragment {
         let a = left.level < level ? left.parenthesized : left
         let b = right.level <= level ? right.parenthesized : right
         return SQLFragment(
-            text: "\(a.text) \(symbol) \(b.text)", level: level, type: type,
+            text: "\(a.text) \(symbol) \(b.text)", places: a.places + b.places, level: level, type: type,
             isNeverNull: left.isNeverNull && right.isNeverNull, nesting: max(a.nesting, b.nesting))
     }
 
     static func call(_ function: String, _ operands: [SQLFragment], type: OperandType) -> SQLFragment {
         SQLFragment(
-            text: "\(function)(\(operands.map(\.text).joined(separator: ", ")))", level: .primary, type: type,
-            isNeverNull: false, nesting: 1 + (operands.map(\.nesting).max() ?? 0))
+            text: "\(function)(\(operands.map(\.text).joined(separator: ", ")))", places: operands.flatMap(\.places),
+            level: .primary, type: type, isNeverNull: false, nesting: 1 + (operands.map(\.nesting).max() ?? 0))
     }
 
     /// The expression followed by an operator of one operand, such as `IS NULL`.
     func followed(by suffix: String) -> SQLFragment {
         let operand = level < .equality ? parenthesized : self
         return SQLFragment(
-            text: "\(operand.text) \(suffix)", level: .equality, type: .value(.bool), isNeverNull: true,
-            nesting: operand.nesting)
+            text: "\(operand.text) \(suffix)", places: operand.places, level: .equality, type: .value(.bool),
+            isNeverNull: true, nesting: operand.nesting)
     }
 
     /// The expression under the collation that folds ASCII case.

@@ -4,58 +4,46 @@ internal import TidelineStore
 /// How the values of one column are packed.
 struct PackedColumn {
     private let type: ColumnType
-    /// The tag of a value, as the number that is written; of a bool, that of false.
-    private let tag: UInt8
-    private let nullTag = RowTag.null.rawValue
-    private let trueTag = RowTag.true.rawValue
 
-    init(_ type: ColumnType) {
-        self.type = type
-        tag =
-            switch type {
-            case .bool: RowTag.false.rawValue
-            case .int: RowTag.int.rawValue
-            case .double: RowTag.double.rawValue
-            case .string: RowTag.string.rawValue
-            case .timestamp: RowTag.timestamp.rawValue
-            case .bytes: RowTag.bytes.rawValue
-            case .json: RowTag.json.rawValue
-            }
-    }
+    init(_ type: ColumnType) { self.type = type }
 
     /// Writes a value's bytes to the end; nil when the value is none of this column.
     /// - Returns: The tag to note.
     @inline(__always)
-    func pack(_ value: OpaquePointer?, into room: inout PackingRoom) -> UInt8? {
+    func pack(_ value: OpaquePointer?, into room: inout PackingRoom) -> RowTag? {
         let storage = sqlite3_value_type(value)
-        if storage == SQLITE_NULL { return nullTag }
+        if storage == SQLITE_NULL { return .null }
         switch type {
         case .string, .json:
             guard storage == SQLITE_TEXT else { return nil }
             let bytes = value.bytes
             guard isValidUTF8(bytes) else { return nil }
             room.append(bytes)
+            return type == .string ? .string : .json
         case .int:
             guard storage == SQLITE_INTEGER else { return nil }
             room.append(sqlite3_value_int64(value))
+            return .int
         case .timestamp:
             guard storage == SQLITE_INTEGER else { return nil }
             let ticks = sqlite3_value_int64(value)
             guard Timestamp(ticks: ticks) != nil else { return nil }
             room.append(ticks)
+            return .timestamp
         case .bool:
             guard storage == SQLITE_INTEGER else { return nil }
             let number = sqlite3_value_int64(value)
             guard number == 0 || number == 1 else { return nil }
-            return number == 0 ? tag : trueTag
+            return number == 0 ? .false : .true
         case .double:
             guard let double = Self.double(value, storage) else { return nil }
             room.append(Int64(bitPattern: double.bitPattern))
+            return .double
         case .bytes:
             guard storage == SQLITE_BLOB else { return nil }
             room.append(value.bytes)
+            return .bytes
         }
-        return tag
     }
 
     /// Who edits the file from outside may write 5 for 5.0.
@@ -81,6 +69,8 @@ struct PackedColumn {
 }
 
 /// Memory that a row is packed into, which grows with it.
+///
+/// What is added without a check for overflow is a length: SQLite's are below 2 GiB, and all of a row lie in memory.
 struct PackingRoom {
     private(set) var base: UnsafeMutableRawPointer
     private var capacity: Int
@@ -94,17 +84,17 @@ struct PackingRoom {
 
     @inline(__always)
     mutating func append(_ number: Int64) {
-        if end + 8 > capacity { grow(by: 8) }
+        if end &+ 8 > capacity { grow(by: 8) }
         base.storeBytes(of: number.littleEndian, toByteOffset: end, as: Int64.self)
-        end += 8
+        end &+= 8
     }
 
     @inline(__always)
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
         guard let source = bytes.baseAddress else { return }
-        if end + bytes.count > capacity { grow(by: bytes.count) }
+        if end &+ bytes.count > capacity { grow(by: bytes.count) }
         (base + end).copyMemory(from: source, byteCount: bytes.count)
-        end += bytes.count
+        end &+= bytes.count
     }
 
     @inline(never)

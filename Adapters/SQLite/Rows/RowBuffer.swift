@@ -59,12 +59,12 @@ final class RowBuffer {
             guard let tag = columns[index].pack(value, into: &room) else {
                 throw damaged(handle, shape.columns[index].name, columns[index].reason(against: value))
             }
-            room.base.storeBytes(of: tag, toByteOffset: tagPlace, as: UInt8.self)
+            room.base.storeBytes(of: tag.rawValue, toByteOffset: tagPlace, as: UInt8.self)
             room.base.storeBytes(
-                of: UInt32(truncatingIfNeeded: room.end - payloadOffset).littleEndian, toByteOffset: endPlace,
+                of: UInt32(truncatingIfNeeded: room.end &- payloadOffset).littleEndian, toByteOffset: endPlace,
                 as: UInt32.self)
-            tagPlace += 1
-            endPlace += 4
+            tagPlace &+= 1
+            endPlace &+= 4
         }
         let rowEnd = room.end
         try packID(handle, into: &room)

@@ -4,46 +4,92 @@ internal import TidelineStore
 /// One upsert of a batch: checks each row, binds its values and runs the statement for the columns that it names.
 ///
 /// Rows that name every column of the table, in its order, are what a pull writes by the thousand, and need no more than one
-/// look at each value; the others go through ``PartialUpsert``.
+/// look at each value; several go through one execution of a statement. The others go through ``PartialUpsert``.
 ///
 /// Unsafe pointers: text and bytes are bound where they lie in the batch, which is borrowed and does not move until the
 /// statements are run. Rows of a batch were validated or packed by this process.
-struct Upsert {
+struct Upsert: ~Copyable {
     private let connection: Connection
     private let statements: TableStatements
     private let table: StoredTable
     private let shape: RowShape
     /// The statement for rows that name every column; nil for a batch of other columns than the table's.
     private var whole: Statement?
+    /// The statement for a group of rows that name every column; nil for a batch that has too few rows for one.
+    private var group: Statement?
     private var partial: PartialUpsert?
 
-    init(_ statements: TableStatements, of shape: RowShape, on connection: Connection) throws(StoreError) {
-        let table = statements.table
+    /// - Parameter count: How many rows there are.
+    init(
+        _ statements: TableStatements, of shape: RowShape, count: Int, on connection: Connection
+    ) throws(StoreError) {
+        self.connection = connection
+        self.table = statements.table
+        self.shape = shape
+        self.statements = statements
         guard shape.idType == table.schema.idType else {
             throw StoreError(
                 .invalidValue, "the ids must be of type \(table.schema.idType.rawValue)", table: table.name,
                 column: "id")
         }
-        self.connection = connection
-        self.table = table
-        self.shape = shape
-        self.statements = statements
-        if connection.hasColumns(of: table, shape) { whole = try statements.upsertWholeRow.take(from: connection) }
+        guard connection.hasColumns(of: table, shape) else { return }
+        whole = try statements.upsertWholeRow.take(from: connection)
+        if count >= StoredTable.groupSize { group = try statements.upsertGroup?.take(from: connection) }
     }
 
     /// Gives the statements back.
     mutating func finish() {
         if let whole { statements.upsertWholeRow.putBack(whole, to: connection) }
-        whole = nil
+        if let group { statements.upsertGroup?.putBack(group, to: connection) }
+        (whole, group) = (nil, nil)
         partial?.finish()
     }
 
-    mutating func run(_ row: borrowing RowView) throws(StoreError) {
+    /// Upserts all rows, in their order.
+    mutating func run(_ rows: borrowing PackedRows) throws {
+        let (group, size) = (group, StoredTable.groupSize)
+        var grouped = group == nil ? 0 : rows.count - rows.count % size
+        var position = 0
+        // How many rows are bound to the group's statement, and were not run yet.
+        var bound = 0
+        try rows.forEachRow { row in
+            if position < grouped, let group {
+                if bind(row, to: group.handle, from: bound * (shape.count + 1)) {
+                    position += 1
+                    bound += 1
+                    if bound == size {
+                        bound = 0
+                        try runGroup(group, of: rows, upTo: position)
+                    }
+                    return
+                }
+                // A batch with a row of another kind goes on row by row.
+                grouped = 0
+                for index in position - bound..<position { try rows.withRow(at: index) { try run($0) } }
+            }
+            position += 1
+            try run(row)
+        }
+    }
+
+    /// Runs the group's statement for the rows before a position. An error names the row that was refused, which is the
+    /// one behind those that were written.
+    private func runGroup(_ group: Statement, of rows: borrowing PackedRows, upTo end: Int) throws {
+        do throws(StoreError) {
+            try group.run()
+        } catch {
+            let refused = end - StoredTable.groupSize + connection.changes
+            guard connection.isInTransaction, refused < end else { throw error }
+            throw rows.withRow(at: refused) { error.naming($0, in: table) }
+        }
+    }
+
+    private mutating func run(_ row: borrowing RowView) throws(StoreError) {
         guard row.hasUsableID else {
             throw StoreError(
                 .invalidValue, "an id must have 1 to 255 characters", table: table.name, column: "id", id: row.id)
         }
-        if let whole, bind(row, to: whole.handle) { return try whole.run(for: row, in: table) }
+        if let whole, bind(row, to: whole.handle, from: 0) { return try whole.run(for: row, in: table) }
         try runPartial(row)
     }
 
@@ -54,20 +100,23 @@ struct Upsert {
         try partial?.run(row)
     }
 
-    /// Binds a row that names every column; false when it does not, or when there is something to say against a value.
+    /// Binds a row that names every column to the parameters behind those before; false when it does not, or when there is
+    /// something to say against a value.
     @inline(__always)
-    private func bind(_ row: borrowing RowView, to handle: OpaquePointer) -> Bool {
+    private func bind(_ row: borrowing RowView, to handle: OpaquePointer, from before: Int) -> Bool {
         let packed = row.packed
-        guard let base = packed.baseAddress, handle.bindID(row.packedID, shape.idType) == SQLITE_OK else {
-            return false
-        }
+        guard let base = packed.baseAddress, row.hasUsableID,
+            handle.bindID(row.packedID, shape.idType, to: Int32(truncatingIfNeeded: before + 1)) == SQLITE_OK
+        else { return false }
         return base.load(as: UInt8.self) == RowFormat.wide
-            ? bind(packed, base, to: handle, ends: UInt32.self) : bind(packed, base, to: handle, ends: UInt16.self)
+            ? bind(packed, base, to: handle, from: before + 2, ends: UInt32.self)
+            : bind(packed, base, to: handle, from: before + 2, ends: UInt16.self)
     }
 
     @inline(__always)
     private func bind<End: FixedWidthInteger>(
-        _ packed: UnsafeRawBufferPointer, _ base: UnsafeRawPointer, to handle: OpaquePointer, ends: End.Type
+        _ packed: UnsafeRawBufferPointer, _ base: UnsafeRawPointer, to handle: OpaquePointer, from first: Int,
+        ends: End.Type
     ) -> Bool {
         let tags = table.acceptedTags
         guard UInt16(littleEndian: packed.loadUnaligned(fromByteOffset: 2, as: UInt16.self)) == tags.count else {
@@ -82,7 +131,7 @@ struct Upsert {
             let place = base.loadUnaligned(fromByteOffset: places + index * MemoryLayout<End>.size, as: End.self)
             let end = Int(truncatingIfNeeded: End(littleEndian: place))
             let bytes = UnsafeRawBufferPointer(start: payload + start, count: end - start)
-            let parameter = Int32(truncatingIfNeeded: index + 2)
+            let parameter = Int32(truncatingIfNeeded: first + index)
             guard handle.bind(RowTag(known: tag), bytes, to: parameter) == SQLITE_OK else { return false }
             start = end
         }
@@ -91,12 +140,12 @@ struct Upsert {
 }
 
 extension OpaquePointer {
-    /// Binds an id where it lies to the first parameter of this statement.
+    /// Binds an id where it lies to a parameter of this statement.
     @inline(__always)
-    func bindID(_ bytes: UnsafeRawBufferPointer, _ type: IDType) -> Int32 {
+    func bindID(_ bytes: UnsafeRawBufferPointer, _ type: IDType, to parameter: Int32 = 1) -> Int32 {
         type == .string
-            ? tideline_bind_static_text(self, 1, bytes.baseAddress, UInt64(bytes.count))
-            : sqlite3_bind_int64(self, 1, Int64(littleEndian: bytes.loadUnaligned(as: Int64.self)))
+            ? tideline_bind_static_text(self, parameter, bytes.baseAddress, UInt64(bytes.count))
+            : sqlite3_bind_int64(self, parameter, Int64(littleEndian: bytes.loadUnaligned(as: Int64.self)))
     }
 
     /// Binds a value where it lies to a parameter of this statement. NaN, which SQLite would make null, is refused.
@@ -125,9 +174,16 @@ extension Statement {
         do throws(StoreError) {
             try run()
         } catch {
-            var error = error
-            (error.table, error.id) = (table.name, row.id)
-            throw error
+            throw error.naming(row, in: table)
         }
+    }
+}
+
+extension StoreError {
+    /// The error with the row that it is about.
+    fileprivate func naming(_ row: borrowing RowView, in table: StoredTable) -> StoreError {
+        var error = self
+        (error.table, error.id) = (table.name, row.id)
+        return error
     }
 }

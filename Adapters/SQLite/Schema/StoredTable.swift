@@ -20,6 +20,14 @@ final class StoredTable: Sendable {
     let deleteRow: String
     /// Inserts a row that names every column, or updates the one there is.
     let upsertWholeRow: String
+    /// The same for so many rows as ``groupSize`` says; nil where their values are more than a statement takes.
+    let upsertGroup: String?
+
+    /// A row of a group takes a quarter less than one alone, as SQLite begins and ends one statement for all. Larger groups
+    /// bring little more.
+    static let groupSize = 8
+    /// SQLite takes at least so many parameters, unless it was built for less than it is by default.
+    private static let maximumGroupParameters = 999
 
     init(_ schema: TableSchema, retired: [ColumnSchema] = []) {
         name = schema.name
@@ -32,7 +40,10 @@ final class StoredTable: Sendable {
         let table = schema.name.sqlName
         selectRow = "SELECT \(columnList) FROM \(table) WHERE \"id\" = ?1"
         deleteRow = "DELETE FROM \(table) WHERE \"id\" = ?1"
-        upsertWholeRow = Self.upsert(shape.columns.map(\.name.sqlName), into: table)
+        let names = shape.columns.map(\.name.sqlName)
+        upsertWholeRow = Self.upsert(names, into: table)
+        let hasGroup = (names.count + 1) * Self.groupSize <= Self.maximumGroupParameters
+        upsertGroup = hasGroup ? Self.upsert(names, into: table, rows: Self.groupSize) : nil
     }
 
     /// `id` and these columns, as a list of SQL.
@@ -50,12 +61,16 @@ final class StoredTable: Sendable {
         return "UPDATE \(schema.name.sqlName) SET \(list) WHERE \"id\" = ?1"
     }
 
-    private static func upsert(_ names: [String], into table: String) -> String {
+    /// Several rows `OR FAIL`: to take those before one that is refused back, SQLite would copy every page it changes. Who
+    /// writes rolls the transaction back then.
+    private static func upsert(_ names: [String], into table: String, rows: Int = 1) -> String {
         let list = (["\"id\""] + names).joined(separator: ", ")
-        let parameters = (0...names.count).map { "?\($0 + 1)" }.joined(separator: ", ")
+        let row = "(\(Array(repeating: "?", count: names.count + 1).joined(separator: ", ")))"
+        let values = Array(repeating: row, count: rows).joined(separator: ", ")
         let changes = names.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
         let action = names.isEmpty ? "NOTHING" : "UPDATE SET \(changes)"
-        return "INSERT INTO \(table) (\(list)) VALUES (\(parameters)) ON CONFLICT (\"id\") DO \(action)"
+        let verb = rows > 1 ? "INSERT OR FAIL INTO" : "INSERT INTO"
+        return "\(verb) \(table) (\(list)) VALUES \(values) ON CONFLICT (\"id\") DO \(action)"
     }
 
     private static func acceptedTags(_ column: ColumnSchema) -> UInt32 {
