@@ -113,7 +113,7 @@ struct BenchSession: Sendable {
         let writer = BenchmarkTerminalReport(
             width: terminal.columns, style: terminal.style, isQuiet: options.quiet)
         var text = writer.text(of: report)
-        if let comparison { text += "\n" + comparison.terminalText(style: terminal.style) }
+        if let comparison { text += "\n" + comparison.terminalText(width: terminal.columns, style: terminal.style) }
         if options.keep { text += "\nThe databases are in \(folders.map(\.path).joined(separator: ", ")).\n" }
         return text
     }

@@ -173,6 +173,9 @@ struct ComparisonTests {
         #expect(!terminal.unicodeScalars.contains { $0.properties.generalCategory == .control && $0 != "\n" })
         #expect(terminal.contains("slower"))
         #expect(terminal.contains("1 regression."))
+        let explanation = comparison.terminalText(width: 40).components(separatedBy: "\n\n").last ?? ""
+        #expect(explanation.hasSuffix("3 %.\n"))
+        #expect(explanation.split(separator: "\n").allSatisfy { $0.count <= 40 })
         #expect(MarkdownCheck.unevenRows(comparison.markdownText()) == [])
         #expect(comparison.markdownText().contains("+100.0 %"))
         #expect(HTMLCheck.problems(comparison.htmlText()) == [])

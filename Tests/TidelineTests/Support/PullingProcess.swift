@@ -71,7 +71,11 @@ import TidelineTestStores
             return number
         }
 
+        /// Nil when its output has ended, or it has written nothing for two minutes, more than any page takes.
         private func nextLine() -> String? {
+            let alarm = DispatchWorkItem { [process] in process.terminate() }
+            DispatchQueue.global().asyncAfter(deadline: .now() + 120, execute: alarm)
+            defer { alarm.cancel() }
             while true {
                 if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
                     let line = String(decoding: unread[..<end], as: UTF8.self)

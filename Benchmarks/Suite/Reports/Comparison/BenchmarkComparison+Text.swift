@@ -2,8 +2,9 @@ internal import Foundation
 public import TidelineSupport
 
 extension BenchmarkComparison {
-    /// As one reads it on a terminal: what has changed, then a summary. What is the same, or only in one, is counted.
-    public func terminalText(style: TerminalStyle = TerminalStyle(isColored: false)) -> String {
+    /// As one reads it on a terminal of `width` columns: what has changed, then a summary. What is the same, or only in one,
+    /// is counted.
+    public func terminalText(width: Int = 100, style: TerminalStyle = TerminalStyle(isColored: false)) -> String {
         var parts = [warnings.map { style.open("warning: ") + Escape.line($0) }]
         let shown = entries.filter(\.isShown)
         if !shown.isEmpty {
@@ -14,7 +15,9 @@ extension BenchmarkComparison {
                     row == 0 ? style.strong(text) : column == 7 ? look(shown[row - 1], text, style) : text
                 })
         }
-        parts.append(summary.map { hasRegression ? style.bad($0) : $0 } + [Self.explanation].map(style.faint))
+        parts.append(
+            summary.flatMap { $0.wrapped(to: width) }.map { hasRegression ? style.bad($0) : $0 }
+                + Self.explanation.wrapped(to: width).map(style.faint))
         return parts.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n") + "\n"
     }
 
