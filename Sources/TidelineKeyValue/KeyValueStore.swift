@@ -130,12 +130,16 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         defer { gate.endRead() }
         let known = definitions.withLock { $0 }
         return try engine.read { snapshot in
-            let map = readMap.init(snapshot, longKeys)
+            let map = keys(of: snapshot)
             let session = Session(reading: map, try catalog(in: map, snapshot.commitNumber, known))
             defer { session.end() }
             return try body(KeyValueStoreReader(session: session))
         }
     }
+
+    /// A function of its own, so that whoever gets the keys knows nothing of their type, which would be looked up.
+    @inline(never)
+    private func keys(of snapshot: Engine.Snapshot) -> any KeySource { readMap.init(snapshot, longKeys) }
 
     public func write<T>(_ body: (KeyValueStoreWriter) throws -> T) throws -> T {
         try transaction { session in

@@ -77,6 +77,33 @@ struct RowValidationTests {
         }
     }
 
+    @Test(
+        "Whole rows of a layout, and no others, are taken at once", arguments: 0..<40 as Range<UInt64>)
+    func takesWholeRowsAtOnce(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let (shape, bytes) = try Self.random(&random)
+        #expect(Self.isTakenAtOnce(bytes, shape, layout: 0) == (bytes[0] == 1))
+        #expect(!Self.isTakenAtOnce(bytes, shape, layout: 1))
+        for _ in 0..<400 {
+            var damaged = bytes
+            let place = Int.random(in: 0..<min(8 + shape.count * 3, bytes.count), using: &random)
+            damaged[place] = UInt8.random(in: 0...255, using: &random)
+            if .random(using: &random) { damaged.removeLast(Int.random(in: 0...damaged.count, using: &random)) }
+            let isWhole = damaged.starts(with: bytes.prefix(8)) && bytes[0] == 1
+            #expect(Self.isTakenAtOnce(damaged, shape, layout: 0) == (isWhole && Self.isRow(damaged, of: shape)))
+        }
+    }
+
+    private static func isTakenAtOnce(_ bytes: [UInt8], _ shape: RowShape, layout: UInt32) -> Bool {
+        bytes.withUnsafeBytes { bytes in
+            var view = RowView(shape: shape)
+            let id = UnsafeRawBufferPointer(start: nil, count: 0)
+            let isTaken = view.point(atID: id, validating: bytes, oneOf: WholeRows(of: shape, layout: layout))
+            if isTaken { for index in 0..<shape.count { _ = view.value(at: index) } }
+            return isTaken
+        }
+    }
+
     @Test("A row is taken exactly when each of its columns is as the format says", arguments: 0..<40 as Range<UInt64>)
     func agreesWithTheFormat(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)

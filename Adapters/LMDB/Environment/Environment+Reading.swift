@@ -5,56 +5,56 @@ extension Environment {
     /// A transaction on the newest snapshot, in which every space has its handle; ended by ``endReading(_:)``.
     func beginReading(busyTimeout: Duration) throws(StoreError) -> ReadTransaction {
         while true {
-            turnstile.beginReading()
+            let idle = turnstile.beginReadingIdle()
+            let reader: ReadTransaction
             do {
-                if let reader = try beginTransaction() { return reader }
+                // Known before the transaction begins, so that it knows their handles, too.
+                let known = spaces.withLock { $0 }
+                reader = try begin(idle, knowing: known)
+                if try hasOnly(known, reader) { return reader }
             } catch {
                 turnstile.endReading()
                 guard error.engineCode == Int(MDB_MAP_RESIZED) else { throw error }
                 try adoptMapSize(busyTimeout: busyTimeout)
                 continue
             }
-            turnstile.endReading()
+            endReading(reader)
+            // Another process made spaces that are not known here.
             try learnSpaces(busyTimeout: busyTimeout)
         }
     }
 
     func endReading(_ reader: ReadTransaction) {
         mdb_txn_reset(reader.handle)
-        keep(reader)
-        turnstile.endReading()
+        turnstile.endReading(keeping: reader)
     }
 
-    /// A transaction; nil when another process made spaces that are not known here.
-    private func beginTransaction() throws(StoreError) -> ReadTransaction? {
-        guard !isBroken else { throw error(MDB_PANIC, "the map was lost") }
-        // Known before the transaction begins, so that it knows their handles, too.
-        let known = spaces.withLock { $0 }
-        let reader = try takeReader(known)
-        let count: Int
+    /// Whether there are no spaces in a transaction but those; it is ended when that cannot be told.
+    private func hasOnly(_ known: SpaceTable, _ reader: ReadTransaction) throws(StoreError) -> Bool {
         do {
-            count = try spaceCount(in: reader.handle)
+            return try spaceCount(in: reader.handle) <= known.count
         } catch {
             reader.end()
             throw error
         }
-        if count <= known.count { return reader }
-        mdb_txn_reset(reader.handle)
-        keep(reader)
-        return nil
     }
 
-    private func takeReader(_ known: SpaceTable) throws(StoreError) -> ReadTransaction {
-        if let reader = takeIdleReader() {
-            let result = mdb_txn_renew(reader.handle)
+    /// A transaction on the newest snapshot: the idle one, or a new one.
+    private func begin(_ idle: ReadTransaction?, knowing spaces: SpaceTable) throws(StoreError) -> ReadTransaction {
+        guard !isBroken else {
+            idle?.end()
+            throw error(MDB_PANIC, "the map was lost")
+        }
+        if let idle {
+            let result = mdb_txn_renew(idle.handle)
             if result == MDB_SUCCESS {
-                reader.spaces = known
-                return reader
+                idle.spaces = spaces
+                return idle
             }
-            reader.end()
+            idle.end()
             if result == MDB_MAP_RESIZED { throw error(result, "a read could not begin") }
         }
-        return ReadTransaction(handle: try beginReader(), path: path, spaces: known)
+        return ReadTransaction(handle: try beginReader(), path: path, spaces: spaces)
     }
 
     /// A new transaction to read in, with a place of its own in the table of readers.
@@ -63,7 +63,7 @@ extension Environment {
         var result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
         if result == MDB_READERS_FULL {
             clearDeadReaders()
-            dropIdleReaders()
+            turnstile.dropIdle()
             result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
         }
         guard result == MDB_SUCCESS, let transaction else { throw error(result, "a read could not begin") }

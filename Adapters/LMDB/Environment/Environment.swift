@@ -25,9 +25,6 @@ final class Environment: @unchecked Sendable {
     /// Set when the map was lost: nothing can be read or written then.
     var isBroken = false
     var durability: StoreCapabilities.Durability?
-    private let idleReaders = LockedValue<[ReadTransaction]>([])
-
-    private static let maximumIdleReaders = 64
 
     init(handle: OpaquePointer, folder: Folder, isReadOnly: Bool, main: MDB_dbi) {
         self.handle = handle
@@ -40,34 +37,13 @@ final class Environment: @unchecked Sendable {
 
     /// Lets go of the files. No transaction may be left.
     func close() {
-        dropIdleReaders()
+        turnstile.dropIdle()
         mdb_env_close(handle)
     }
 
     func error(_ result: Int32, _ doing: String) -> StoreError { .lmdb(result, path: path, doing: doing) }
 
-    // MARK: Idle readers
-
-    func takeIdleReader() -> ReadTransaction? { idleReaders.withLock { $0.popLast() } }
-
-    /// Keeps a transaction for the next reader, or ends it where there are enough.
-    func keep(_ reader: ReadTransaction) {
-        let isKept = idleReaders.withLock { idle in
-            guard idle.count < Self.maximumIdleReaders else { return false }
-            idle.append(reader)
-            return true
-        }
-        if !isKept { reader.end() }
-    }
-
-    /// Gives their places in the table of readers back.
-    func dropIdleReaders() {
-        let dropped = idleReaders.withLock { idle in
-            defer { idle = [] }
-            return idle
-        }
-        for reader in dropped { reader.end() }
-    }
+    // MARK: Readers
 
     /// Clears the places of processes that died while they read; their snapshots would be kept for ever.
     func clearDeadReaders() {

@@ -21,7 +21,11 @@ final class Turnstile: Sendable {
         var isMoving = false
         /// How many wait for a change of this.
         var waiting = 0
+        /// Transactions to read in that nobody uses. They lie here so that a read takes this one lock only.
+        var idle: [ReadTransaction] = []
     }
+
+    private static let maximumIdle = 64
 
     private let state = LockedValue(State())
     /// What those wait for that cannot go on. Who changes the state wakes them after it let go of the state; as they look
@@ -37,13 +41,47 @@ final class Turnstile: Sendable {
         if !state.withLock({ $0.takeReader(thread) }) { wait { $0.takeReader(thread) } }
     }
 
+    /// Begins reading in an idle transaction, if there is one.
+    func beginReadingIdle() -> ReadTransaction? {
+        let thread = Self.thread
+        let taken = state.withLock { state in state.takeReader(thread) ? (true, state.idle.popLast()) : (false, nil) }
+        if taken.0 { return taken.1 }
+        wait { $0.takeReader(thread) }
+        return takeIdle()
+    }
+
     func endReading() {
         let thread = Self.thread
+        change { $0.leave(thread) }
+    }
+
+    /// Ends reading and keeps the transaction for the next reader, or ends it where there are enough.
+    func endReading(keeping reader: ReadTransaction) {
+        let thread = Self.thread
+        var isKept = false
         change { state in
-            guard let index = state.readers.lastIndex(of: thread) else { return }
-            state.readers.swapAt(index, state.readers.count - 1)
-            state.readers.removeLast()
+            guard state.idle.count < Self.maximumIdle else { return }
+            state.idle.append(reader)
+            state.leave(thread)
+            isKept = true
         }
+        if isKept { return }
+        // While the map stands still.
+        reader.end()
+        endReading()
+    }
+
+    // MARK: Idle transactions
+
+    func takeIdle() -> ReadTransaction? { state.withLock { $0.idle.popLast() } }
+
+    /// Ends those that nobody uses: their places in the table of readers become free.
+    func dropIdle() {
+        let dropped = state.withLock { state in
+            defer { state.idle = [] }
+            return state.idle
+        }
+        for reader in dropped { reader.end() }
     }
 
     // MARK: Writing
@@ -147,6 +185,17 @@ final class Turnstile: Sendable {
 }
 
 extension Turnstile.State {
+    fileprivate mutating func leave(_ thread: UInt) {
+        guard let last = readers.last else { return }
+        // Most often it is the only one.
+        if last == thread {
+            readers.removeLast()
+        } else if let index = readers.lastIndex(of: thread) {
+            readers[index] = last
+            readers.removeLast()
+        }
+    }
+
     fileprivate mutating func takeReader(_ thread: UInt) -> Bool {
         // Who is in a read or transaction already goes ahead: the mover waits for its end.
         if mover != nil, isMoving || !(readers.contains(thread) || isTransacting && writer == thread) { return false }

@@ -34,19 +34,39 @@ final class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
         _ range: KeyRange, descending: Bool,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
     ) throws {
-        guard longKeys.shortLength < .max else { return try snapshot.scan(range, descending: descending, body) }
-        let longKeys = longKeys
         let shortLength = longKeys.shortLength
+        guard shortLength < .max else { return try snapshot.scan(range, descending: descending, body) }
         let stored = longKeys.storedRange(of: range)
-        // A short key may be what a bound that was cut begins with, on the wrong side of it.
-        let isExact = stored == range
+        guard stored == range else { return try scanLongKeys(of: range, in: stored, descending: descending, body) }
+        // Most ranges have no long key: until one comes, nothing is asked but how long each is.
+        var firstLong: [UInt8]?
+        try snapshot.scan(range, descending: descending) { key, value in
+            guard key.count > shortLength else { return try body(key, value) }
+            firstLong = Array(key)
+            return .stop
+        }
+        guard let firstLong else { return }
+        // No key is longer, so that none begins with it.
+        let rest =
+            descending
+            ? KeyRange(from: range.lower, to: KeyRange.end(ofPrefix: firstLong))
+            : KeyRange(from: firstLong, to: range.upper)
+        try scanLongKeys(of: range, in: rest, descending: descending, body)
+    }
+
+    /// Calls `body` with those keys of a range, long ones among them, that are stored in another.
+    private func scanLongKeys(
+        of range: KeyRange, in stored: KeyRange, descending: Bool,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
+    ) throws {
+        let longKeys = longKeys
         var run = LongKeyRun(descending: descending, range: range)
         try snapshot.scan(stored, descending: descending) { key, value in
-            if isExact, key.count <= shortLength, run.isEmpty { return try body(key, value) }
+            // A short key may be what a bound that was cut begins with, on the wrong side of it.
             guard run.isEmpty, !longKeys.isLong(key) else {
-                return try run.pass(key, value, longKeys, isWithin: isExact || range.contains(key), body)
+                return try run.pass(key, value, longKeys, isWithin: range.contains(key), body)
             }
-            return isExact || range.contains(key) ? try body(key, value) : .next
+            return range.contains(key) ? try body(key, value) : .next
         }
         _ = try run.emit(body)
     }

@@ -23,12 +23,13 @@ struct KeyDomain {
 
     /// Where the values lie for which one of the conditions holds.
     func intervals(forAnyOf conditions: [ColumnCondition]) -> KeyIntervals {
-        KeyIntervals(union: conditions.flatMap(intervals))
+        // Most often there is one, which needs no list of lists.
+        KeyIntervals(union: conditions.count == 1 ? intervals(for: conditions[0]) : conditions.flatMap(intervals))
     }
 
     /// Whether an interval holds a single value, so that an order among the columns after it holds throughout.
     func isPoint(_ interval: KeyInterval) -> Bool {
-        guard let upper = interval.upper, upper == after(interval.lower) else { return false }
+        guard let upper = interval.upper, isAfter(upper, interval.lower) else { return false }
         let length = interval.lower.withUnsafeBytes { KeyBuilder.componentLength(in: $0, at: 0, type: column.type) }
         return isLast || length == interval.lower.count
     }
@@ -104,6 +105,13 @@ struct KeyDomain {
 
     /// The first bytes after a value and all that follows it in a key.
     private func after(_ bytes: [UInt8]) -> [UInt8] { isLast ? bytes + [0] : KeyRange.end(ofPrefix: bytes) }
+
+    /// Whether some bytes are those that come first after a value's.
+    private func isAfter(_ other: [UInt8], _ bytes: [UInt8]) -> Bool {
+        if isLast { return other.count == bytes.count + 1 && other.last == 0 && other.starts(with: bytes) }
+        guard let last = bytes.last, last < 0xFF else { return other == after(bytes) }
+        return other.count == bytes.count && other.last == last + 1 && other.dropLast() == bytes.dropLast()
+    }
 
     private func bytes(ofWord word: Int64) -> [UInt8] {
         bytes(of: WordInterval.keyValue(of: word, type: column.type))

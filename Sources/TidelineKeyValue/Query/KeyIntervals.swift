@@ -31,6 +31,10 @@ struct KeyIntervals: Hashable, Sendable {
 
     /// All that lies in one of these. Intervals that touch stay apart, so that neighbouring values stay single values.
     init(union: [KeyInterval]) {
+        guard union.count > 1 else {
+            intervals = union
+            return
+        }
         intervals = []
         intervals.reserveCapacity(union.count)
         for interval in union.sorted(by: { $0.lower.precedes($1.lower) }) {
@@ -59,6 +63,7 @@ struct KeyIntervals: Hashable, Sendable {
 
     /// What lies in all of these; nil when there is none to say.
     static func intersection(of all: [KeyIntervals]) -> KeyIntervals? {
+        guard all.count > 1 else { return all.first }
         // The smallest first: what remains is never more than they leave.
         let sorted = all.sorted { $0.count < $1.count }
         guard var result = sorted.first else { return nil }

@@ -36,9 +36,7 @@ struct QueryPlanner {
     /// The best way.
     func plan() -> AccessPath {
         if isContradiction { return .nowhere }
-        let id = ColumnReference(idOf: table)
-        let ids = intervals(
-            of: conjuncts.compactMap(\.constraint).filter { $0.column == id }, in: KeyDomain(idsAtEndIn: table))
+        let ids = intervals(of: ColumnReference(idOf: table), in: KeyDomain(idsAtEndIn: table))
         if ids?.isEmpty == true { return .nowhere }
         var best = rows(ids)
         if best.isLookUp || table.indexes.isEmpty { return path(of: best) }
@@ -61,20 +59,25 @@ struct QueryPlanner {
 
     /// What the constraints leave of the columns of indexes; of a column without one, nothing is said.
     private func components() -> [Component] {
-        let constraints = conjuncts.compactMap(\.constraint).filter { constraint in
-            table.indexes.contains { $0.positions.contains(constraint.column.position) }
+        var components: [Component] = []
+        for case (_, let constraint?) in conjuncts {
+            let column = constraint.column
+            guard !components.contains(where: { $0.column == column }),
+                table.indexes.contains(where: { $0.positions.contains(column.position) }),
+                let intervals = intervals(of: column, in: KeyDomain(componentsOf: column, in: table))
+            else { continue }
+            components.append(Component(column: column, intervals: intervals))
         }
-        var columns: [ColumnReference] = []
-        for constraint in constraints where !columns.contains(constraint.column) { columns.append(constraint.column) }
-        return columns.compactMap { column in
-            let domain = KeyDomain(componentsOf: column, in: table)
-            return intervals(of: constraints.filter { $0.column == column }, in: domain)
-                .map { Component(column: column, intervals: $0) }
-        }
+        return components
     }
 
-    private func intervals(of constraints: [ColumnConstraint], in domain: KeyDomain) -> KeyIntervals? {
-        KeyIntervals.intersection(of: constraints.map { domain.intervals(forAnyOf: $0.conditions) })
+    /// What the constraints leave of a column; nil when there are none.
+    private func intervals(of column: ColumnReference, in domain: KeyDomain) -> KeyIntervals? {
+        var all: [KeyIntervals] = []
+        for case (_, let constraint?) in conjuncts where constraint.column == column {
+            all.append(domain.intervals(forAnyOf: constraint.conditions))
+        }
+        return KeyIntervals.intersection(of: all)
     }
 
     private static func ranges(_ prefixes: [[UInt8]], _ intervals: KeyIntervals) -> [KeyRange] {
@@ -124,7 +127,7 @@ struct QueryPlanner {
     }
 
     private func rows(_ ids: KeyIntervals?) -> Way {
-        var way = Way(source: .rows, places: .ranges([table.rows.range]))
+        var way = Way(source: .rows, places: .ranges([table.allRows]))
         guard let ids else { return finished(way, along: []) }
         let prefix = table.rows.prefix
         let domain = KeyDomain(idsAtEndIn: table)

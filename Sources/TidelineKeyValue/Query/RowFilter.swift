@@ -25,6 +25,8 @@ final class RowFilter: Sendable {
     let constants: Constants
     /// Whether the bytes of columns are all that is asked for: no id, and nothing that is left to the evaluator.
     let readsColumnsOnly: Bool
+    /// What most rows are asked first.
+    let first: FirstTest?
 
     /// What tests compare with, apart from them: a test without references is read without counting any.
     struct Constants: Sendable {
@@ -47,6 +49,7 @@ final class RowFilter: Sendable {
         steps = compiler.steps
         constants = compiler.constants
         readsColumnsOnly = steps.allSatisfy { $0.test.readsColumnsOnly }
+        first = FirstTest(of: steps, from: start, constants, in: table)
     }
 
     /// Whether the row satisfies the predicate, which ``readsColumnsOnly``.

@@ -44,7 +44,8 @@ final class RowWalk {
             }
         } else if let filter {
             try forEachPlace { key, value in
-                try cursor.point(key: key, value: value, if: filter, passingOver: isPassedOver)
+                guard try cursor.isMatch(key: key, value: value, of: filter) else { return .next }
+                return try cursor.point(key: key, value: value, passingOver: isPassedOver)
                     ? try body(cursor.view) : .next
             }
         } else {
@@ -125,11 +126,9 @@ final class RowWalk {
     ) throws {
         var cursor = RowCursor(table)
         try forEachPlace { key, value in
-            if try cursor.point(key: key, value: value, if: filter, passingOver: { _ throws(RowDamage) in false }),
-                window.takesNext(), case .stop = try body(cursor.view)
-            {
-                window.complete()
-            }
+            guard try cursor.isMatch(key: key, value: value, of: filter) else { return .next }
+            try cursor.point(key: key, value: value)
+            if window.takesNext(), case .stop = try body(cursor.view) { window.complete() }
             return window.isDone ? .stop : .next
         }
     }
@@ -150,15 +149,18 @@ final class RowWalk {
     }
 
     /// Calls `body` with the row that a key of the index is of, if it matches.
+    @inline(__always)
     private func withIndexedRow(
         _ key: UnsafeRawBufferPointer, _ cursor: inout RowCursor, _ body: (borrowing RowView) throws -> Void
     ) throws {
         guard let index else { return }
+        let filter = filter
         let rowKey = try index.rowKey(of: key)
         let isFound = try keys.find(rowKey) { value in
             try cursor.point(key: rowKey, value: value)
             try index.check(key, isOf: cursor.view)
-            if try cursor.matches(filter, key: rowKey) { try body(cursor.view) }
+            if let filter, try !cursor.matches(filter, key: rowKey) { return }
+            try body(cursor.view)
         }
         if !isFound { throw index.damage("holds an entry without its row") }
     }

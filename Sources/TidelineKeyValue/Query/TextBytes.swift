@@ -23,6 +23,13 @@ extension UnsafeRawBufferPointer {
         return count - other.count
     }
 
+    /// Whether the same bytes stand in another buffer of the same length.
+    @inline(__always)
+    func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
+        guard let base = baseAddress, let bytes = other.baseAddress else { return true }
+        return memcmp(base, bytes, count) == 0
+    }
+
     /// The place of the first zero from a place on.
     func firstZero(from start: Int) -> Int? {
         guard let base = baseAddress, start <= count, let found = memchr(base + start, 0, count - start) else {

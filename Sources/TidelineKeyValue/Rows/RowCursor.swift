@@ -16,16 +16,16 @@ struct RowCursor: ~Copyable {
     private(set) var view: RowView
     private let table: StoredTable
     /// Where a row of an older layout is put together.
-    private var projection: PackedRows?
+    private var projected: ProjectedRow?
     /// The eight bytes of an integer id, as views have them.
     private let integer: UnsafeMutableRawPointer?
-    /// The layout of the rows that are shown as they lie.
-    private let shownLayout: Int
+    /// The rows that are shown as they lie.
+    private let shownRows: WholeRows?
 
     init(_ table: StoredTable) {
         self.table = table
         // An integer id lies in the key in another form.
-        shownLayout = table.ids == .int ? -1 : table.inShapeLayout
+        shownRows = table.ids == .int ? nil : table.wholeRows
         view = RowView(shape: table.shape)
         integer = table.ids == .int ? .allocate(byteCount: 8, alignment: 8) : nil
     }
@@ -40,21 +40,14 @@ struct RowCursor: ~Copyable {
     /// - Throws: ``StoreError/Code/corrupt``, naming the table and the id.
     @inline(__always)
     mutating func point(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws(StoreError) {
-        if let header = RowHeader(of: value), show(key: key, value: value, header) { return }
-        try pointAtAny(key: key, value: value)
-    }
-
-    /// Points the view at a row that lies as it is shown, with the id that its key has; false where that is not so, or where
-    /// the row is damaged.
-    @inline(__always)
-    private mutating func show(
-        key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, _ header: RowHeader
-    ) -> Bool {
-        guard header.layout == shownLayout, header.length == value.count, key.count >= KeySpace.length else {
-            return false
+        // Most rows lie as they are shown, with the id that their key has.
+        if let shownRows, key.count >= KeySpace.length,
+            view.point(
+                atID: UnsafeRawBufferPointer(rebasing: key[KeySpace.length...]), validating: value, oneOf: shownRows)
+        {
+            return
         }
-        let id = UnsafeRawBufferPointer(rebasing: key[KeySpace.length...])
-        return view.point(atID: id, validating: value, columns: header.columns, isWide: header.isWide)
+        try pointAtAny(key: key, value: value)
     }
 
     private mutating func pointAtAny(
@@ -72,31 +65,6 @@ struct RowCursor: ~Copyable {
         } catch {
             throw Self.damaged(table, key)
         }
-    }
-
-    /// Points the view at a stored row if it satisfies a filter and is not passed over.
-    ///
-    /// A row that does not is checked as far as the filter and `isPassedOver` read it.
-    /// - Parameter isPassedOver: Asked of rows that satisfy the filter where they lie, not of every such row.
-    /// - Returns: Whether it does.
-    /// - Throws: ``StoreError/Code/corrupt``, naming the table and the id.
-    @inline(__always)
-    mutating func point(
-        key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, if filter: RowFilter,
-        passingOver isPassedOver: (RowBytes) throws(RowDamage) -> Bool
-    ) throws(StoreError) -> Bool {
-        guard filter.readsColumnsOnly, let row = RowBytes(columnsOf: value), row.header.layout == table.inShapeLayout
-        else {
-            try pointAtAny(key: key, value: value)
-            return try matches(filter, key: key)
-        }
-        do throws(RowDamage) {
-            guard try filter.matches(row), try !isPassedOver(row) else { return false }
-        } catch {
-            throw Self.damaged(table, key)
-        }
-        if !show(key: key, value: value, row.header) { try pointAtAny(key: key, value: value) }
-        return true
     }
 
     /// Points the view at a stored row unless it is passed over.
@@ -120,12 +88,24 @@ struct RowCursor: ~Copyable {
         return true
     }
 
-    /// Whether a stored row satisfies a filter; it is checked as far as the filter reads it.
+    /// Whether a stored row satisfies a filter; it is checked as far as the filter reads it, and the view may point anywhere
+    /// then.
     ///
     /// - Throws: ``StoreError/Code/corrupt``, naming the table and the id.
     @inline(__always)
     mutating func isMatch(
         key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, of filter: RowFilter
+    ) throws(StoreError) -> Bool {
+        switch filter.first?.answer(to: value) ?? .unknown {
+        case .matches: true
+        case .doesNotMatch: false
+        case .unknown: try isMatch(key: key, value: value, ofWhole: filter)
+        }
+    }
+
+    @inline(never)
+    private mutating func isMatch(
+        key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, ofWhole filter: RowFilter
     ) throws(StoreError) -> Bool {
         guard filter.readsColumnsOnly, let row = RowBytes(columnsOf: value), row.header.layout == table.inShapeLayout
         else {
@@ -139,9 +119,8 @@ struct RowCursor: ~Copyable {
         }
     }
 
-    /// Whether the row pointed at satisfies a filter, if there is one.
-    func matches(_ filter: RowFilter?, key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
-        guard let filter else { return true }
+    /// Whether the row pointed at satisfies a filter.
+    func matches(_ filter: RowFilter, key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
         do throws(RowDamage) {
             return try filter.matches(view)
         } catch {
@@ -152,18 +131,18 @@ struct RowCursor: ~Copyable {
     private mutating func project(_ parts: StoredRow, from layout: Layout) throws(StoreError) {
         var stored = RowView(shape: layout.shape)
         try stored.point(atID: parts.id, validating: parts.row)
-        var rows = projection.take() ?? PackedRows(shape: table.shape)
-        rows.removeAll()
+        let projected = projected ?? ProjectedRow(of: table)
+        self.projected = projected
+        projected.rows.removeAll()
         var slots: [PackedSlot] = []
         for position in layout.positions.prefix(table.shape.count) {
             slots.append(position.map { stored.slot(at: $0) } ?? .null)
         }
-        let isAdded = slots.withUnsafeBufferPointer { rows.append(slots: $0, id: parts.id) }
+        let isAdded = slots.withUnsafeBufferPointer { projected.rows.append(slots: $0, id: parts.id) }
         guard isAdded else { throw StoreError(.corrupt, "the values of a row have more than 4 GiB", table: table.name) }
-        rows.withRow(at: 0) { row in
+        projected.rows.withRow(at: 0) { row in
             row.withPackedBytes { bytes in row.withIDBytes { view.point(atID: $0, trusting: bytes) } }
         }
-        projection = consume rows
     }
 
     static func damaged(_ table: StoredTable, _ key: UnsafeRawBufferPointer) -> StoreError {
@@ -172,4 +151,11 @@ struct RowCursor: ~Copyable {
             table: table.name,
             id: table.ids.text(ofKey: key))
     }
+}
+
+/// A row that was put together anew. An object, as few cursors come to one, and all others are the smaller for it.
+private final class ProjectedRow {
+    var rows: PackedRows
+
+    init(of table: StoredTable) { rows = PackedRows(shape: table.shape) }
 }

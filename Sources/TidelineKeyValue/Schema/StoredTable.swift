@@ -31,6 +31,7 @@ final class StoredTable: Sendable {
         storedShape =
             definition.retired.isEmpty
             ? shape : RowShape(table: schema.name, idType: schema.idType, columns: columns)
+        allRows = definition.rows.range
         hasRetiredColumns = !definition.retired.isEmpty
         rules = ColumnRules(of: shape, in: shape, stored: storedShape)
         evaluator = Evaluator(schema: schema)
@@ -39,6 +40,7 @@ final class StoredTable: Sendable {
         layouts = definition.layouts.map { Layout($0, of: schema, shape: shape, stored: columns) }
         currentLayout = layouts.count - 1
         inShapeLayout = layouts.last?.isCurrent == true ? currentLayout : -1
+        wholeRows = inShapeLayout < 0 ? nil : WholeRows(of: shape, layout: UInt32(inShapeLayout))
     }
 
     var schema: TableSchema { definition.schema }
@@ -53,6 +55,8 @@ final class StoredTable: Sendable {
     }
 
     var rows: KeySpace { definition.rows }
+    /// The keys of all rows.
+    let allRows: KeyRange
 
     /// What the table demands of batches of a shape.
     func rules(for batch: RowShape) -> BatchRules {
@@ -70,6 +74,8 @@ final class StoredTable: Sendable {
     /// The same where its rows are rows of ``shape`` as they are, and -1 where they are not: most rows have it, and need
     /// not look their layout up.
     let inShapeLayout: Int
+    /// The narrow rows of that layout, nil where there is none.
+    let wholeRows: WholeRows?
 }
 
 /// The columns with which rows were packed, from one definition of the table until the next.

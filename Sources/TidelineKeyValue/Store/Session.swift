@@ -17,7 +17,7 @@ final class Session {
     private(set) var hasChanges = false
 
     /// A session that reads.
-    init(reading keys: some KeySource, _ catalog: Catalog) {
+    init(reading keys: any KeySource, _ catalog: Catalog) {
         openKeys = keys
         openStore = nil
         self.catalog = catalog
@@ -87,10 +87,13 @@ final class Session {
     /// What `body` makes of the row of an id; nil, without calling it, when there is none.
     ///
     /// Unsafe pointers: as a variable, the result would be an optional, the type of which is looked up in each call. There
-    /// is room for one value, which is set at most once and taken out or destroyed.
+    /// is room for one value, which is set at most once and taken out or destroyed. The room is asked for as bytes: what
+    /// asks for values looks types up, too.
     func result<T>(in name: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
-        let room = UnsafeMutablePointer<T>.allocate(capacity: 1)
-        defer { room.deallocate() }
+        let bytes = UnsafeMutableRawPointer.allocate(
+            byteCount: MemoryLayout<T>.size, alignment: MemoryLayout<T>.alignment)
+        defer { bytes.deallocate() }
+        let room = bytes.assumingMemoryBound(to: T.self)
         var isSet = false
         do {
             _ = try withRow(in: name, id: id) { row in

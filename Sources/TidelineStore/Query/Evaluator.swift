@@ -81,11 +81,40 @@ public struct Evaluator: Sendable {
         guard query.skip >= 0, query.limit ?? 0 >= 0 else {
             throw StoreError(.unsupportedQuery, "skip and limit must not be negative", table: query.table)
         }
-        for name in query.order.map(\.column) + (query.selection ?? [])
-        where name != "id" && definition.index(of: name) == nil {
+        for term in query.order where !isColumn(term.column) {
+            throw StoreError.undefinedColumn(term.column, table: query.table)
+        }
+        for name in query.selection ?? [] where !isColumn(name) {
             throw StoreError.undefinedColumn(name, table: query.table)
         }
-        if let predicate = query.predicate { _ = try condition(predicate, for: definition) }
+        if let predicate = query.predicate, !isPlainCondition(predicate) {
+            _ = try condition(predicate, for: definition)
+        }
+    }
+
+    private func isColumn(_ name: String) -> Bool { name == "id" || definition.index(of: name) != nil }
+
+    /// Whether a predicate is seen at once to be a condition: most are a comparison of columns and literals, or an `and` of
+    /// such, which take any types.
+    private func isPlainCondition(_ predicate: Predicate) -> Bool {
+        guard case .and(let terms) = predicate else { return isPlainComparison(predicate) }
+        return terms.allSatisfy(isPlainComparison)
+    }
+
+    private func isPlainComparison(_ predicate: Predicate) -> Bool {
+        switch predicate {
+        case .comparison(_, let a, let b): isPlainOperand(a) && isPlainOperand(b)
+        case .membership(let operand, _): isPlainOperand(operand)
+        default: false
+        }
+    }
+
+    private func isPlainOperand(_ operand: Predicate) -> Bool {
+        switch operand {
+        case .column(let name): isColumn(name)
+        case .literal: true
+        default: false
+        }
     }
 
     /// What is known of the predicate's value before a row is read.

@@ -43,4 +43,25 @@ extension RowView {
             return ends + columns * MemoryLayout<Offset>.size + previous == length
         }
     }
+
+    /// Whether bytes are a row of a shape, and one of those that most rows are.
+    ///
+    /// Unsafe pointers: as above; the row is known to be as long as its tables ask before they are read.
+    @inline(__always)
+    static func isValid(
+        _ bytes: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer, oneOf rows: WholeRows, shape: RowShape
+    ) -> Bool {
+        guard rows.describe(bytes), let row = bytes.baseAddress,
+            bytes.count == rows.payload &+ rows.payloadLength(of: row),
+            id.count == 8 || shape.idType == .string
+        else { return false }
+        let blocks = shape.tagBlocks
+        guard !blocks.isEmpty else {
+            return isValid(row, bytes.count, columns: rows.columns, shape: shape, offsets: UInt16.self)
+        }
+        let tags = row + RowFormat.headerSize
+        return blocks.withUnsafeBufferPointer {
+            TagBlock.allow($0, columns: rows.columns, tags: tags, ends: tags + rows.columns)
+        }
+    }
 }

@@ -116,6 +116,64 @@ import TidelineStore
         #expect(!filter.steps.isEmpty)
     }
 
+    /// What the first test alone decides, of most rows, whatever the other conditions are.
+    @Test func theFirstTestDecidesWithoutTheOthers() throws {
+        let schema = TableSchema("t", columns: [.int("n"), .double("d"), .string("s"), .bool("b"), .int("none")])
+        let table = StoredTable(testing: schema)
+        let rows = try PackedRows([["id": "a", "n": 1, "d": 2.5, "s": "x", "b": true, "none": .null]], of: schema)
+        let decided: [(Predicate, FirstTest.Answer)] = [
+            (.column("n") == 1, .matches), (.column("n") != 1, .doesNotMatch), (.column("d") > 2, .matches),
+            (.column("s") == "x", .matches), (.column("s") == "y", .doesNotMatch), (.column("s") >= "a", .matches),
+            (.column("b"), .matches), (!.column("b"), .doesNotMatch), (.column("none") == 1, .doesNotMatch),
+            (.column("none").isNull, .matches), (.column("n").isNull, .doesNotMatch),
+            (.column("n") == 2 && .column("s").contains("x"), .doesNotMatch),
+            (.column("n") == 1 && .column("s").contains("x"), .unknown),
+            (.column("n") == 1 || .column("s").contains("x"), .matches),
+            (.column("s").contains("x"), .unknown), (.column("id") == "a", .unknown),
+        ]
+        for (predicate, expected) in decided {
+            let filter = try RowFilter(predicate, of: table)
+            let answer = rows.withRow(at: 0) { $0.withPackedBytes { filter.first?.answer(to: $0) ?? .unknown } }
+            #expect(answer == expected, "\(predicate)")
+        }
+    }
+
+    /// Of a damaged row, the first test says what the filter says, which tells damage, or leaves it to that.
+    @Test(arguments: ["n", "d", "s", "b", "t"])
+    func theFirstTestPassesOverNoDamageThatTheFilterTells(_ column: String) throws {
+        let schema = TableSchema("t", columns: [.int("n"), .double("d"), .string("s"), .bool("b"), .timestamp("t")])
+        let table = StoredTable(testing: schema)
+        let values: [String: Value] = [
+            "n": 1, "d": 2.5, "s": "text", "b": .bool(true), "t": .timestamp(Timestamp(clampingTicks: 5)),
+        ]
+        var row = Row(id: "a")
+        for (name, value) in values { row[name] = value }
+        let bytes = try PackedRows([row], of: schema).withRow(at: 0) { $0.withPackedBytes { Array($0) } }
+        let literal = try #require(values[column])
+        var told = 0
+        for predicate in [.column(column) == .literal(literal), .column(column) >= .literal(literal)] as [Predicate] {
+            let filter = try RowFilter(predicate, of: table)
+            for position in bytes.indices {
+                for bit in 0..<8 {
+                    var flipped = bytes
+                    flipped[position] ^= 1 << UInt8(bit)
+                    for length in Set([bytes.count, position]) {
+                        flipped.prefix(length).withUnsafeBytes { damaged in
+                            let first = filter.first?.answer(to: damaged) ?? .unknown
+                            guard first != .unknown else {
+                                told += 1
+                                return
+                            }
+                            let whole = RowBytes(columnsOf: damaged).flatMap { try? filter.matches($0) }
+                            #expect(whole == (first == .matches), "\(predicate), bit \(bit) of \(position), \(length)")
+                        }
+                    }
+                }
+            }
+        }
+        #expect(told > 100)
+    }
+
     @Test func unknownColumnsAreRefused() {
         let table = StoredTable(testing: TableSchema("t", columns: [.int("n")]))
         #expect(throws: StoreError.self) { try RowFilter(.column("m") == 1, of: table) }
@@ -133,6 +191,10 @@ func expectEqualAnswers(
         let (answer, expected) = (try filter.matches(row), compiled.matches(row))
         if answer != expected {
             Issue.record("\(note): \(answer) of \(row.owned())\n\(predicate)", sourceLocation: sourceLocation)
+        }
+        let first = row.withPackedBytes { filter.first?.answer(to: $0) ?? .unknown }
+        if first != .unknown, (first == .matches) != expected {
+            Issue.record("\(note): first \(first) of \(row.owned())\n\(predicate)", sourceLocation: sourceLocation)
         }
     }
 }
