@@ -5,6 +5,7 @@ internal import TidelineStore
 /// transaction of the caller.
 struct OperationStore: Sendable {
     let tables: SystemTables
+    private let checkedCounter = CheckedCounter()
     /// The key type of the operation counter in the config table; tokens of pulls have another.
     static let counterKeyType: Int64 = 2
 
@@ -59,6 +60,9 @@ struct OperationStore: Sendable {
 
     /// The number for a new operation: one more than any before, kept beside the queue so that an empty queue does not
     /// begin anew.
+    ///
+    /// A counter that was lost is made up for by the newest operation. As whoever adds an operation also raises the counter
+    /// in the same transaction, that one is looked for only while the counter is lower than it was once found right.
     func takeID(in writer: some StoreWriter) throws -> Int64 {
         let key = "lastOperationId"
         var stored: Int64 = 0
@@ -66,7 +70,11 @@ struct OperationStore: Sendable {
             guard let value = row["value"]?.string.flatMap({ Int64($0) }) else { throw damagedCounter(key) }
             stored = value
         }
-        let (next, overflow) = try max(stored, lastID(in: writer)).addingReportingOverflow(1)
+        if !checkedCounter.isRight(at: stored) {
+            stored = try max(stored, lastID(in: writer))
+            checkedCounter.note(stored)
+        }
+        let (next, overflow) = stored.addingReportingOverflow(1)
         guard !overflow else { throw damagedCounter(key) }
         let row = Row(
             id: .string(key),
