@@ -87,8 +87,9 @@ public final class LMDBTransaction: KeyValueTransaction {
     // MARK: Writing
 
     public func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
-        try changing { () throws(StoreError) in try self.store(key, value) }
-        journal.appendPut(key, value)
+        let stored = try prepare(key, value)
+        try changing { () throws(StoreError) in try self.store(key, stored) }
+        journal.keep()
     }
 
     public func delete(_ key: UnsafeRawBufferPointer) throws -> Bool {
@@ -98,17 +99,26 @@ public final class LMDBTransaction: KeyValueTransaction {
         return result == MDB_SUCCESS
     }
 
-    public func insert<T>(
+    public func put(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
-        orRead existing: (UnsafeRawBufferPointer) throws -> T
-    ) throws -> T? {
+        over replaces: (_ existing: UnsafeRawBufferPointer) throws -> Bool
+    ) throws -> Bool {
+        let stored = try prepare(key, value)
         var found = MDB_val()
+        var place: OpaquePointer?
         let result = try changing(orResult: MDB_KEYEXIST) { () throws(StoreError) in
-            try self.store(key, value, flags: MDB_NOOVERWRITE, found: &found)
+            try self.store(key, stored, flags: MDB_NOOVERWRITE, found: &found, by: &place)
         }
-        if result == MDB_KEYEXIST { return try existing(try records().value(found)) }
-        journal.appendPut(key, value)
-        return nil
+        if result == MDB_KEYEXIST {
+            guard try replaces(try records().value(found)) else { return false }
+            try changing { () throws(StoreError) in
+                // Should room have to be made, no cursor stands anywhere afterwards.
+                guard let cursor = place.take() else { return try self.store(key, stored) }
+                return Self.replace(key, stored, at: cursor)
+            }
+        }
+        journal.keep()
+        return result == MDB_SUCCESS
     }
 
     /// Makes a change, with room made where that is needed.
@@ -126,15 +136,11 @@ public final class LMDBTransaction: KeyValueTransaction {
 
     // MARK: Steps
 
-    private func store(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StoreError) -> Int32 {
-        var found = MDB_val()
-        return try store(key, value, flags: 0, found: &found)
-    }
-
-    /// Stores a value and its checksum, in place.
-    private func store(
-        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, flags: Int32, found: inout MDB_val
-    ) throws(StoreError) -> Int32 {
+    /// What LMDB is to store of a value, valid until the next change: the value and its checksum, in the journal, where it
+    /// stays if the change is made.
+    private func prepare(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+    ) throws(StoreError) -> UnsafeRawBufferPointer {
         guard key.count <= LMDBEngine.keyLimit else {
             throw StoreError(
                 .invalidValue, "a key has \(key.count) bytes, over the \(LMDBEngine.keyLimit) that LMDB takes")
@@ -142,22 +148,46 @@ public final class LMDBTransaction: KeyValueTransaction {
         guard value.count <= Int(UInt32.max) - Checksum.size else {
             throw StoreError(.invalidValue, "a value of \(value.count) bytes is longer than LMDB takes")
         }
+        return journal.preparePut(key, value)
+    }
+
+    private func store(_ key: UnsafeRawBufferPointer, _ stored: UnsafeRawBufferPointer) throws(StoreError) -> Int32 {
+        var found = MDB_val()
+        var cursor: OpaquePointer?
+        return try store(key, stored, flags: 0, found: &found, by: &cursor)
+    }
+
+    /// Stores what ``prepare(_:_:)`` gave.
+    ///
+    /// - Parameters:
+    ///   - found: Set to the value there is.
+    ///   - cursor: Set to the cursor that stands there, if there is one.
+    private func store(
+        _ key: UnsafeRawBufferPointer, _ stored: UnsafeRawBufferPointer, flags: Int32, found: inout MDB_val,
+        by cursor: inout OpaquePointer?
+    ) throws(StoreError) -> Int32 {
+        cursor = nil
         var space: MDB_dbi = 0
         let opened = try open(try Records.space(of: key), &space)
         guard opened == MDB_SUCCESS else { return opened }
         var name = MDB_val(key)
-        var stored = MDB_val(mv_size: value.count + Checksum.size, mv_data: nil)
-        var cursor: OpaquePointer?
-        let begun = cursors.take(space, in: try transaction(), &cursor)
-        guard begun == MDB_SUCCESS, let cursor else { return begun }
-        let result = mdb_cursor_put(cursor, &name, &stored, UInt32(flags | MDB_RESERVE))
-        found = stored
-        guard result == MDB_SUCCESS else { return result }
-        let room = UnsafeMutableRawBufferPointer(start: stored.mv_data, count: stored.mv_size)
-        room.copyMemory(from: value)
-        let checksum = Checksum.of(key: key, value: value).littleEndian
-        room.storeBytes(of: checksum, toByteOffset: value.count, as: UInt32.self)
-        return MDB_SUCCESS
+        found = MDB_val(stored)
+        let transaction = try transaction()
+        guard cursors.keepsOne(of: space) else {
+            return mdb_put(transaction, space, &name, &found, UInt32(flags))
+        }
+        let begun = cursors.take(space, in: transaction, &cursor)
+        guard begun == MDB_SUCCESS else { return begun }
+        return mdb_cursor_put(cursor, &name, &found, UInt32(flags))
+    }
+
+    /// Stores in place of the value at which a cursor stands, which has this key.
+    private static func replace(
+        _ key: UnsafeRawBufferPointer, _ stored: UnsafeRawBufferPointer, at cursor: OpaquePointer
+    ) -> Int32 {
+        var name = MDB_val(key)
+        var value = MDB_val(stored)
+        return mdb_cursor_put(cursor, &name, &value, UInt32(MDB_CURRENT))
     }
 
     private func remove(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Int32 {

@@ -29,6 +29,8 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     private let known = KnownKeys()
 
     public var path: String? { gate.path }
+    /// A look-up takes more than twice the time of a change, most of it in a table's index and block.
+    public var looksUpSlowly: Bool { true }
 
     /// Opens the database in the folder at `path`, and makes both if that is asked for.
     ///
@@ -71,9 +73,9 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     private func commit(_ transaction: OverlayTransaction<LevelDBSnapshot>, to database: Database) throws {
         try batch.withLock { batch in
             defer { batch.clear() }
-            try transaction.forEachChangeUnordered { key, value in
+            try transaction.forEachChangeUnordered { key, value, hash in
                 guard let value else { return batch.delete(key) }
-                known.note(key)
+                known.note(key, hash: hash)
                 try batch.put(key, value)
             }
             try write(batch, to: database)

@@ -3,6 +3,8 @@ public import TidelineStore
 
 /// Reading and writing within one transaction of a ``MemoryEngine``: on a copy of the map.
 public final class MemoryTransaction: KeyValueTransaction {
+    /// Unchecked: nothing that is called while it is changed comes back to it.
+    @exclusivity(unchecked)
     private(set) var map: OrderedMap
 
     init(map: OrderedMap) { self.map = map }
@@ -24,12 +26,10 @@ public final class MemoryTransaction: KeyValueTransaction {
 
     public func delete(_ key: UnsafeRawBufferPointer) -> Bool { map.delete(key) }
 
-    /// Stores a value under a key that has none, or calls `existing` with the value there is and stores nothing.
-    /// - Returns: What `existing` returned, nil when the value was stored.
-    public func insert<T>(
+    public func put(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
-        orRead existing: (UnsafeRawBufferPointer) throws -> T
-    ) throws -> T? {
-        map.insert(key, value) ? nil : try map.get(key, existing)
+        over replaces: (_ existing: UnsafeRawBufferPointer) throws -> Bool
+    ) throws -> Bool {
+        try map.put(key, value, over: replaces)
     }
 }

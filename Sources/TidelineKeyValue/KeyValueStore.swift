@@ -19,8 +19,11 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     private let sharesFilesWithProcesses: Bool
     let gate = WorkGate()
     private let definitions: LockedValue<Definitions>
+    /// Nil where looking for a row costs no more than remembering it, or where others may remove it meanwhile.
+    private let knownRows: KnownRows?
     /// Kept, as to look a generic type up in each read would cost as much as a short read's transaction.
     private let readMap: KeyMap<Engine.Snapshot>.Type = KeyMap<Engine.Snapshot>.self
+    private let writeMap: KeyMap<Engine.Transaction>.Type = KeyMap<Engine.Transaction>.self
 
     /// A store over an engine that was opened for it, and that it closes.
     ///
@@ -31,6 +34,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         self.engine = engine
         capabilities = engine.storeCapabilities
         sharesFilesWithProcesses = engine.capabilities.sharesFilesWithProcesses
+        knownRows = engine.looksUpSlowly && !sharesFilesWithProcesses ? KnownRows() : nil
         do {
             try Self.requireKeyLength(of: engine)
             longKeys = LongKey(maximum: engine.maximumKeyLength)
@@ -97,6 +101,8 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         try transaction { session in
             definitions.withLock { $0.beginChange() }
             let plan = try SchemaPlan(defining: tables, over: session.catalog)
+            // It may remove spaces, and let a new table have them later.
+            knownRows?.forget()
             changed = try plan.isEmpty ? session.catalog : session.store().apply(plan, to: session.catalog)
         } ended: { isCommitted in
             definitions.withLock { $0.endChange(isCommitted ? changed : nil) }
@@ -165,14 +171,18 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
                 .readOnly, "the store was opened for reading only; open it without that to write", path: engine.path)
         }
         var isCommitted = false
-        defer { ended(isCommitted) }
+        defer {
+            if !isCommitted { knownRows?.forget() }
+            ended(isCommitted)
+        }
         var outcome: TransactionOutcome?
-        let known = definitions.withLock { $0 }
+        var (known, rowCounts) = definitions.withLock { $0.lendRowCounts() }
         let result = try engine.write { transaction in
-            let map = KeyMap(transaction, longKeys)
-            let catalog = try catalog(in: map, transaction.commitNumber, known)
-            let rowCounts = known.rowCounts(after: transaction.commitNumber, isShared: sharesFilesWithProcesses)
-            let session = Session(writing: map, catalog, rowCounts)
+            let map = writeMap.init(transaction, longKeys)
+            let commit = transaction.commitNumber
+            let catalog = try catalog(in: map, commit, known)
+            if !known.isCurrent(after: commit, isShared: sharesFilesWithProcesses) { rowCounts = RowCounts() }
+            let session = Session(writing: map, catalog, rowCounts.take(), knownRows)
             defer { session.end() }
             let result = try body(session)
             try session.finish()

@@ -55,6 +55,32 @@ import TidelineTestSupport
         }
     }
 
+    /// A value is replaced where it was found, but not when the map had to grow meanwhile.
+    @Test func valuesThatOutgrowTheMapAreReplacedUnderTheirOwnKeys() throws {
+        try withEngine { engine, _ throws in
+            let names = (0..<200).map { key(1 + UInt32($0 % 2), String(format: "%03d", $0)) }
+            func value(_ number: Int, _ round: Int) -> [UInt8] {
+                Array(repeating: UInt8(number), count: 20 << round)
+            }
+            try engine.write { transaction throws in
+                for (number, name) in names.enumerated() { try transaction.put(name, value(number, 0)) }
+                for round in 1..<9 {
+                    for (number, name) in names.enumerated() {
+                        let isNew = try name.withUnsafeBytes { name in
+                            try value(number, round).withUnsafeBytes { new in
+                                try transaction.put(name, new) { $0.elementsEqual(value(number, round - 1)) }
+                            }
+                        }
+                        #expect(!isNew)
+                    }
+                }
+            }
+            for (number, name) in names.enumerated() {
+                #expect(try engine.read { try $0.value(name) } == value(number, 8))
+            }
+        }
+    }
+
     @Test func oneValueMayBeLargerThanTheMap() throws {
         try withEngine { engine, _ throws in
             let large = Array(repeating: 5, count: 5_000_000) as [UInt8]

@@ -49,7 +49,16 @@ extension KeyValueTransaction {
 
     /// The value that was there, nil when the given one was stored.
     func insert(_ key: [UInt8], _ value: [UInt8]) throws -> [UInt8]? {
-        try key.withUnsafeBytes { key in try value.withUnsafeBytes { try insert(key, $0) { Array($0) } } }
+        var existing: [UInt8]?
+        _ = try key.withUnsafeBytes { key in
+            try value.withUnsafeBytes { value in
+                try put(key, value) {
+                    existing = Array($0)
+                    return false
+                }
+            }
+        }
+        return existing
     }
 }
 

@@ -13,8 +13,8 @@ import TidelineTestSupport
         try engine.write { writer throws in
             var inserted = 0
             for key in keys {
-                let existing = try key.withUnsafeBytes { try writer.insert($0, $0, orRead: { _ in true }) }
-                if existing == nil { inserted += 1 }
+                let isNew = try key.withUnsafeBytes { try writer.put($0, $0, over: { _ in false }) }
+                if isNew { inserted += 1 }
             }
             return inserted
         }
@@ -34,8 +34,8 @@ import TidelineTestSupport
         #expect(lack(0))
         #expect(!lack(0, of: 2, isEmpty: false))
         for number in 0..<30_000 {
-            key(1, number).withUnsafeBytes { known.note($0) }
-            key(2, number).withUnsafeBytes { known.note($0) }
+            key(1, number).withUnsafeBytes { known.note($0, hash: KeyHash.of($0)) }
+            key(2, number).withUnsafeBytes { known.note($0, hash: KeyHash.of($0)) }
         }
         #expect((0..<30_000).allSatisfy { !lack($0) && !lack($0, of: 2) })
         #expect(emptinessAsked == 2)
@@ -77,7 +77,7 @@ import TidelineTestSupport
             let engine = try LevelDBEngine(path: "\(folder)/store")
             #expect(throws: Own.self) {
                 try engine.write { writer throws in
-                    _ = try key(1, 1).withUnsafeBytes { try writer.insert($0, $0, orRead: { _ in }) }
+                    _ = try key(1, 1).withUnsafeBytes { try writer.put($0, $0, over: { _ in false }) }
                     throw Own()
                 }
             }

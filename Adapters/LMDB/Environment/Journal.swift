@@ -4,23 +4,39 @@
 /// at each of its parts. The memory belongs to this one noncopyable value; what is written is checked against its
 /// capacity, and what is read was written here.
 struct Journal: ~Copyable {
-    private var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 12, alignment: 8)
+    private var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 8)
     private var count = 0
+    /// Where a change ends that was prepared behind those there are, and is one of them once it is kept.
+    private var preparedEnd = 0
 
     private static let put: UInt64 = 1
     private static let delete: UInt64 = 2
 
-    /// A change made: a value put under a key, or a key deleted when the value is nil.
+    /// A change made: a value with its checksum put under a key, or a key deleted when the value is nil.
     typealias Change = (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer?)
 
     deinit { bytes.deallocate() }
 
-    mutating func appendPut(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
-        append(Self.put, key, value)
+    /// Writes a value that is to be put under a key, and its checksum, but does not count it as a change.
+    /// - Returns: Value and checksum, valid until the next change is written.
+    mutating func preparePut(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+    ) -> UnsafeRawBufferPointer {
+        let length = value.count + Checksum.size
+        let start = write(Self.put, key, valueLength: length)
+        let room = UnsafeMutableRawBufferPointer(rebasing: bytes[start..<start + length])
+        room.copyMemory(from: value)
+        room.storeBytes(
+            of: Checksum.of(key: key, value: value).littleEndian, toByteOffset: value.count, as: UInt32.self)
+        return UnsafeRawBufferPointer(room)
     }
 
+    /// Counts the change that was prepared last.
+    mutating func keep() { count = preparedEnd }
+
     mutating func appendDelete(_ key: UnsafeRawBufferPointer) {
-        append(Self.delete, key, UnsafeRawBufferPointer(start: nil, count: 0))
+        _ = write(Self.delete, key, valueLength: 0)
+        keep()
     }
 
     /// Calls `body` with each change, until it returns false.
@@ -40,17 +56,19 @@ struct Journal: ~Copyable {
 
     private static let headerSize = 24
 
+    /// Writes a change but for its value behind those that are counted.
+    /// - Returns: Where its value begins, for which there is room.
     @inline(__always)
-    private mutating func append(_ kind: UInt64, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+    private mutating func write(_ kind: UInt64, _ key: UnsafeRawBufferPointer, valueLength: Int) -> Int {
         let keyStart = count + Self.headerSize
-        let end = keyStart + key.count + value.count
-        if end > bytes.count { grow(to: end) }
+        let valueStart = keyStart + key.count
+        preparedEnd = valueStart + valueLength
+        if preparedEnd > bytes.count { grow(to: preparedEnd) }
         bytes.storeBytes(of: kind, toByteOffset: count, as: UInt64.self)
         bytes.storeBytes(of: key.count, toByteOffset: count + 8, as: Int.self)
-        bytes.storeBytes(of: value.count, toByteOffset: count + 16, as: Int.self)
-        UnsafeMutableRawBufferPointer(rebasing: bytes[keyStart...]).copyMemory(from: key)
-        UnsafeMutableRawBufferPointer(rebasing: bytes[(keyStart + key.count)...]).copyMemory(from: value)
-        count = end
+        bytes.storeBytes(of: valueLength, toByteOffset: count + 16, as: Int.self)
+        UnsafeMutableRawBufferPointer(rebasing: bytes[keyStart..<valueStart]).copyMemory(from: key)
+        return valueStart
     }
 
     private mutating func grow(to needed: Int) {

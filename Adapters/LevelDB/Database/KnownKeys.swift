@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import TidelineKeyValue
 
 /// The keys that may be there, of the key spaces that were seen empty: so that the first pull into a table, which asks for
@@ -6,40 +5,43 @@ internal import TidelineKeyValue
 ///
 /// Every key that is stored must be noted before it can be read; what is noted and then not stored, or removed again, costs
 /// a look-up in vain. A space that was not empty when it was first asked for is nothing known of.
-final class KnownKeys: Sendable {
+///
+/// `@unchecked Sendable`: it is used within writes only, of which the engine has one at a time.
+final class KnownKeys: @unchecked Sendable {
     private struct Space {
         let number: UInt32
         /// Nil where nothing is known.
         var filter: KeyFilter?
     }
 
-    /// The space asked for last comes first.
-    private let spaces = Mutex<[Space]>([])
+    /// The space asked for last comes first. Unchecked: nothing that is called while it is changed comes back to it.
+    @exclusivity(unchecked)
+    private var spaces: [Space] = []
 
     /// Whether there certainly is no such key.
     ///
     /// - Parameter isEmpty: Whether no key begins with those of a space; asked once for each.
     func lack(_ key: UnsafeRawBufferPointer, isEmpty: (_ space: UnsafeRawBufferPointer) -> Bool) -> Bool {
         guard let number = Self.space(of: key) else { return false }
-        return spaces.withLock { spaces in
-            if spaces.first?.number != number {
-                if let index = spaces.firstIndex(where: { $0.number == number }) {
-                    spaces.swapAt(0, index)
-                } else {
-                    let isEmpty = isEmpty(UnsafeRawBufferPointer(rebasing: key[..<4]))
-                    spaces.insert(Space(number: number, filter: isEmpty ? KeyFilter() : nil), at: 0)
-                }
+        if spaces.first?.number != number {
+            if let index = spaces.firstIndex(where: { $0.number == number }) {
+                spaces.swapAt(0, index)
+            } else {
+                let isEmpty = isEmpty(UnsafeRawBufferPointer(rebasing: key[..<4]))
+                spaces.insert(Space(number: number, filter: isEmpty ? KeyFilter() : nil), at: 0)
             }
-            return spaces[0].filter?.lacks(KeyHash.of(key)) ?? false
         }
+        return spaces[0].filter?.lacks(KeyHash.of(key)) ?? false
     }
 
     /// Notes a key that is about to be stored.
-    func note(_ key: UnsafeRawBufferPointer) {
+    ///
+    /// - Parameter hash: Its ``KeyHash``.
+    func note(_ key: UnsafeRawBufferPointer, hash: UInt64) {
         guard let number = Self.space(of: key) else { return }
-        spaces.withLock { spaces in
-            guard let index = spaces.firstIndex(where: { $0.number == number }) else { return }
-            if spaces[index].filter?.insert(KeyHash.of(key)) == false { spaces[index].filter = nil }
+        for index in spaces.indices where spaces[index].number == number {
+            if spaces[index].filter?.insert(hash) == false { spaces[index].filter = nil }
+            return
         }
     }
 

@@ -46,6 +46,10 @@ public protocol OrderedKeyValueEngine: Sendable {
     /// The file or folder, for messages; the default is nil, for an engine that has none.
     var path: String? { get }
 
+    /// Whether to look a key up takes so much longer than to store a value that the store had better remember the keys it
+    /// found, as many as 8 MB hold; the default is false. Of no effect where processes share the files.
+    var looksUpSlowly: Bool { get }
+
     /// Runs `body` on one snapshot and ends it.
     func read<T>(_ body: (Snapshot) throws -> T) throws -> T
 
@@ -58,6 +62,7 @@ public protocol OrderedKeyValueEngine: Sendable {
 
 extension OrderedKeyValueEngine {
     public var path: String? { nil }
+    public var looksUpSlowly: Bool { false }
 }
 
 /// Reading within one snapshot.
@@ -113,25 +118,26 @@ public protocol KeyValueTransaction: KeyValueSnapshot {
     /// - Returns: Whether there was one.
     func delete(_ key: UnsafeRawBufferPointer) throws -> Bool
 
-    /// Stores a value under a key that has none, or calls `existing` with the value there is and stores nothing.
+    /// Stores a value under a key that has none, or in the place of the one there is if `replaces` says so of it.
     ///
     /// The default asks, then stores; an engine that does both at once implements it.
-    /// - Returns: What `existing` returned, nil when the value was stored.
-    func insert<T>(
+    /// - Returns: Whether the key had none.
+    func put(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
-        orRead existing: (UnsafeRawBufferPointer) throws -> T
-    ) throws -> T?
+        over replaces: (_ existing: UnsafeRawBufferPointer) throws -> Bool
+    ) throws -> Bool
 }
 
 extension KeyValueTransaction {
     public var ownCommitNumber: UInt64? { nil }
 
-    public func insert<T>(
+    public func put(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
-        orRead existing: (UnsafeRawBufferPointer) throws -> T
-    ) throws -> T? {
-        if let found = try get(key, existing) { return found }
-        try put(key, value)
-        return nil
+        over replaces: (_ existing: UnsafeRawBufferPointer) throws -> Bool
+    ) throws -> Bool {
+        var isStored = true
+        let isFound = try read(key) { isStored = try replaces($0) }
+        if isStored { try put(key, value) }
+        return !isFound
     }
 }

@@ -2,7 +2,7 @@
 /// keys, and put in order only for who goes over them in order.
 ///
 /// Unsafe pointers: the memory belongs to this one noncopyable value. What is read of it is borrowed until the next change;
-/// places in it come from ``append(_:_:room:)`` alone.
+/// places in it come from ``append(_:_:room:_:)`` alone.
 struct OverlayChanges: ~Copyable {
     /// What became of a key.
     enum Change {
@@ -13,7 +13,8 @@ struct OverlayChanges: ~Copyable {
 
     /// Where a change lies in the memory: this, the key, and room for a value.
     private struct Entry {
-        static let size = 24
+        static let size = 32
+        var hash: UInt64
         var keyCount: Int
         /// The bytes that the value may have without being moved.
         var room: Int
@@ -40,8 +41,11 @@ struct OverlayChanges: ~Copyable {
     private var slots = OverlayChanges.makeSlots(16)
     /// How many keys were changed.
     private(set) var count = 0
-    /// The keys in order, each with the place of its entry; without the entries from `ordered` on.
-    private var order = OrderedMap()
+    /// The bytes that its memory takes.
+    var size: Int { memory.count + slots.count * MemoryLayout<Slot>.stride }
+    /// The keys in order, each with the place of its entry; without the entries from `ordered` on. Nil until it is asked
+    /// for, which most transactions never do.
+    private var order: OrderedMap?
     private var ordered = 0
 
     deinit {
@@ -64,15 +68,15 @@ struct OverlayChanges: ~Copyable {
         return entry.valueCount < 0 ? .removed : .stored(value(at: place, entry))
     }
 
-    /// Calls `body` with each key and its value, nil for one that was removed, in the order in which they came.
+    /// Calls `body` with each key, its value, nil for one that was removed, and its hash, in the order in which they came.
     func forEach(
-        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?) throws -> Void
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?, _ hash: UInt64) throws -> Void
     ) rethrows {
         var place = 0
         while place < used {
             let entry = entry(at: place)
             if entry.valueCount != Entry.moved {
-                try body(key(at: place, entry), entry.valueCount < 0 ? nil : value(at: place, entry))
+                try body(key(at: place, entry), entry.valueCount < 0 ? nil : value(at: place, entry), entry.hash)
             }
             place &+= entry.stride
         }
@@ -80,6 +84,7 @@ struct OverlayChanges: ~Copyable {
 
     /// The changed keys in order, each with the place of its change as ``place(_:)`` reads it.
     mutating func inOrder() -> OrderedMap {
+        var order = self.order.take() ?? OrderedMap()
         while ordered < used {
             let entry = entry(at: ordered)
             if entry.valueCount != Entry.moved {
@@ -87,6 +92,7 @@ struct OverlayChanges: ~Copyable {
             }
             ordered += entry.stride
         }
+        self.order = order
         return order
     }
 
@@ -99,7 +105,7 @@ struct OverlayChanges: ~Copyable {
         let slot = slot(of: key, hash)
         let place = slots[slot].place
         guard place >= 0 else {
-            slots[slot] = Slot(hash: hash, place: append(key, value, room: value.count))
+            slots[slot] = Slot(hash: hash, place: append(key, value, room: value.count, hash))
             return noteAdded()
         }
         var entry = entry(at: place)
@@ -109,7 +115,7 @@ struct OverlayChanges: ~Copyable {
             copy(value, to: place + Entry.size + entry.keyCount)
         } else {
             // With room to grow: a value that does so again and again shall not leave its traces behind each time.
-            slots[slot].place = append(key, value, room: max(value.count, entry.room * 2))
+            slots[slot].place = append(key, value, room: max(value.count, entry.room * 2), hash)
             entry.valueCount = Entry.moved
             set(entry, at: place)
         }
@@ -120,7 +126,7 @@ struct OverlayChanges: ~Copyable {
         let isNew = slots[slot].place < 0
         if isNew {
             let none = UnsafeRawBufferPointer(start: nil, count: 0)
-            slots[slot] = Slot(hash: hash, place: append(key, none, room: 0))
+            slots[slot] = Slot(hash: hash, place: append(key, none, room: 0, hash))
         }
         var entry = entry(at: slots[slot].place)
         entry.valueCount = Entry.removed
@@ -131,10 +137,10 @@ struct OverlayChanges: ~Copyable {
     /// Adds an entry behind all there are.
     /// - Returns: Its place.
     private mutating func append(
-        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, room: Int
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, room: Int, _ hash: UInt64
     ) -> Int {
         let place = used
-        let entry = Entry(keyCount: key.count, room: room, valueCount: value.count)
+        let entry = Entry(hash: hash, keyCount: key.count, room: room, valueCount: value.count)
         used += entry.stride
         if used > memory.count { growMemory() }
         set(entry, at: place)

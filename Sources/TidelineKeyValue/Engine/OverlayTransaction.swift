@@ -43,6 +43,18 @@ public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransacti
         }
     }
 
+    public func read(
+        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> Bool {
+        switch changes.change(of: key, hash: KeyHash.of(key)) {
+        case .unchanged: return try base.read(key, body)
+        case .removed: return false
+        case .stored(let value):
+            try body(value)
+            return true
+        }
+    }
+
     public func scan(
         _ range: KeyRange, descending: Bool,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
@@ -68,7 +80,7 @@ public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransacti
     public func delete(_ key: UnsafeRawBufferPointer) throws -> Bool {
         let hash = KeyHash.of(key)
         switch changes.change(of: key, hash: hash) {
-        case .unchanged: guard try base.get(key, { _ in }) != nil else { return false }
+        case .unchanged: guard try base.read(key, { _ in }) else { return false }
         case .removed: return false
         case .stored: break
         }
@@ -76,26 +88,22 @@ public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransacti
         return true
     }
 
-    public func insert<T>(
+    public func put(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
-        orRead existing: (UnsafeRawBufferPointer) throws -> T
-    ) throws -> T? {
+        over replaces: (_ existing: UnsafeRawBufferPointer) throws -> Bool
+    ) throws -> Bool {
         let hash = KeyHash.of(key)
+        var isStored = true
+        let isFound: Bool
         switch changes.change(of: key, hash: hash) {
-        case .unchanged:
-            // The result is passed on as it is: to look into it, its type would be looked up in each call. An error ends
-            // the transaction, whatever its changes are then.
-            var isNew = true
-            defer { if isNew { changes.put(key, value, hash: hash) } }
-            return try base.get(key) { committed in
-                isNew = false
-                return try existing(committed)
-            }
-        case .removed:
-            changes.put(key, value, hash: hash)
-            return nil
-        case .stored(let changed): return try existing(changed)
+        case .unchanged: isFound = try base.read(key) { isStored = try replaces($0) }
+        case .removed: isFound = false
+        case .stored(let changed):
+            isFound = true
+            isStored = try replaces(changed)
         }
+        if isStored { changes.put(key, value, hash: hash) }
+        return !isFound
     }
 
     // MARK: Committing
@@ -121,9 +129,9 @@ public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransacti
         }
     }
 
-    /// As ``forEachChange(_:)``, in whatever order costs the least.
+    /// As ``forEachChange(_:)``, in whatever order costs the least, with the ``KeyHash`` of each key.
     package func forEachChangeUnordered(
-        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?) throws -> Void
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?, _ hash: UInt64) throws -> Void
     ) rethrows {
         try changes.forEach(body)
     }

@@ -9,15 +9,14 @@ struct IndexEntries: ~Copyable {
     private var old: [KeyBuilder]
     private var new: [KeyBuilder]
 
-    init(of table: StoredTable) {
+    /// Nil for a table without indexes.
+    init?(of table: StoredTable) {
+        guard !table.indexes.isEmpty else { return nil }
         self.table = table
         cursor = RowCursor(table)
         old = table.indexes.map { KeyBuilder($0.space) }
         new = old
     }
-
-    /// Whether the table has indexes at all.
-    var areKept: Bool { !table.indexes.isEmpty }
 
     /// Notes the entries of a row as it is stored now.
     mutating func noteOld(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws {

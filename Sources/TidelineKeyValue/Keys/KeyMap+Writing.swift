@@ -15,14 +15,15 @@ extension KeyMap: KeyStore where Snapshot: KeyValueTransaction {
         return try place.isTaken && place.stored.withUnsafeBytes { try snapshot.delete($0) }
     }
 
-    func insert(
+    func put(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
-        orFind existing: (UnsafeRawBufferPointer) throws -> Void
+        over replaces: (_ existing: UnsafeRawBufferPointer) throws -> Bool
     ) throws -> Bool {
-        guard longKeys.isLong(key) else { return try snapshot.insert(key, value, orRead: existing) == nil }
-        if try find(key, existing) { return false }
-        try put(key, value)
-        return true
+        guard longKeys.isLong(key) else { return try snapshot.put(key, value, over: replaces) }
+        var isStored = true
+        let isFound = try find(key) { isStored = try replaces($0) }
+        if isStored { try put(key, value) }
+        return !isFound
     }
 
     /// The key under which a long key is stored, or under which it can be: the first number that is free.

@@ -24,11 +24,11 @@ protocol KeyStore: KeySource {
     /// - Returns: Whether there was one.
     func delete(_ key: UnsafeRawBufferPointer) throws -> Bool
 
-    /// Stores a value under a key that has none, or calls `existing` with the value there is and stores nothing.
-    /// - Returns: Whether it was stored.
-    func insert(
+    /// Stores a value under a key that has none, or in the place of the one there is if `replaces` says so of it.
+    /// - Returns: Whether the key had none.
+    func put(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
-        orFind existing: (UnsafeRawBufferPointer) throws -> Void
+        over replaces: (_ existing: UnsafeRawBufferPointer) throws -> Bool
     ) throws -> Bool
 }
 

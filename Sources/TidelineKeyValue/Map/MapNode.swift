@@ -66,21 +66,24 @@ struct MapNode: Sendable {
         case kept
     }
 
-    /// Stores an entry; the node may be oversized then.
-    mutating func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, replaces: Bool) -> Stored {
+    /// Stores an entry, in the place of one there may be if `replaces` says so of its value; the node may be oversized then.
+    mutating func put(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
+        over replaces: (_ existing: UnsafeRawBufferPointer) throws -> Bool
+    ) rethrows -> Stored {
         let (index, isFound) = entries.search(key)
         if isLeaf {
             guard isFound else {
                 entries.insert(key, value, at: index)
                 return .added
             }
-            guard replaces else { return .kept }
+            guard try entries.withEntry(at: index, { try replaces($1) }) else { return .kept }
             let valueCount = entries.withEntry(at: index) { $1.count }
             entries.replaceValue(at: index, by: value)
             return .replaced(valueCount: valueCount)
         }
         let child = isFound ? index + 1 : index
-        let stored = children[child].put(key, value, replaces: replaces)
+        let stored = try children[child].put(key, value, over: replaces)
         if children[child].isOversized { divideChild(at: child) }
         return stored
     }

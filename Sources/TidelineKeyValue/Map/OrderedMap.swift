@@ -40,30 +40,27 @@ package struct OrderedMap: Sendable {
 
     /// Stores a value under a key, in the place of one there may be.
     package mutating func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
-        store(key, value, replaces: true)
+        _ = put(key, value, over: { _ in true })
     }
 
-    /// Stores a value under a key that has none.
-    /// - Returns: Whether it was stored.
-    package mutating func insert(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
-        if case .kept = store(key, value, replaces: false) { return false }
-        return true
-    }
-
-    @discardableResult
-    private mutating func store(
-        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, replaces: Bool
-    ) -> MapNode.Stored {
-        let stored = root.put(key, value, replaces: replaces)
+    /// Stores a value under a key that has none, or in the place of the one there is if `replaces` says so of it.
+    /// - Returns: Whether the key had none.
+    package mutating func put(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
+        over replaces: (_ existing: UnsafeRawBufferPointer) throws -> Bool
+    ) rethrows -> Bool {
+        let stored = try root.put(key, value, over: replaces)
+        if root.isOversized { root.divideRoot() }
         switch stored {
         case .added:
             count += 1
             byteCount += key.count + value.count
-        case .replaced(let valueCount): byteCount += value.count - valueCount
-        case .kept: return stored
+            return true
+        case .replaced(let valueCount):
+            byteCount += value.count - valueCount
+            return false
+        case .kept: return false
         }
-        if root.isOversized { root.divideRoot() }
-        return stored
     }
 
     /// Removes a key and its value.

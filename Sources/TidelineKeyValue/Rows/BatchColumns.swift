@@ -2,14 +2,11 @@ internal import TidelineStore
 
 /// The columns of a batch beside those of the table it is written to, resolved once.
 struct BatchColumns {
-    private let shape: RowShape
     private let table: StoredTable
-    private let rules: ColumnRules
-    /// Whether the batch has the table's columns in the table's order.
-    private let isWhole: Bool
+    private let rules: BatchRules
 
     /// For each stored column of the table, where the batch has it.
-    var positions: [Int?] { rules.positions }
+    var positions: [Int?] { rules.columns.positions }
 
     /// What a row names.
     struct Named {
@@ -26,11 +23,8 @@ struct BatchColumns {
                 .invalidValue, "the ids must be of type \(table.schema.idType.rawValue)", table: table.name,
                 column: "id")
         }
-        self.shape = shape
         self.table = table
-        let rules = table.rules(for: shape)
-        isWhole = rules.isWhole
-        self.rules = rules.columns
+        rules = table.rules(for: shape)
     }
 
     /// Checks id and values of a row.
@@ -39,10 +33,10 @@ struct BatchColumns {
     /// - Throws: ``StoreError/Code/invalidValue``, naming table, column and id.
     func check(_ row: borrowing RowView, _ bytes: RowBytes) throws(StoreError) -> Named {
         guard row.hasUsableID else { throw invalidID(row) }
-        var isWhole = isWhole
-        for index in 0..<rules.tags.count {
+        var isWhole = rules.isWhole
+        for index in 0..<rules.columns.tags.count {
             let tag = bytes.tag(at: index)
-            guard !rules.tags[index].contains(tag: tag) else { continue }
+            guard !rules.columns.tags[index].contains(tag: tag) else { continue }
             guard tag == RowTag.absent.rawValue else { throw invalidValue(at: index, row) }
             isWhole = false
         }
@@ -50,7 +44,7 @@ struct BatchColumns {
     }
 
     private func missing(in row: borrowing RowView) -> String? {
-        for (name, position) in rules.required {
+        for (name, position) in rules.columns.required {
             guard let position, row.tag(at: position) != .absent else { return name }
         }
         return nil
@@ -62,7 +56,8 @@ struct BatchColumns {
     /// Unsafe pointers: the bytes belong to the batch, which is borrowed during the upsert. In a batch the id lies behind
     /// its row, so that both are one stretch of memory.
     func stored(_ row: borrowing RowView, _ header: RowHeader, withID: Bool) -> UnsafeRawBufferPointer? {
-        guard !table.hasRetiredColumns, header.layout == table.currentLayout, header.columns == rules.tags.count else {
+        guard !table.hasRetiredColumns, header.layout == table.currentLayout, header.columns == rules.columns.tags.count
+        else {
             return nil
         }
         let bytes = row.withPackedBytes { $0 }
@@ -76,7 +71,7 @@ struct BatchColumns {
     // MARK: Errors
 
     private func invalidValue(at index: Int, _ row: borrowing RowView) -> StoreError {
-        let name = shape.columns[index].name
+        let name = rules.shape.columns[index].name
         guard let column = table.shape.index(of: name).map({ table.shape.columns[$0] }) else {
             return invalid("the table does not define this column", name, row)
         }
@@ -95,11 +90,17 @@ struct BatchColumns {
 }
 
 /// What a table demands of batches of one shape.
-struct BatchRules: Sendable {
+final class BatchRules: Sendable {
     let shape: RowShape
     /// Whether the shape has the table's columns in the table's order.
     let isWhole: Bool
     let columns: ColumnRules
+
+    init(shape: RowShape, isWhole: Bool, columns: ColumnRules) {
+        self.shape = shape
+        self.isWhole = isWhole
+        self.columns = columns
+    }
 }
 
 /// What a table demands of the columns of a batch.

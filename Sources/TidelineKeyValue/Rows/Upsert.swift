@@ -7,19 +7,24 @@ struct Upsert: ~Copyable {
     private let store: any KeyStore
     private let table: StoredTable
     private let batch: BatchColumns
+    /// Nil where none are kept, and for a table with indexes, which needs the old row for its entries.
+    private let knownRows: KnownRows?
     private var key: RowKey
     private var builder: RowBuilder
-    private var entries: IndexEntries
+    private var entries: IndexEntries?
     /// How many rows were new.
     private(set) var insertedCount = 0
 
-    init(into table: StoredTable, of shape: RowShape, in store: any KeyStore) throws(StoreError) {
+    init(
+        into table: StoredTable, of shape: RowShape, in store: any KeyStore, _ knownRows: KnownRows?
+    ) throws(StoreError) {
         self.store = store
         self.table = table
         batch = try BatchColumns(of: shape, in: table)
         key = RowKey(of: table)
         builder = RowBuilder(table)
         entries = IndexEntries(of: table)
+        self.knownRows = table.indexes.isEmpty ? knownRows : nil
     }
 
     mutating func run(_ row: borrowing RowView) throws {
@@ -30,6 +35,8 @@ struct Upsert: ~Copyable {
             table.ids == .folded
             && row.withIDBytes { $0.compare(UnsafeRawBufferPointer(rebasing: key[KeySpace.length...])) != 0 }
         if named.isWhole, let value = batch.stored(row, bytes.header, withID: isSpelled) {
+            // One that is there, and is to be there as a whole, with its id as it is spelled, is not even looked for.
+            if !isSpelled, let knownRows, knownRows.contains(key) { return try store.put(key, value) }
             try put(row, value, key: key)
         } else {
             try lay(row, isSpelled: isSpelled, missing: named.missing, key: key)
@@ -42,15 +49,15 @@ struct Upsert: ~Copyable {
     ) throws {
         // A closure cannot capture what is borrowed; what it finds is copied only where it has to be merged.
         var old: [UInt8]?
-        let isNew = try store.insert(key, value) { existing in
-            if entries.areKept { try entries.noteOld(key: key, value: existing) }
-            if !RowHeader.hasSameTail(existing, value) { old = Array(existing) }
+        let isNew = try store.put(key, value) { existing in
+            try entries?.noteOld(key: key, value: existing)
+            knownRows?.note(key, existing)
+            if RowHeader.hasSameTail(existing, value) { return true }
+            old = Array(existing)
+            return false
         }
         if isNew { return try insertEntries(key: key, value: value) }
-        guard let old else {
-            try store.put(key, value)
-            return try replaceEntries(key: key, value: value)
-        }
+        guard let old else { return try replaceEntries(key: key, value: value) }
         try old.withUnsafeBytes { try merge(row, into: $0, key: key) }
         try putBuilt(key: key)
     }
@@ -61,7 +68,7 @@ struct Upsert: ~Copyable {
     ) throws {
         if let old = try store.get(key, { Array($0) }) {
             try old.withUnsafeBytes { old in
-                if entries.areKept { try entries.noteOld(key: key, value: old) }
+                try entries?.noteOld(key: key, value: old)
                 try merge(row, into: old, key: key)
             }
             return try putBuilt(key: key)
@@ -104,14 +111,12 @@ struct Upsert: ~Copyable {
 
     private mutating func insertEntries(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws {
         insertedCount += 1
-        guard entries.areKept else { return }
-        try entries.noteNew(key: key, value: value)
-        try entries.insert(into: store)
+        try entries?.noteNew(key: key, value: value)
+        try entries?.insert(into: store)
     }
 
     private mutating func replaceEntries(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws {
-        guard entries.areKept else { return }
-        try entries.noteNew(key: key, value: value)
-        try entries.replace(in: store, ofRowAt: key)
+        try entries?.noteNew(key: key, value: value)
+        try entries?.replace(in: store, ofRowAt: key)
     }
 }

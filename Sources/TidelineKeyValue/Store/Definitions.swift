@@ -44,14 +44,19 @@ struct Definitions {
         rowCounts = outcome.rowCounts
     }
 
-    /// The numbers of rows as a transaction finds them that came after a commit; those of every table are read where they
-    /// are not known.
+    /// Gives the numbers of rows to a transaction, which brings them back with ``learn(_:)`` if it is committed: so that they
+    /// need not be copied to be changed.
+    mutating func lendRowCounts() -> (known: Definitions, rowCounts: RowCounts) {
+        let lent = rowCounts
+        forgetRowCounts()
+        return (self, lent)
+    }
+
+    /// Whether what is known of the rows is true for a transaction that came after a commit.
     ///
     /// - Parameter isShared: Whether other processes may have written since.
-    func rowCounts(after commit: UInt64?, isShared: Bool) -> RowCounts {
-        guard isShared else { return rowCounts }
-        guard let commit, self.commit == commit else { return RowCounts() }
-        return rowCounts
+    func isCurrent(after commit: UInt64?, isShared: Bool) -> Bool {
+        !isShared || commit.map { self.commit == $0 } ?? false
     }
 
     mutating func forgetRowCounts() { rowCounts = RowCounts() }

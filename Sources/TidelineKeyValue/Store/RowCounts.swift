@@ -12,6 +12,13 @@ struct RowCounts {
         return nil
     }
 
+    /// Gives them away: what is changed must have one owner, or it is copied first.
+    mutating func take() -> RowCounts {
+        let taken = self
+        self = RowCounts()
+        return taken
+    }
+
     /// Notes the number of rows that a transaction leaves.
     mutating func change(_ rows: KeySpace, to count: Int) {
         for index in counts.indices where counts[index].rows == rows {

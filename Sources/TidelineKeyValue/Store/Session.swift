@@ -15,20 +15,25 @@ final class Session {
     private(set) var rowCounts = RowCounts()
     /// Whether the transaction has certainly changed something.
     private(set) var hasChanges = false
+    private let knownRows: KnownRows?
 
     /// A session that reads.
     init(reading keys: any KeySource, _ catalog: Catalog) {
         openKeys = keys
         openStore = nil
         self.catalog = catalog
+        knownRows = nil
     }
 
     /// A session that reads and writes.
-    init(writing store: some KeyStore, _ catalog: Catalog, _ rowCounts: RowCounts) {
+    init(
+        writing store: any KeyStore, _ catalog: Catalog, _ rowCounts: consuming RowCounts, _ knownRows: KnownRows? = nil
+    ) {
         openKeys = store
         openStore = store
         self.catalog = catalog
         self.rowCounts = rowCounts
+        self.knownRows = knownRows
     }
 
     func end() { isOver = true }
@@ -75,6 +80,7 @@ final class Session {
             }
             // The body may change the table, and with it the memory that the engine lends.
             guard let value = try keys.get(key, { Array($0) }) else { return false }
+            if let knownRows { value.withUnsafeBytes { knownRows.note(key, $0) } }
             var cursor = RowCursor(table)
             try value.withUnsafeBytes { value in
                 try cursor.point(key: key, value: value)
@@ -136,7 +142,7 @@ final class Session {
         try changing { store in
             let table = try table(name)
             guard !rows.isEmpty else { return }
-            var upsert = try Upsert(into: table, of: rows.shape, in: store)
+            var upsert = try Upsert(into: table, of: rows.shape, in: store, knownRows)
             // What was inserted before a failure counts for nothing, as the transaction is dropped.
             hasChanges = true
             try rows.forEachRow { try upsert.run($0) }
@@ -147,7 +153,7 @@ final class Session {
     func delete(ids: [RowID], from name: String) throws -> Int {
         try changing { store in
             let table = try table(name)
-            var removal = Removal(from: table, in: store)
+            var removal = Removal(from: table, in: store, knownRows)
             for id in ids { _ = try table.withKey(of: id) { try removal.remove(key: $0) } }
             try changeRowCount(of: table, by: -removal.count)
             return removal.count
@@ -160,7 +166,7 @@ final class Session {
         // A query that is refused has changed nothing.
         let run = try QueryRun(query, table: table, keys: store, isWriting: true)
         return try changing { store in
-            var removal = Removal(from: table, in: store)
+            var removal = Removal(from: table, in: store, knownRows)
             try run.matchingIDs().forEachKey { _ = try removal.remove(key: $0) }
             try changeRowCount(of: table, by: -removal.count)
             return removal.count

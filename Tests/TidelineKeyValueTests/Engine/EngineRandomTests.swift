@@ -63,7 +63,7 @@ private struct RandomScript {
     private mutating func runOperation(on writer: some KeyValueTransaction) throws {
         operations += 1
         let key = randomKey()
-        switch Int.random(in: 0..<9, using: &random) {
+        switch Int.random(in: 0..<11, using: &random) {
         case 0...2:
             let value = randomValue()
             try writer.put(key, value)
@@ -76,6 +76,11 @@ private struct RandomScript {
             if model[key] == nil { model[key] = value }
         case 5...6: try #require(try writer.delete(key) == (model.remove(key) != nil), "seed \(seed)")
         case 7: try expectValue(key, writer)
+        case 8...9:
+            let value = randomValue()
+            let isSame = try writer.replace(key, by: value) == model[key]
+            try #require(isSame, "seed \(seed)")
+            model[key] = value
         default: try expectRange(KeyRange(from: key, to: Array(key.prefix(4)) + randomKey().dropFirst(4)), writer)
         }
     }

@@ -69,6 +69,29 @@ import TidelineTestSupport
     }
 
     @Test(arguments: EngineUnderTest.all)
+    func aValueThatIsReplacedIsShownFirst(_ engine: EngineUnderTest) throws {
+        let long = [UInt8](repeating: 7, count: 9000)
+        try engine.withEngine { engine in
+            try engine.write { writer throws in for number in 0..<4 { try writer.put(Self.key(number), [1]) } }
+            try engine.write { writer throws in
+                for value in [[2], [], [3, 3], long, [4]] as [[UInt8]] {
+                    for number in 0..<3 {
+                        let before = try writer.value(Self.key(number))
+                        #expect(try writer.replace(Self.key(number), by: value) == before)
+                        #expect(try writer.value(Self.key(number)) == value)
+                    }
+                }
+                #expect(try writer.delete(Self.key(1)))
+                #expect(try writer.replace(Self.key(1), by: [5]) == nil)
+                #expect(try writer.replace(Self.key(1), by: [6]) == [5])
+                #expect(try writer.replace(Self.key(5), by: [8]) == nil)
+            }
+            let values = try engine.read { try $0.entries(in: Self.whole).map(\.value) }
+            #expect(values == [[4], [6], [4], [1], [8]])
+        }
+    }
+
+    @Test(arguments: EngineUnderTest.all)
     func aTransactionThatThrowsLeavesNothing(_ engine: EngineUnderTest) throws {
         try engine.withEngine { engine in
             try engine.write { try $0.put(Self.key(1), [1]) }

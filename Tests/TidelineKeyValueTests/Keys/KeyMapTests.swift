@@ -298,7 +298,10 @@ extension KeyMap where Snapshot: KeyValueTransaction {
         try key.withUnsafeBytes { key in
             try value.withUnsafeBytes { value in
                 var found: [UInt8]?
-                _ = try insert(key, value, orFind: { found = Array($0) })
+                _ = try put(key, value) {
+                    found = Array($0)
+                    return false
+                }
                 return found
             }
         }

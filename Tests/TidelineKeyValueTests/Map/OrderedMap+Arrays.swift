@@ -10,7 +10,7 @@ extension OrderedMap {
     }
 
     mutating func insert(_ key: [UInt8], _ value: [UInt8]) -> Bool {
-        key.withUnsafeBytes { key in value.withUnsafeBytes { insert(key, $0) } }
+        key.withUnsafeBytes { key in value.withUnsafeBytes { put(key, $0, over: { _ in false }) } }
     }
 
     mutating func delete(_ key: [UInt8]) -> Bool { key.withUnsafeBytes { delete($0) } }

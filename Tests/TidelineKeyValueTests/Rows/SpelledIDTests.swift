@@ -14,14 +14,23 @@ import TidelineTestSupport
         arguments: allPairs(["id-a", "ID-A", "Id-a"], ["id-a", "ID-A", "iD-A"]),
         allPairs([true, false], [true, false]))
     func theFirstSpellingStays(_ spellings: (String, String), _ isWhole: (Bool, Bool)) throws {
-        let engine = WrappedEngine()
+        for looksUpSlowly in [false, true] { try expectFirstSpelling(spellings, isWhole, looksUpSlowly) }
+    }
+
+    /// - Parameter looksUpSlowly: Then the table has no indexes, and its rows are remembered.
+    private func expectFirstSpelling(
+        _ spellings: (String, String), _ isWhole: (Bool, Bool), _ looksUpSlowly: Bool
+    ) throws {
+        let engine = WrappedEngine(looksUpSlowly: looksUpSlowly)
         let store = try KeyValueStore(engine: engine)
-        try store.define([Self.schema])
+        var schema = Self.schema
+        if looksUpSlowly { schema.indexes = [] }
+        try store.define([schema])
         let (first, second) = spellings
         var rows: [Row] = [["id": .string(first), "a": "1"], ["id": .string(second), "a": "2"]]
         if isWhole.0 { rows[0]["b"] = 1 }
         if isWhole.1 { rows[1]["b"] = 2 }
-        for row in rows { try store.write { try $0.upsert(row, into: "T") } }
+        for row in rows + rows.suffix(1) { try store.write { try $0.upsert(row, into: "T") } }
         let b: Value = isWhole.1 ? 2 : isWhole.0 ? 1 : .null
         let expected: Row = ["id": .string(first), "a": "2", "b": b]
         for id in ["id-a", "ID-A", "iD-a", first, second] {

@@ -10,18 +10,20 @@ import TidelineSupport
 @Suite struct RandomChangeTests {
     private struct Dropped: Error {}
 
-    @Test(arguments: [128, 511, Int.max])
-    func entriesAndCountsAreThoseOfTheRows(_ maximumKeyLength: Int) throws {
-        for _ in 0..<6 { try runScript(seed: .random(in: 0...999_999), maximumKeyLength) }
+    @Test(arguments: [128, 511, Int.max], [false, true])
+    func entriesAndCountsAreThoseOfTheRows(_ maximumKeyLength: Int, _ looksUpSlowly: Bool) throws {
+        for _ in 0..<6 { try runScript(seed: .random(in: 0...999_999), maximumKeyLength, looksUpSlowly) }
     }
 
-    private func runScript(seed: UInt64, _ maximumKeyLength: Int) throws {
+    /// - Parameter looksUpSlowly: Then the table has no indexes for most of the time, and its rows are remembered.
+    private func runScript(seed: UInt64, _ maximumKeyLength: Int, _ looksUpSlowly: Bool) throws {
         var source = RandomRows(seed: seed)
         source.values.includesLongTexts = true
         var random = SplitMix64(seed: seed &+ 1)
-        let engine = WrappedEngine(maximumKeyLength: maximumKeyLength)
+        let engine = WrappedEngine(maximumKeyLength: maximumKeyLength, looksUpSlowly: looksUpSlowly)
         let store = try KeyValueStore(engine: engine)
         var schema = source.indexedSchema()
+        if looksUpSlowly { schema.indexes = [] }
         try store.define([schema])
         let rows = source.rows(60, of: schema, namesAllColumns: true)
         for _ in 0..<25 {
@@ -29,7 +31,8 @@ import TidelineSupport
             let operation = Int.random(in: 0..<7, using: &random)
             let outcome = Int.random(in: 0..<5, using: &random)
             if operation == 0 {
-                schema.indexes = indexes(of: schema, &random)
+                let isPlain = looksUpSlowly && Int.random(in: 0..<4, using: &random) > 0
+                schema.indexes = isPlain ? [] : indexes(of: schema, &random)
                 try store.define([schema])
             } else {
                 if outcome == 0 { engine.faults.begin(after: .random(in: 0...60, using: &random)) }

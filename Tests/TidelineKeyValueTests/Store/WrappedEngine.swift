@@ -8,6 +8,7 @@ final class WrappedEngine: OrderedKeyValueEngine {
     let base: MemoryEngine
     let capabilities: StoreCapabilities
     let maximumKeyLength: Int
+    let looksUpSlowly: Bool
     let faults = Faults()
     /// Called once before the next snapshot is taken.
     let beforeSnapshot = Interruption()
@@ -17,11 +18,13 @@ final class WrappedEngine: OrderedKeyValueEngine {
 
     /// - Parameter base: Where the entries are; what was stored through another engine over it is there.
     init(
-        _ base: MemoryEngine = MemoryEngine(), capabilities: StoreCapabilities? = nil, maximumKeyLength: Int = .max
+        _ base: MemoryEngine = MemoryEngine(), capabilities: StoreCapabilities? = nil, maximumKeyLength: Int = .max,
+        looksUpSlowly: Bool = false
     ) {
         self.base = base
         self.capabilities = capabilities ?? base.capabilities
         self.maximumKeyLength = maximumKeyLength
+        self.looksUpSlowly = looksUpSlowly
     }
 
     /// How often it was closed.

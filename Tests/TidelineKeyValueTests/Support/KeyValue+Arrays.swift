@@ -1,3 +1,4 @@
+import Testing
 import TidelineKeyValue
 import TidelineStore
 
@@ -25,7 +26,31 @@ extension KeyValueTransaction {
     /// - Returns: The value there is, nil when this one was stored.
     func insert(_ key: [UInt8], _ value: [UInt8]) throws -> [UInt8]? {
         try key.withUnsafeBytes { key in
-            try value.withUnsafeBytes { value in try insert(key, value, orRead: { Array($0) }) }
+            try value.withUnsafeBytes { value in
+                var existing: [UInt8]?
+                let isNew = try put(key, value) {
+                    existing = Array($0)
+                    return false
+                }
+                #expect(isNew == (existing == nil))
+                return existing
+            }
+        }
+    }
+
+    /// Stores a value, whether or not there is one.
+    /// - Returns: The value there was.
+    func replace(_ key: [UInt8], by value: [UInt8]) throws -> [UInt8]? {
+        try key.withUnsafeBytes { key in
+            try value.withUnsafeBytes { value in
+                var existing: [UInt8]?
+                let isNew = try put(key, value) {
+                    existing = Array($0)
+                    return true
+                }
+                #expect(isNew == (existing == nil))
+                return existing
+            }
         }
     }
 }

@@ -1,0 +1,124 @@
+import Testing
+import TidelineStore
+
+@testable import TidelineKeyValue
+
+/// Rows that a store has met and need not look for again.
+@Suite struct KnownRowsTests {
+    private static let table = TableSchema("t", columns: [.int("n")])
+
+    private struct Own: Error {}
+
+    private func makeStore(_ indexes: [IndexSchema] = []) throws -> (KeyValueStore<WrappedEngine>, WrappedEngine) {
+        let engine = WrappedEngine(looksUpSlowly: true)
+        let store = try KeyValueStore(engine: engine)
+        var table = Self.table
+        table.indexes = indexes
+        try store.define([table])
+        return (store, engine)
+    }
+
+    private func row(_ id: String, _ number: Int64 = 0) -> Row { ["id": .string(id), "n": .int(number)] }
+
+    /// How many operations it takes of the engine to write a whole row.
+    private func steps(_ id: String, _ store: KeyValueStore<WrappedEngine>, _ engine: WrappedEngine) throws -> Int {
+        try engine.countSteps { try store.write { try $0.upsert(row(id, 1), into: "t") } }
+    }
+
+    private func count(_ store: KeyValueStore<WrappedEngine>) throws -> Int {
+        try store.read { try $0.count(Query("t")) }
+    }
+
+    @Test func aRowThatWasFoundIsNotLookedForAgain() throws {
+        let (store, engine) = try makeStore()
+        try store.write { try $0.upsert(row("a"), into: "t") }
+        let first = try steps("a", store, engine)
+        #expect(try steps("a", store, engine) == first - 1)
+        #expect(try steps("a", store, engine) == first - 1)
+        #expect(try store.read { try $0.row(in: "t", id: "a") } == row("a", 1))
+        // Nor is one that the transaction has read.
+        try store.write { try $0.upsert(row("b"), into: "t") }
+        try store.write { writer throws in #expect(try writer.row(in: "t", id: "b") == row("b")) }
+        #expect(try steps("b", store, engine) == first - 1)
+        #expect(try count(store) == 2)
+        try engine.audit()
+    }
+
+    @Test func aRowThatWasRemovedIsNewAgain() throws {
+        let (store, engine) = try makeStore()
+        try store.write { try $0.upsert([row("a"), row("b")], into: "t") }
+        try store.write { try $0.upsert([row("a"), row("b")], into: "t") }
+        try store.write { #expect(try $0.delete(id: "a", from: "t")) }
+        #expect(try store.write { try $0.delete(matching: Query("t")) } == 1)
+        #expect(try count(store) == 0)
+        try store.write { try $0.upsert([row("a"), row("b")], into: "t") }
+        #expect(try count(store) == 2)
+        try engine.audit()
+    }
+
+    @Test func whatATransactionThatCameToNothingFoundIsForgotten() throws {
+        let (store, engine) = try makeStore()
+        for id in ["a", "b"] {
+            #expect(throws: Own.self) {
+                try store.write { writer throws in
+                    try writer.upsert(row(id), into: "t")
+                    try writer.upsert(row(id), into: "t")
+                    throw Own()
+                }
+            }
+            try store.write { try $0.upsert(row(id), into: "t") }
+        }
+        #expect(try count(store) == 2)
+        try engine.audit()
+    }
+
+    @Test func aTableThatComesToHaveAnIndexHasAllItsEntries() throws {
+        let (store, engine) = try makeStore()
+        for _ in 0..<2 { try store.write { try $0.upsert(row("a"), into: "t") } }
+        var table = Self.table
+        table.indexes = [["n"]]
+        try store.define([table])
+        for number in 1...3 as ClosedRange<Int64> { try store.write { try $0.upsert(row("a", number), into: "t") } }
+        #expect(try store.read { try $0.count(Query("t").filter(.column("n") == 3)) } == 1)
+        try engine.audit()
+    }
+
+    @Test func anIDStaysAsItWasSpelledFirst() throws {
+        let (store, engine) = try makeStore()
+        for id in ["Row", "row", "ROW", "row"] {
+            try store.write { try $0.upsert(row(id), into: "t") }
+            try store.write { writer throws in #expect(try writer.row(in: "t", id: "row")?.id == "Row") }
+        }
+        for id in ["other", "Other", "other"] { try store.write { try $0.upsert(row(id), into: "t") } }
+        #expect(try store.read { try $0.rows(matching: Query("t")).rows.map(\.id) } == ["other", "Row"])
+        try engine.audit()
+    }
+
+    @Test func soManyRowsAreRememberedAsThereIsRoomFor() throws {
+        let known = KnownRows(maximumSize: 100_000)
+        let value = [UInt8](repeating: 0, count: 8)
+        var header = value
+        header[0] = 1
+        try header.withUnsafeBytes { row in
+            try #require(RowHeader(of: row)?.length == row.count)
+            for number in 0..<20_000 {
+                Array("key \(number)".utf8).withUnsafeBytes { key in
+                    known.note(key, row)
+                    #expect(known.contains(key))
+                }
+            }
+        }
+        #expect(!Array("key 0".utf8).withUnsafeBytes { known.contains($0) })
+    }
+
+    @Test func filesThatProcessesShareAreLookedAtEachTime() throws {
+        var capabilities = StoreCapabilities(name: "memory", isPersistent: false, durability: .none)
+        capabilities.sharesFilesWithProcesses = true
+        let engine = WrappedEngine(capabilities: capabilities, looksUpSlowly: true)
+        let store = try KeyValueStore(engine: engine)
+        try store.define([Self.table])
+        try store.write { try $0.upsert(row("a"), into: "t") }
+        let first = try steps("a", store, engine)
+        #expect(try steps("a", store, engine) == first)
+    }
+}
