@@ -53,7 +53,7 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     deinit { release() }
 
     public func read<T>(_ body: (LevelDBSnapshot) throws -> T) throws -> T {
-        let snapshot = LevelDBSnapshot(of: try gate.enter())
+        let snapshot = LevelDBSnapshot(of: try gate.enter(), known)
         defer {
             snapshot.end()
             gate.leave()

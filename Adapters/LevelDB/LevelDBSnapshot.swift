@@ -14,15 +14,14 @@ public struct LevelDBSnapshot: KeyValueSnapshot {
     private let snapshot: OpaquePointer?
     private let lookingUp: OpaquePointer?
     private let scanning: OpaquePointer?
-    /// Nil for a read's.
-    private let known: KnownKeys?
+    private let known: KnownKeys
 
-    init(of database: Database) {
+    init(of database: Database, _ known: KnownKeys) {
         self.database = database
+        self.known = known
         snapshot = leveldb_create_snapshot(database.handle)
         lookingUp = Self.makeOptions(snapshot, fillsCache: true)
         scanning = Self.makeOptions(snapshot, fillsCache: false)
-        known = nil
     }
 
     /// What is committed, for a write: the caller sees to it that there is no other.
@@ -70,7 +69,8 @@ public struct LevelDBSnapshot: KeyValueSnapshot {
     /// The value of a key in memory of its own, which the caller frees.
     @inline(__always)
     private func copy(of key: UnsafeRawBufferPointer) throws(StoreError) -> UnsafeMutableRawBufferPointer? {
-        if let known, known.lack(key, isEmpty: { isEmpty($0) }) { return nil }
+        // What is known is known of what a write finds.
+        if snapshot == nil, known.lack(key, isEmpty: { isEmpty($0) }) { return nil }
         var length = 0
         var message: UnsafeMutablePointer<CChar>?
         let value = leveldb_get(database.handle, lookingUp, key.chars, key.count, &length, &message)

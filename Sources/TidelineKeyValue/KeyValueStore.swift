@@ -23,7 +23,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     private let knownRows: KnownRows?
     /// Kept, as to look a generic type up in each read would cost as much as a short read's transaction.
     private let readMap: KeyMap<Engine.Snapshot>.Type = KeyMap<Engine.Snapshot>.self
-    private let writeMap: KeyMap<Engine.Transaction>.Type = KeyMap<Engine.Transaction>.self
+    private let writeMap: KeyStoreMap<Engine.Transaction>.Type = KeyStoreMap<Engine.Transaction>.self
 
     /// A store over an engine that was opened for it, and that it closes.
     ///
@@ -73,7 +73,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
             throw StoreError(.io, "there is no store, and none can be made as it was opened for reading only")
         }
         return try engine.write { transaction in
-            let map = KeyMap(transaction, longKeys)
+            let map = KeyStoreMap(transaction, longKeys)
             // Another may have made it meanwhile.
             if try map.checkFormat(for: engine) { return try map.catalog() }
             try map.writeFormat(for: engine)
@@ -178,7 +178,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         var outcome: TransactionOutcome?
         var (known, rowCounts) = definitions.withLock { $0.lendRowCounts() }
         let result = try engine.write { transaction in
-            let map = writeMap.init(transaction, longKeys)
+            let map = writeMap.make(transaction, longKeys)
             let commit = transaction.commitNumber
             let catalog = try catalog(in: map, commit, known)
             if !known.isCurrent(after: commit, isShared: sharesFilesWithProcesses) { rowCounts = RowCounts() }

@@ -3,15 +3,19 @@ internal import TidelineStore
 /// The entries of one row in all indexes of its table: keys without values, which lead from the columns to the id.
 ///
 /// An entry's key is the index's space, the columns as components, and the id as in the row's key.
-struct IndexEntries: ~Copyable {
+///
+/// A class, as most tables have none: what an upsert has of it then is a pointer.
+final class IndexEntries {
+    // What changes is unchecked: nothing that is called while it is changed comes back to it.
     private let table: StoredTable
+    @exclusivity(unchecked)
     private var cursor: RowCursor
+    @exclusivity(unchecked)
     private var old: [KeyBuilder]
+    @exclusivity(unchecked)
     private var new: [KeyBuilder]
 
-    /// Nil for a table without indexes.
-    init?(of table: StoredTable) {
-        guard !table.indexes.isEmpty else { return nil }
+    init(of table: StoredTable) {
         self.table = table
         cursor = RowCursor(table)
         old = table.indexes.map { KeyBuilder($0.space) }
@@ -19,7 +23,7 @@ struct IndexEntries: ~Copyable {
     }
 
     /// Notes the entries of a row as it is stored now.
-    mutating func noteOld(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws {
+    func noteOld(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws {
         try cursor.point(key: key, value: value)
         for (number, index) in table.indexes.enumerated() {
             old[number].begin(index, of: cursor.view, ids: table.ids)
@@ -27,7 +31,7 @@ struct IndexEntries: ~Copyable {
     }
 
     /// Notes the entries of a row as it will be stored.
-    mutating func noteNew(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws {
+    func noteNew(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws {
         try cursor.point(key: key, value: value)
         for (number, index) in table.indexes.enumerated() {
             new[number].begin(index, of: cursor.view, ids: table.ids)
@@ -61,6 +65,11 @@ struct IndexEntries: ~Copyable {
             "the index over \(table.indexes[number].columns.joined(separator: ", ")) lacks the entry of a row; restore "
                 + "the store from a copy, or begin anew and pull", table: table.name, id: table.ids.text(ofKey: key))
     }
+}
+
+extension StoredTable {
+    /// What keeps the entries of its rows; nil where it has no indexes.
+    func makeEntries() -> IndexEntries? { indexes.isEmpty ? nil : IndexEntries(of: self) }
 }
 
 extension KeyBuilder {

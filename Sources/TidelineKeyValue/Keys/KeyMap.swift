@@ -3,7 +3,7 @@ internal import TidelineStore
 /// An engine's map as it looks from above: with keys of any length, in their order.
 ///
 /// The one place above an engine that is compiled for its types; all else sees a ``KeySource`` or ``KeyStore``.
-final class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
+class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
     let snapshot: Snapshot
     let longKeys: LongKey
 
@@ -18,7 +18,7 @@ final class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
         self.init(snapshot, LongKey(maximum: maximumKeyLength))
     }
 
-    func find(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
+    final func find(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
         guard longKeys.isLong(key) else { return try snapshot.read(key, body) }
         var isFound = false
         try scanEntries(ofLong: key) { _, whole, value in
@@ -30,7 +30,7 @@ final class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
         return isFound
     }
 
-    func scan(
+    final func scan(
         _ range: KeyRange, descending: Bool,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
     ) throws {

@@ -4,26 +4,57 @@
 /// a value: keys before the separator are to its left, the separator itself and those after it to its right. All leaves
 /// are equally deep. A branch has two children at least, and no leaf is empty but a lone one.
 ///
-/// Nodes are values whose arrays are copied when they are changed while another map holds them, too. So what a snapshot
-/// sees never changes, and a change copies the nodes from the root to one leaf at most.
+/// Nodes are values: their content is copied when it is changed while another map holds it, too. So what a snapshot
+/// sees never changes, and a change copies the nodes from the root to one leaf at most. Of the children that a copied
+/// branch shares with the original, one reference each is copied.
 struct MapNode: Sendable {
     /// The bytes of keys and values beyond which a node is divided.
     static let maximumByteCount = 4096
     /// The number of entries or separators beyond which a node is divided.
     static let maximumCount = 128
 
-    private(set) var entries = MapEntries()
-    private(set) var children: [MapNode] = []
+    /// What nodes of several maps may share.
+    ///
+    /// `@unchecked Sendable`: it is changed by ``MapNode/entries`` and ``MapNode/children`` only, while one node alone refers
+    /// to it. Unchecked for exclusive access, which the node sees to, of which it is a part.
+    private final class Content: @unchecked Sendable {
+        @exclusivity(unchecked) var entries: MapEntries
+        @exclusivity(unchecked) var children: [MapNode]
+
+        init(_ entries: MapEntries, _ children: [MapNode]) {
+            self.entries = entries
+            self.children = children
+        }
+    }
+
+    private var content: Content
+
+    private(set) var entries: MapEntries {
+        _read { yield content.entries }
+        _modify {
+            makeOwn()
+            yield &content.entries
+        }
+    }
+
+    private(set) var children: [MapNode] {
+        _read { yield content.children }
+        _modify {
+            makeOwn()
+            yield &content.children
+        }
+    }
+
+    private mutating func makeOwn() {
+        if !isKnownUniquelyReferenced(&content) { content = Content(content.entries, content.children) }
+    }
 
     var isLeaf: Bool { children.isEmpty }
 
     /// An empty leaf.
-    init() {}
+    init() { content = Content(MapEntries(), []) }
 
-    private init(entries: MapEntries, children: [MapNode]) {
-        self.entries = entries
-        self.children = children
-    }
+    private init(entries: MapEntries, children: [MapNode]) { content = Content(entries, children) }
 
     /// Makes this node a branch over two halves of what it was.
     mutating func divideRoot() {

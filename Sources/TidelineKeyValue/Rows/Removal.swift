@@ -4,23 +4,23 @@ internal import TidelineStore
 struct Removal: ~Copyable {
     private let store: any KeyStore
     private let knownRows: KnownRows?
-    private var entries: IndexEntries?
+    private let entries: IndexEntries?
     /// How many rows were removed.
     private(set) var count = 0
 
     init(from table: StoredTable, in store: any KeyStore, _ knownRows: KnownRows?) {
         self.store = store
         self.knownRows = knownRows
-        entries = IndexEntries(of: table)
+        entries = table.makeEntries()
     }
 
     /// Removes the row of a key, if there is one.
     /// - Returns: Whether there was one.
     mutating func remove(key: UnsafeRawBufferPointer) throws -> Bool {
         knownRows?.forget(key)
-        if entries != nil {
-            guard try store.find(key, { try entries?.noteOld(key: key, value: $0) }) else { return false }
-            try entries?.remove(from: store, ofRowAt: key)
+        if let entries {
+            guard try store.find(key, { try entries.noteOld(key: key, value: $0) }) else { return false }
+            try entries.remove(from: store, ofRowAt: key)
         }
         guard try store.delete(key) else { return false }
         count += 1

@@ -11,7 +11,7 @@ struct Upsert: ~Copyable {
     private let knownRows: KnownRows?
     private var key: RowKey
     private var builder: RowBuilder
-    private var entries: IndexEntries?
+    private let entries: IndexEntries?
     /// How many rows were new.
     private(set) var insertedCount = 0
 
@@ -23,8 +23,8 @@ struct Upsert: ~Copyable {
         batch = try BatchColumns(of: shape, in: table)
         key = RowKey(of: table)
         builder = RowBuilder(table)
-        entries = IndexEntries(of: table)
-        self.knownRows = table.indexes.isEmpty ? knownRows : nil
+        entries = table.makeEntries()
+        self.knownRows = entries == nil ? knownRows : nil
     }
 
     mutating func run(_ row: borrowing RowView) throws {

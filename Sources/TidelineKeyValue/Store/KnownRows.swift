@@ -19,8 +19,11 @@ final class KnownRows: @unchecked Sendable {
 
     /// Whether the row of a key is stored, with the id spelled as in the key.
     func contains(_ key: UnsafeRawBufferPointer) -> Bool {
-        guard keys.count > 0, case .stored = keys.change(of: key, hash: KeyHash.of(key)) else { return false }
-        return true
+        keys.count > 0 && contains(key, hash: KeyHash.of(key))
+    }
+
+    private func contains(_ key: UnsafeRawBufferPointer, hash: UInt64) -> Bool {
+        if case .stored = keys.change(of: key, hash: hash) { true } else { false }
     }
 
     /// Notes that the row of a key was found.
@@ -32,7 +35,9 @@ final class KnownRows: @unchecked Sendable {
 
     /// Forgets a key, the row of which is about to be removed.
     func forget(_ key: UnsafeRawBufferPointer) {
-        if contains(key) { keys.remove(key, hash: KeyHash.of(key)) }
+        guard keys.count > 0 else { return }
+        let hash = KeyHash.of(key)
+        if contains(key, hash: hash) { keys.remove(key, hash: hash) }
     }
 
     func forget() { keys = OverlayChanges() }

@@ -1,6 +1,8 @@
 internal import TidelineStore
 
 /// One read or write body's access to the store; over when the body is.
+///
+/// What changes is unchecked for exclusive access where every write changes it: nothing that is called meanwhile comes back.
 final class Session {
     /// What the session is on, as long as it may be used: the keys to read and, in a write, to change.
     private let openKeys: any KeySource
@@ -12,8 +14,10 @@ final class Session {
     /// The error of a change that was made in part: the transaction can only be dropped then.
     private(set) var failure: StoreError?
     /// The numbers of rows that this transaction knows; after ``finish()``, those it leaves.
+    @exclusivity(unchecked)
     private(set) var rowCounts = RowCounts()
     /// Whether the transaction has certainly changed something.
+    @exclusivity(unchecked)
     private(set) var hasChanges = false
     private let knownRows: KnownRows?
 

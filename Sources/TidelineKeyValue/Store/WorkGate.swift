@@ -25,6 +25,14 @@ final class WorkGate: Sendable {
         var nextTurn = 0
         var turn = 0
         var isClosed = false
+
+        /// Whether it is that writer's turn, which is then taken; nil while it has to wait.
+        mutating func takeTurn(_ number: Int, _ thread: UInt) -> Bool? {
+            guard !isClosed else { return false }
+            guard turn == number else { return nil }
+            writer = thread
+            return true
+        }
     }
 
     private let state = LockedValue(State())
@@ -58,26 +66,17 @@ final class WorkGate: Sendable {
     /// Waits until no other thread writes.
     func beginWrite() throws(StoreError) {
         let thread = Self.currentThread
-        let number = try state.withLock { state throws(StoreError) in
+        let (number, isTaken) = try state.withLock { state throws(StoreError) in
             guard state.writer != thread, !state.readers.contains(thread) else {
                 throw StoreError(.busy, "a write began inside a read or write of the same store on the same thread")
             }
             guard !state.isClosed else { throw Self.closed }
             state.nextTurn += 1
-            return state.nextTurn - 1
+            return (state.nextTurn - 1, state.takeTurn(state.nextTurn - 1, thread))
         }
-        if takeTurn(number, thread) == nil { wait { takeTurn(number, thread) != nil } }
+        guard isTaken != true else { return }
+        wait { state.withLock { $0.takeTurn(number, thread) } != nil }
         guard state.withLock({ $0.writer == thread }) else { throw Self.closed }
-    }
-
-    /// Whether it is that writer's turn, which is then taken; nil while it has to wait.
-    private func takeTurn(_ number: Int, _ thread: UInt) -> Bool? {
-        state.withLock { state in
-            guard !state.isClosed else { return false }
-            guard state.turn == number else { return nil }
-            state.writer = thread
-            return true
-        }
     }
 
     func endWrite() {

@@ -38,7 +38,7 @@ import TidelineSupport
         let engine = MemoryEngine()
         for _ in 0..<12 {
             try engine.write { transaction throws in
-                let map = KeyMap(LimitedTransaction(transaction, folding.maximum), folding.keys)
+                let map = KeyStoreMap(LimitedTransaction(transaction, folding.maximum), folding.keys)
                 for _ in 0..<60 { try script.runOperation(on: map) }
             }
             try engine.read { snapshot throws in
@@ -53,7 +53,7 @@ import TidelineSupport
         let stem = KeySpace(number: 9).prefix + [UInt8](repeating: 0xFF, count: 600)
         let keys = (0..<200).map { stem + [UInt8($0)] } + [stem, Array(stem.dropLast(500)), stem + [7, 7]]
         try engine.write { transaction throws in
-            let map = KeyMap(LimitedTransaction(transaction, folding.maximum), folding.keys)
+            let map = KeyStoreMap(LimitedTransaction(transaction, folding.maximum), folding.keys)
             for (number, key) in keys.enumerated().shuffled() { try map.put(key, [UInt8(number & 0xFF)]) }
         }
         let sorted = keys.sorted { $0.lexicographicallyPrecedes($1) }
@@ -74,7 +74,7 @@ import TidelineSupport
         let engine = MemoryEngine()
         let keys = (0..<20).map { KeySpace(number: 1).prefix + [UInt8](repeating: 65, count: 700) + [UInt8($0)] }
         try engine.write { transaction throws in
-            let map = KeyMap(transaction, folding.keys)
+            let map = KeyStoreMap(transaction, folding.keys)
             for _ in 0..<3 {
                 for key in keys { #expect(try map.insert(key, key) == nil) }
                 for key in keys { #expect(try map.insert(key, [1]) == key) }
@@ -93,7 +93,7 @@ import TidelineSupport
         let engine = MemoryEngine()
         let long = KeySpace(number: 1).prefix + [UInt8](repeating: 1, count: 400)
         try engine.write { transaction throws in
-            let map = KeyMap(transaction, keys)
+            let map = KeyStoreMap(transaction, keys)
             try map.put(long + [1], [1])
             #expect(try map.value(of: long + [2]) == nil)
             #expect(try map.value(of: long) == nil)
@@ -111,7 +111,7 @@ import TidelineSupport
         try engine.write { transaction throws in
             let stored = key.withUnsafeBytes { keys.stem(of: $0) } + [0, 0]
             try transaction.put(stored, content)
-            let map = KeyMap(transaction, keys)
+            let map = KeyStoreMap(transaction, keys)
             expectCorrupt { _ = try map.value(of: key) }
             expectCorrupt { _ = try map.keys(in: KeySpace(number: 1).range) }
             expectCorrupt { try map.put(key, [1]) }
@@ -124,7 +124,7 @@ import TidelineSupport
         let engine = MemoryEngine()
         let key = KeySpace(number: 1).prefix + [UInt8](repeating: 1, count: 400)
         try engine.write { transaction in
-            let map = KeyMap(transaction, keys)
+            let map = KeyStoreMap(transaction, keys)
             try map.put(key, [7])
             let entry = try #require(try transaction.entries(in: KeySpace(number: 1).range).first)
             var content = entry.value
@@ -139,7 +139,7 @@ import TidelineSupport
         let keys = LongKey(maximum: 128)
         let engine = MemoryEngine()
         try engine.write { transaction in
-            let map = KeyMap(transaction, keys)
+            let map = KeyStoreMap(transaction, keys)
             try map.put(KeySpace(number: 1).prefix + [UInt8](repeating: 1, count: 400), [7])
             let entry = try #require(try transaction.entries(in: KeySpace(number: 1).range).first)
             let isRemoved = try transaction.delete(entry.key)
@@ -211,7 +211,7 @@ private struct LongKeyScript {
         }
     }
 
-    mutating func runOperation(on map: KeyMap<some KeyValueTransaction>) throws {
+    mutating func runOperation(on map: KeyStoreMap<some KeyValueTransaction>) throws {
         let key = key()
         let value = [UInt8](repeating: .random(in: 0...255, using: &random), count: .random(in: 0...40, using: &random))
         switch Int.random(in: 0..<8, using: &random) {
@@ -287,7 +287,7 @@ extension KeyMap {
     }
 }
 
-extension KeyMap where Snapshot: KeyValueTransaction {
+extension KeyStoreMap {
     fileprivate func put(_ key: [UInt8], _ value: [UInt8]) throws {
         try key.withUnsafeBytes { key in try value.withUnsafeBytes { try put(key, $0) } }
     }

@@ -28,13 +28,13 @@ extension PackedRows {
 struct QueryFixture {
     let table: StoredTable
     let entries = SortedEntries()
-    let map: KeyMap<SortedEntries>
+    let map: KeyStoreMap<SortedEntries>
     let rowCount: Int
 
     /// - Parameter maximumKeyLength: From which length on keys are folded.
     init(_ schema: TableSchema, _ rows: borrowing PackedRows, maximumKeyLength: Int = .max) throws {
         table = StoredTable(testing: schema)
-        map = KeyMap(entries, maximumKeyLength: maximumKeyLength)
+        map = KeyStoreMap(entries, maximumKeyLength: maximumKeyLength)
         rowCount = rows.count
         for position in 0..<rows.count { try rows.withRow(at: position) { try store($0) } }
     }

@@ -1,6 +1,14 @@
 internal import TidelineStore
 
-extension KeyMap: KeyStore where Snapshot: KeyValueTransaction {
+/// The map within a transaction of an engine, to be changed.
+///
+/// A class of its own: whether a map conforms under a condition would be looked up in each transaction.
+final class KeyStoreMap<Transaction: KeyValueTransaction>: KeyMap<Transaction>, KeyStore {
+    /// A map as those see it who are compiled for no engine; to make it one elsewhere, its type would be looked up.
+    static func make(_ transaction: Transaction, _ longKeys: LongKey) -> any KeyStore {
+        self.init(transaction, longKeys)
+    }
+
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
         guard longKeys.isLong(key) else { return try snapshot.put(key, value) }
         let place = try place(ofLong: key)
