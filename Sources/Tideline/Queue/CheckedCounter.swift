@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// From which number on the counter of operations is known to be no lower than the newest operation.
+/// Where the counter of operations was last left, and no operation was newer.
 final class CheckedCounter: Sendable {
-    private let least = Atomic(Int64.max)
+    private let last = Atomic(Int64.max)
 
-    /// Whether a counter that stands at a number was found right there, or before and only counted on since.
-    func isRight(at number: Int64) -> Bool { number >= least.load(ordering: .relaxed) }
+    /// Whether a counter that stands at a number stands where it was left, or was only counted on since.
+    func isRight(at number: Int64) -> Bool { number >= last.load(ordering: .relaxed) }
 
-    /// Notes a number that no operation exceeds; of a transaction that is dropped, too, as a counter that stands lower then
+    /// Notes a number that the counter is raised to; should the transaction be dropped, the counter is lower than that, and
     /// is looked into again.
-    func note(_ number: Int64) { least.store(number, ordering: .relaxed) }
+    func note(_ number: Int64) { last.store(number, ordering: .relaxed) }
 }

@@ -61,8 +61,8 @@ struct OperationStore: Sendable {
     /// The number for a new operation: one more than any before, kept beside the queue so that an empty queue does not
     /// begin anew.
     ///
-    /// A counter that was lost is made up for by the newest operation. As whoever adds an operation also raises the counter
-    /// in the same transaction, that one is looked for only while the counter is lower than it was once found right.
+    /// A counter that was lost or set back is made up for by the newest operation. As whoever adds an operation also raises
+    /// the counter in the same transaction, that one is looked for only when the counter is lower than it was left here.
     func takeID(in writer: some StoreWriter) throws -> Int64 {
         let key = "lastOperationId"
         var stored: Int64 = 0
@@ -70,12 +70,10 @@ struct OperationStore: Sendable {
             guard let value = row["value"]?.string.flatMap({ Int64($0) }) else { throw damagedCounter(key) }
             stored = value
         }
-        if !checkedCounter.isRight(at: stored) {
-            stored = try max(stored, lastID(in: writer))
-            checkedCounter.note(stored)
-        }
+        if !checkedCounter.isRight(at: stored) { stored = try max(stored, lastID(in: writer)) }
         let (next, overflow) = stored.addingReportingOverflow(1)
         guard !overflow else { throw damagedCounter(key) }
+        checkedCounter.note(next)
         let row = Row(
             id: .string(key),
             distinctColumns: [
