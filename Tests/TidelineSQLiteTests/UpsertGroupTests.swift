@@ -8,7 +8,7 @@ import TidelineTestSupport
 
 /// Rows that name every column are written several by one statement, and nobody can tell.
 @Suite struct UpsertGroupTests {
-    private static let schema = TableSchema("t", columns: [.string("s"), .int("n")])
+    private static let schema = TableSchema("t", columns: [.string("s"), .int("n")], systemColumns: [])
     private static let size = StoredTable.groupSize
 
     private static func rows(_ numbers: some Sequence<Int>, _ text: String = "") -> [Row] {
@@ -96,7 +96,7 @@ import TidelineTestSupport
 
     @Test func aTableOfMoreColumnsThanAGroupTakesIsWrittenRowByRow() throws {
         let names = (0..<200).map { "c\($0)" }
-        let schema = TableSchema("t", columns: names.map { .int($0) } + [.string("s")])
+        let schema = TableSchema("t", columns: names.map { .int($0) } + [.string("s")], systemColumns: [])
         #expect(StoredTable(schema).upsertGroup == nil)
         let store = try SQLiteStore.inMemory()
         try store.define([schema])
