@@ -43,10 +43,14 @@ struct OverlayChanges: ~Copyable {
     private(set) var count = 0
     /// The bytes that its memory takes.
     var size: Int { memory.count + slots.count * MemoryLayout<Slot>.stride }
-    /// The keys in order, each with the place of its entry; without the entries from `ordered` on. Nil until it is asked
-    /// for, which most transactions never do.
-    private var order: OrderedMap?
-    private var ordered = 0
+    /// Those of a space that somebody went over in order, and under nil all of them.
+    private var orders: [UInt32?: Order] = [:]
+
+    /// Keys in order, each with the place of its entry; without the entries from `end` on.
+    private struct Order {
+        var keys = OrderedMap()
+        var end = 0
+    }
 
     deinit {
         memory.deallocate()
@@ -82,21 +86,42 @@ struct OverlayChanges: ~Copyable {
         }
     }
 
-    /// The changed keys in order, each with the place of its change as ``place(_:)`` reads it.
-    mutating func inOrder() -> OrderedMap {
-        var order = self.order.take() ?? OrderedMap()
-        while ordered < used {
-            let entry = entry(at: ordered)
-            if entry.valueCount != Entry.moved {
-                withUnsafeBytes(of: ordered) { order.put(key(at: ordered, entry), $0) }
+    /// The changed keys in order, each with the place of its change as ``place(_:)`` reads it: those of a range, perhaps with
+    /// others beside it, or all.
+    ///
+    /// Who writes a thousand rows of one table, then asks for a row of another, has that one's keys put in order, not the
+    /// thousand.
+    mutating func inOrder(within range: KeyRange? = nil) -> OrderedMap {
+        let space = range.flatMap(Self.space)
+        var order = orders.removeValue(forKey: space) ?? Order()
+        while order.end < used {
+            let entry = entry(at: order.end)
+            let key = key(at: order.end, entry)
+            if entry.valueCount != Entry.moved, space == nil || Self.space(of: key) == space {
+                withUnsafeBytes(of: order.end) { order.keys.put(key, $0) }
             }
-            ordered += entry.stride
+            order.end += entry.stride
         }
-        self.order = order
-        return order
+        orders[space] = order
+        return order.keys
     }
 
-    /// The place that ``inOrder()`` has under a key.
+    /// The first four bytes that all keys of a range have, in which tables and indexes differ; nil when they have not.
+    private static func space(of range: KeyRange) -> UInt32? {
+        guard let space = range.lower.withUnsafeBytes(Self.space) else { return nil }
+        if range.upper.withUnsafeBytes(Self.space) == space, range.upper.count > 4 { return space }
+        // The first key behind the space may have lost bytes at its end. With a zero there, a shorter key comes before it.
+        guard range.upper.count <= 4, range.upper.last != 0 else { return nil }
+        let upper = (0..<4).reduce(UInt32(0)) { $0 << 8 | UInt32($1 < range.upper.count ? range.upper[$1] : 0) }
+        return upper &- space == 1 ? space : nil
+    }
+
+    /// The first four bytes of a key; nil when it is shorter.
+    private static func space(of key: UnsafeRawBufferPointer) -> UInt32? {
+        key.count < 4 ? nil : UInt32(bigEndian: key.loadUnaligned(as: UInt32.self))
+    }
+
+    /// The place that ``inOrder(within:)`` has under a key.
     static func place(_ bytes: UnsafeRawBufferPointer) -> Int { bytes.loadUnaligned(as: Int.self) }
 
     // MARK: Changing

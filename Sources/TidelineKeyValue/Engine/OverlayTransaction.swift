@@ -59,7 +59,7 @@ public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransacti
         _ range: KeyRange, descending: Bool,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
     ) throws {
-        var overlay = OverlayCursor(changes.inOrder(), range, descending: descending)
+        var overlay = OverlayCursor(changes.inOrder(within: range), range, descending: descending)
         guard !overlay.isAtEnd else { return try base.scan(range, descending: descending, body) }
         var isStopped = false
         let values = { place in self.changes.change(at: place) }

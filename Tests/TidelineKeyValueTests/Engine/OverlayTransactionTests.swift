@@ -2,6 +2,7 @@ import Testing
 import TidelineKeyValue
 import TidelineMemory
 import TidelineStore
+import TidelineSupport
 
 /// What an engine asks of the overlay; what its bodies ask of it, the tests of the engines show.
 @Suite struct OverlayTransactionTests {
@@ -108,5 +109,40 @@ import TidelineStore
         #expect(try overlay.entries(in: range).isEmpty)
         #expect(try overlay.insert([0, 0, 0, 1, 3], [4]) == nil)
         #expect(try overlay.entries(in: range).map(\.value) == [[4]])
+    }
+
+    /// Spaces beside each other, the last of which is followed by a key with less bytes than a space, and ranges within one,
+    /// of a whole one, and across their borders.
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func whatAScanPassesOnIsTheSameInWhateverSpacesChangesAre(_ seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let spaces: [[UInt8]] = [[0, 0, 0, 0xFE], [0, 0, 0, 0xFF], [0, 0, 1, 0], [0, 0, 1]]
+        var model = base.entries
+        func key() -> [UInt8] {
+            (spaces.randomElement(using: &random) ?? [])
+                + (0..<Int.random(in: 0...2, using: &random)).map { _ in .random(in: 0...3, using: &random) }
+        }
+        for step in 0..<300 {
+            let changed = key()
+            if Int.random(in: 0..<4, using: &random) > 0 {
+                let value = [UInt8](repeating: UInt8(step % 256), count: step % 7)
+                try overlay.put(changed, value)
+                model[changed] = value
+            } else {
+                #expect(try overlay.delete(changed) == (model.remove(changed) != nil))
+            }
+            guard step % 3 == 0 else { continue }
+            let space = spaces.randomElement(using: &random) ?? []
+            let ranges = [
+                KeyRange(prefix: space), KeyRange(from: space + [1], to: space + [3]), KeyRange(from: key(), to: key()),
+            ]
+            for range in ranges {
+                for descending in [false, true] {
+                    let expected = model.entries(in: range, descending: descending)
+                    #expect(
+                        try overlay.entries(in: range, descending: descending) == expected, "step \(step), \(range)")
+                }
+            }
+        }
     }
 }
