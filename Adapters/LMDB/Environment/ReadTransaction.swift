@@ -3,7 +3,7 @@ internal import TidelineStore
 
 /// A transaction of LMDB to read in, used again and again, with its cursors.
 ///
-/// `@unchecked Sendable`: it is with one thread at a time, or in the environment's list of idle ones; LMDB does not tie
+/// `@unchecked Sendable`: it is with one thread at a time, or in the turnstile's list of idle ones; LMDB does not tie
 /// it to a thread (`MDB_NOTLS`).
 final class ReadTransaction: @unchecked Sendable {
     let handle: OpaquePointer

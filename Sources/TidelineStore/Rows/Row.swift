@@ -11,8 +11,8 @@
 public struct Row: Sendable {
     /// The primary key, nil when there is none yet.
     public var key: RowID?
-    /// Of a row that is as it was read, the columns of its bytes. That and what follows would be an enum, but for reading a
-    /// value then taking and returning a reference to either, which takes longer than to find the value.
+    /// Of a row that is as it was read, the columns of its bytes. This and what follows are no enum, as reading a value would
+    /// then take and return a reference to the columns.
     private var shape: RowShape?
     private var bytes: [UInt8] = []
     /// Of any other row, in the order in which the columns were named.
