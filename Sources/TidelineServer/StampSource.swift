@@ -7,12 +7,18 @@ internal import TidelineStore
 /// transactions, which run one after the other, so that their order is the order of commits.
 struct StampSource: ~Copyable {
     private let clock: @Sendable () -> Timestamp
+    /// Whether stamps are the clock's own, cut to milliseconds, so that rows may share them.
+    private let isCoarse: Bool
     private let last = Mutex<[String: Timestamp]>([:])
 
-    init(clock: @escaping @Sendable () -> Timestamp) { self.clock = clock }
+    init(clock: @escaping @Sendable () -> Timestamp, isCoarse: Bool = false) {
+        self.clock = clock
+        self.isCoarse = isCoarse
+    }
 
     /// The next stamp for a row of `table`, to be called inside the transaction that writes the row.
     func next(for table: String, in reader: some StoreReader) throws -> Timestamp {
+        if isCoarse { return clock().flooredToMillisecond }
         let known = last.withLock { $0[table] }
         // After a restart the greatest stamp is looked up once, in the index.
         let previous = try known ?? Self.greatest(in: table, reader)

@@ -30,6 +30,14 @@ extension TableResponse {
         if let version = row["version"]?.string { response.headerFields[.eTag] = ETag.quote(version) }
     }
 
+    /// An answer with a single row and its version.
+    init(_ status: HTTPResponse.Status, row: Row) {
+        var writer = JSONWriter()
+        writer.append(row)
+        self.init(status, json: writer.bytes)
+        if let version = row["version"]?.string { response.headerFields[.eTag] = ETag.quote(version) }
+    }
+
     /// An answer to a request that failed: `{"error": "…"}`.
     init(_ status: HTTPResponse.Status, error message: String) {
         var writer = JSONWriter()

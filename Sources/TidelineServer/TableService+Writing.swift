@@ -1,3 +1,4 @@
+internal import Foundation
 internal import HTTPTypes
 internal import TidelineStore
 internal import TidelineWire
@@ -7,12 +8,16 @@ extension TableService {
         let incoming = try RowBody(body)
         if !incoming.id.isEmpty { try ItemID.validate(incoming.id) }
         let table = try table(name, for: incoming, isInsert: true)
-        var row = try incoming.typed(by: table)
+        var row = rounded(try incoming.typed(by: table))
+        if options.quirks.contains(.makesIDs) { row.id = String(UInt32.random(in: 1 ... .max)) }
         if row.key == nil { row.id = options.makeID() }
         row["deleted"] = false
         return try store.write { writer in
             let key = row.key ?? .string(row.id)
-            let taken = try writer.withRow(in: table.schema.name, id: key) { TableResponse(.conflict, row: $0) }
+            let taken = try writer.withRow(in: table.schema.name, id: key) { answer(.conflict, row: $0) }
+            if taken != nil, options.quirks.contains(.echoesConflictingInserts) {
+                return TableResponse(.conflict, json: body)
+            }
             if let taken { return taken }
             let stamp = try stamps.next(for: table.schema.name, in: writer)
             var stored = row
@@ -30,25 +35,42 @@ extension TableService {
             throw RequestRejection(.badRequest, "the id in the body is not the one in the path")
         }
         let table = try self.table(table.schema.name, for: incoming, isInsert: false)
-        return try change(id, in: table, to: try incoming.typed(by: table)) { row in
+        return try change(id, in: table, to: rounded(try incoming.typed(by: table))) { row in
             if row.isDeleted { return try missing(id, in: table) }
-            if let ifMatch { return ifMatch.refusal(of: row) }
+            if let ifMatch { return refusal(of: row, by: ifMatch) }
             // Without If-Match a version in the body speaks for the one the change was made on.
             guard let version = incoming.version, version != row["version"]?.string else { return nil }
-            return TableResponse(.conflict, row: row)
+            return answer(.conflict, row: row)
         }
     }
 
     func delete(_ id: String, from table: ServedTable, ifMatch: IfMatch?) throws -> TableResponse {
-        try change(id, in: table, to: ["deleted": true]) { row in
-            row.isDeleted ? try missing(id, in: table) : ifMatch?.refusal(of: row)
+        if options.quirks.contains(.hardDelete) { return try remove(id, from: table, ifMatch: ifMatch) }
+        return try change(id, in: table, to: ["deleted": true]) { row in
+            row.isDeleted ? try missing(id, in: table) : refusal(of: row, by: ifMatch)
+        }
+    }
+
+    /// Deletes a row without leaving a tombstone.
+    private func remove(_ id: String, from table: ServedTable, ifMatch: IfMatch?) throws -> TableResponse {
+        try store.write { writer in
+            let name = table.schema.name
+            let found: TableResponse? = try writer.withRow(in: name, id: .string(id)) { row in
+                refusal(of: row, by: ifMatch) ?? answer(.ok, row: row)
+            }
+            guard let found else { return try missing(id, in: table) }
+            if found.response.status == .ok { try writer.delete(ids: [.string(id)], from: name) }
+            return found
         }
     }
 
     func undelete(_ id: String, in table: ServedTable, ifMatch: IfMatch?) throws -> TableResponse {
-        try change(id, in: table, to: ["deleted": false]) { row in
-            if let refusal = ifMatch?.refusal(of: row) { return refusal }
-            return row.isDeleted ? nil : TableResponse(.ok, row: row)
+        if options.quirks.contains(.hardDelete) {
+            throw RequestRejection(.internalServerError, "SQLITE_ERROR: no such column: deleted")
+        }
+        return try change(id, in: table, to: ["deleted": false]) { row in
+            if let refusal = refusal(of: row, by: ifMatch) { return refusal }
+            return row.isDeleted ? nil : answer(.ok, row: row)
         }
     }
 
@@ -59,34 +81,64 @@ extension TableService {
     ) throws -> TableResponse {
         try store.write { writer in
             var change = change
+            var previous: String?
             let found: TableResponse?? = try writer.withRow(in: table.schema.name, id: .string(id)) { row in
                 change.key = row.key
+                previous = row["version"]?.string
                 return try answer(row)
             }
             guard let other = found else { return try missing(id, in: table) }
             if let other { return other }
             let stamp = try stamps.next(for: table.schema.name, in: writer)
-            return try put(change, stamped: stamp, into: table, writer, status: .ok)
+            return try put(change, after: previous, stamped: stamp, into: table, writer, status: .ok)
         }
     }
 
     /// Writes the row with its stamp and a new version, and answers with it as it is stored.
+    ///
+    /// - Parameter previous: The version of the row that is changed; nil for a new one.
     private func put(
-        _ row: Row, stamped stamp: Timestamp, into table: ServedTable, _ writer: Store.Writer,
+        _ row: Row, after previous: String? = nil, stamped stamp: Timestamp, into table: ServedTable,
+        _ writer: Store.Writer,
         status: HTTPResponse.Status
     ) throws -> TableResponse {
         var row = row
         row["updatedAt"] = .timestamp(stamp)
-        row["version"] = .string(options.makeVersion())
+        row["version"] = .string(makeVersion(after: previous))
         try writer.upsert(row, into: table.schema.name)
         let key = row.key ?? .string(row.id)
-        let answer = try writer.withRow(in: table.schema.name, id: key) { TableResponse(status, row: $0) }
-        return try answer ?? missing(row.id, in: table)
+        let stored = try writer.withRow(in: table.schema.name, id: key) { answer(status, row: $0) }
+        return try stored ?? missing(row.id, in: table)
+    }
+
+    private func makeVersion(after previous: String?) -> String {
+        guard options.quirks.contains(.perRowVersions) else { return options.makeVersion() }
+        let count = previous.flatMap { Data(base64Encoded: $0) }.flatMap { Int(String(decoding: $0, as: UTF8.self)) }
+        return Data(String((count ?? 0) + 1).utf8).base64EncodedString()
+    }
+
+    /// The row with integers as a server keeps them that computes with doubles.
+    private func rounded(_ row: Row) -> Row {
+        guard options.quirks.contains(.roundsIntegers) else { return row }
+        var row = row
+        for (name, value) in row.values {
+            guard let number = value.int else { continue }
+            row[name] = .int(Int64(exactly: Double(number)) ?? number)
+        }
+        return row
+    }
+
+    /// The answer for a row of another version than those a request insists on.
+    private func refusal(of row: borrowing RowView, by ifMatch: IfMatch?) -> TableResponse? {
+        guard let ifMatch else { return nil }
+        let isRefused = ifMatch == .any && options.quirks.contains(.refusesAnyMatch)
+        return !isRefused && ifMatch.allows(row["version"]?.string) ? nil : answer(.preconditionFailed, row: row)
     }
 
     /// The table for a row, with all columns that the row gives a value.
     private func table(_ name: String, for body: RowBody, isInsert: Bool) throws -> ServedTable {
         let grows = options.createsTablesOnFirstInsert
+        if options.quirks.contains(.answersFaultsWith500) { try requirePlain(body, in: catalog.table(name), isInsert) }
         guard let table = catalog.table(name) else {
             if isInsert, grows { return try catalog.table(name, with: body.columns.columnSchemas) }
             return try table(name)
@@ -100,12 +152,16 @@ extension TableService {
         let new = unknown.columnSchemas
         return new.isEmpty ? table : try catalog.table(name, with: new)
     }
-}
 
-extension IfMatch {
-    /// The answer for a row of another version than these.
-    fileprivate func refusal(of row: borrowing RowView) -> TableResponse? {
-        allows(row["version"]?.string) ? nil : TableResponse(.preconditionFailed, row: row)
+    /// Refuses with 500 what the original server has no column or no type for.
+    private func requirePlain(_ body: RowBody, in table: ServedTable?, _ isInsert: Bool) throws {
+        for (name, value) in body.columns {
+            let isUnknown = table.map { $0.schema.column(name) == nil } ?? false
+            let isMissing = isUnknown && (!options.createsTablesOnFirstInsert || (value.isNull && !isInsert))
+            guard value.json != nil || isMissing else { continue }
+            let reason = isMissing ? "no such column: \(name)" : "the value of \(name) cannot be bound"
+            throw RequestRejection(.internalServerError, "SQLITE_ERROR: \(reason)")
+        }
     }
 }
 

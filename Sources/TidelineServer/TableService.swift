@@ -14,7 +14,8 @@ internal import TidelineWire
 /// ```
 ///
 /// Where the original back ends are odd, the service does what their clients had hoped for: an insert of an id that
-/// exists is answered with the server's row, an unknown column in `$filter` is 400, `If-Match: *` matches any row.
+/// exists is answered with the server's row, an unknown column in `$filter` is 400, `If-Match: *` matches any row. What
+/// the original does instead can be switched on, see ``ServerQuirks``.
 /// One service at a time may write to a store's tables.
 public final class TableService<Store: LocalStore>: Sendable {
     let store: Store
@@ -31,7 +32,7 @@ public final class TableService<Store: LocalStore>: Sendable {
         self.options = options
         catalog = try TableCatalog(
             store: store, schemas: options.schemas, keepsColumns: options.createsTablesOnFirstInsert)
-        stamps = StampSource(clock: options.clock)
+        stamps = StampSource(clock: options.clock, isCoarse: options.quirks.contains(.millisecondStamps))
     }
 
     /// Answers one request. Any number of threads may call at once; the call returns when the store is done.

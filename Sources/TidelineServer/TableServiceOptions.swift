@@ -15,6 +15,8 @@ public struct TableServiceOptions: Sendable {
     public var defaultPageSize: Int
     /// The greatest body in bytes; more is 413.
     public var maximumBodySize: Int
+    /// Behavior of the original back ends to reproduce; none by default.
+    public var quirks: ServerQuirks
     /// The time: what `updatedAt`, `createdAt` and the header `Date` are made from.
     public var clock: @Sendable () -> Timestamp
     /// Makes the version of a row that was written: opaque text, never the same twice.
@@ -25,7 +27,7 @@ public struct TableServiceOptions: Sendable {
     /// Options; those not named are the original back end's, but for a body of up to 1 MiB.
     public init(
         schemas: [TableSchema] = [], createsTablesOnFirstInsert: Bool = true, maximumPageSize: Int = 1000,
-        defaultPageSize: Int = 50, maximumBodySize: Int = 1 << 20,
+        defaultPageSize: Int = 50, maximumBodySize: Int = 1 << 20, quirks: ServerQuirks = [],
         clock: @escaping @Sendable () -> Timestamp = { .now },
         makeVersion: @escaping @Sendable () -> String = { TableServiceOptions.randomVersion() },
         makeID: @escaping @Sendable () -> String = { TableServiceOptions.randomID() }
@@ -35,6 +37,7 @@ public struct TableServiceOptions: Sendable {
         self.maximumPageSize = maximumPageSize
         self.defaultPageSize = defaultPageSize
         self.maximumBodySize = maximumBodySize
+        self.quirks = quirks
         self.clock = clock
         self.makeVersion = makeVersion
         self.makeID = makeID

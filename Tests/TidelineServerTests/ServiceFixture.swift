@@ -33,7 +33,7 @@ struct ServiceFixture {
     ///   - store: The store, an empty one of that kind when nil.
     init(
         _ stores: StoreKind, schemas: [TableSchema]? = [schema], store: AnyStore? = nil,
-        maximumBodySize: Int = 4 << 20
+        maximumBodySize: Int = 4 << 20, quirks: ServerQuirks = []
     ) throws {
         let clock = ManualClock()
         let store = try store ?? stores.makeStore()
@@ -43,7 +43,7 @@ struct ServiceFixture {
             store: store,
             options: TableServiceOptions(
                 schemas: schemas ?? [], createsTablesOnFirstInsert: schemas == nil, maximumBodySize: maximumBodySize,
-                clock: { clock.now }))
+                quirks: quirks, clock: { clock.now }))
     }
 
     func send(

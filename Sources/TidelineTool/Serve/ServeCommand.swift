@@ -41,11 +41,26 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "The largest request body, in bytes.")
     var maxBodySize = 16 << 20
 
+    @Option(
+        name: .customLong("quirk"),
+        help: ArgumentHelp(
+            "Behave as the original back ends do: \(ServerQuirks.named.map(\.name).joined(separator: ", ")).",
+            discussion: "May be given several times. \"original\" stands for all but hard-delete and server-ids.",
+            valueName: "name"),
+        transform: Self.quirk)
+    var quirks: [ServerQuirks] = []
+
     @Option(help: "What is logged to standard error.")
     var logLevel = LogLevel.notice
 
     /// Where tables are kept unless `--store` says otherwise: a server that forgets its tables would surprise.
     static let defaultStore = "sqlite:tideline-server.db"
+
+    private static func quirk(_ name: String) throws -> ServerQuirks {
+        if let quirk = ServerQuirks.named.first(where: { $0.name == name }) { return quirk.quirks }
+        let names = ServerQuirks.named.map(\.name).joined(separator: ", ")
+        throw ValidationError("there is no quirk \(name.debugDescription); use one of \(names).")
+    }
 
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("the port is from 0 to 65535, not \(port).") }
@@ -69,6 +84,7 @@ struct ServeCommand: AsyncParsableCommand {
         options.createsTablesOnFirstInsert = createTables
         options.defaultPageSize = pageSize
         options.maximumBodySize = maxBodySize
+        options.quirks = ServerQuirks(quirks)
         let service = try TableService(store: store, options: options)
         try await server.run(service) { url in StandardOutput.line("listening on \(url)") }
     }

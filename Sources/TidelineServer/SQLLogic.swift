@@ -1,0 +1,32 @@
+internal import TidelineStore
+
+extension Predicate {
+    /// The condition that holds exactly where this one is true by SQL's logic of three values: a comparison, membership
+    /// or function with a null operand is neither true nor false, also under `not`.
+    var withSQLNulls: Predicate { holds(true) }
+
+    /// The condition that this one is true, or that it is false, and not null in either case.
+    private func holds(_ wanted: Bool) -> Predicate {
+        switch self {
+        case .and(let terms):
+            let terms = terms.map { $0.holds(wanted) }
+            return wanted ? .and(terms) : .or(terms)
+        case .or(let terms):
+            let terms = terms.map { $0.holds(wanted) }
+            return wanted ? .or(terms) : .and(terms)
+        case .not(let term):
+            return term.holds(!wanted)
+        case .comparison(_, let a, let b) where a == .null || b == .null:
+            // `eq null` and `ne null` become IS NULL and IS NOT NULL.
+            return wanted ? self : .not(self)
+        default:
+            return .and([wanted ? self : .not(self)] + columnNames.map { .column($0).isNotNull })
+        }
+    }
+
+    /// The columns that the condition names, `id` aside, which is never null.
+    private var columnNames: [String] {
+        if case .column(let name) = self { return name == "id" ? [] : [name] }
+        return children.flatMap(\.columnNames)
+    }
+}
