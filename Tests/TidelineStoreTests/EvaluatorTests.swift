@@ -245,6 +245,14 @@ struct EvaluatorTests {
         #expect(try outcome.get() == [true, false, true, false])
     }
 
+    /// With work that grew with the square of their number, these terms took hours.
+    @Test("The work of compiling a list of terms grows with their number", .timeLimit(.minutes(2)))
+    func longLists() throws {
+        let terms = (0..<200_000).map { int == .literal(.int($0 + 1_000)) }
+        #expect(try !EvaluatorFixture.matches(.or(terms)))
+        #expect(try EvaluatorFixture.matches(.or(terms + [int == 7])))
+    }
+
     private static func evaluateLargeTrees() throws -> [Bool] {
         var nots = int == 7
         for _ in 0..<500 { nots = .not(nots) }

@@ -162,6 +162,31 @@ struct LocalOperationTests {
     }
 
     @Test(
+        "L3 text that is not a JSON array or object is refused in a JSON column, which the error names",
+        arguments: StoreKind.perEngine,
+        [
+            "{bad", "", " ", "1", "\"a\"", "null", "true", "[1,]", "{} {}", "[1]x", "{a:1}", "['a']", "[\u{7}]",
+            "\u{FEFF}[]",
+        ])
+    func refusesJSON(_ stores: StoreKind, text: String) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        for row: Row in [["id": "b", "text": "new", "tags": .json(text)], ["id": "a", "tags": .json(text)]] {
+            do {
+                if row.id == "b" { try await client.items.insert(row) } else { try await client.items.update(row) }
+                Issue.record("\(text.debugDescription) was accepted")
+            } catch let error as SyncError {
+                #expect(error.code == .invalidArgument)
+                #expect(error.table == "TodoItem" && error.column == "tags" && error.id == row.id)
+            }
+        }
+        #expect(try world.state(client) == "local [a=one] queue [] server [a=one]")
+        try await client.items.update(["id": "a", "tags": .json(" { \"a\": [1, \"\\u00e9\"] }\n")])
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=one] queue [] server [a=one]")
+    }
+
+    @Test(
         "L3 an odd id that is allowed makes the whole way to the server and back",
         arguments: StoreKind.perEngine,
         [

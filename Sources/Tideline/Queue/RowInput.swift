@@ -40,6 +40,11 @@ enum RowInput {
         case (.int(let number), .double):
             guard let double = Double(exactly: number) else { throw refuse("\(number) is no exact double") }
             return .double(double)
+        case (.json(let text), .json):
+            guard JSONRow.isArrayOrObject(text) else {
+                throw refuse("the text is not a JSON array or object: \(text.prefix(100).debugDescription)")
+            }
+            return value
         default:
             guard value.type == column.type else {
                 throw refuse("the value \(value) does not fit a column of type \(column.type.rawValue)")

@@ -64,7 +64,7 @@ public struct CompiledPredicate: Sendable {
 
 extension [Value] {
     fileprivate mutating func replaceLast(_ count: Int, with result: (ArraySlice<Value>) -> Value) {
-        let value = result(suffix(count))
+        let value = result(self[(self.count - count)...])
         removeLast(count)
         append(value)
     }
@@ -171,8 +171,10 @@ extension CompiledPredicate {
         }
 
         private mutating func popTypes(_ count: Int) -> [OperandType] {
-            defer { types.removeLast(count) }
-            return types.suffix(count)
+            // A slice first: the suffix of a sequence, which an array as the result would ask for, goes through all of it.
+            let operands = Array(types[(types.count - count)...])
+            types.removeLast(count)
+            return operands
         }
 
         private func ignoresCase(_ operand: Predicate) -> Bool {

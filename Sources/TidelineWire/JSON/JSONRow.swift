@@ -22,6 +22,18 @@ public enum JSONRow {
                 error.kind.code, error.kind.message(expecting: .string), offset: error.offset, column: reader.column)
         }
     }
+
+    /// Whether a text is one JSON array or object and nothing else: what a column of type `json` holds.
+    ///
+    /// The text follows RFC 8259 to the letter; it nests at most 511 levels deep, so that it can stand in a row.
+    public static func isArrayOrObject(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { utf8 in
+            let bytes = UnsafeRawBufferPointer(utf8)
+            let first = bytes.first { ![0x20, 0x0A, 0x0D, 0x09].contains($0) }
+            return (first == UInt8(ascii: "{") || first == UInt8(ascii: "[")) && JSONScanner.isValid(bytes)
+        }
+    }
 }
 
 /// Reads one row, typed by its JSON.
@@ -31,7 +43,8 @@ private struct LooseReader {
     private(set) var column: String?
     private var key: RowID?
     private var columns: [(name: String, value: Value)] = []
-    private var positions: [String: Int] = [:]
+    /// By bytes, as values compare: a dictionary of strings would take canonically equivalent names for one.
+    private var positions: [Value: Int] = [:]
 
     init(scanner: JSONScanner) { self.scanner = scanner }
 
@@ -59,10 +72,10 @@ private struct LooseReader {
         column = nil
         if name == "id" {
             try setKey(value, offset: offset)
-        } else if let position = positions[name] {
+        } else if let position = positions[.string(name)] {
             columns[position].value = value
         } else {
-            positions[name] = columns.count
+            positions[.string(name)] = columns.count
             columns.append((name, value))
         }
     }

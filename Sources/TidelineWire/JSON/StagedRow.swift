@@ -10,8 +10,8 @@ struct StagedRow: ~Copyable {
     private let slots: UnsafeMutableBufferPointer<PackedSlot>
     /// Text that had to be unescaped and bytes that had to be decoded.
     private var scratch: [UInt8] = []
-    /// Which slots lie in the scratch, from which offset; a slot that is set once more may be there twice.
-    private var borrowers: [(slot: Int, offset: Int)] = []
+    /// Which slots lie in the scratch, each from the offset in its word; a slot that is set once more is here twice.
+    private var borrowers: [Int] = []
 
     /// The slot of the id, behind those of the columns.
     var id: Int { slots.count - 1 }
@@ -56,8 +56,10 @@ struct StagedRow: ~Copyable {
     mutating func setScratch<T>(as tag: RowTag, at index: Int, _ body: (inout [UInt8]) -> T) -> T {
         let offset = scratch.count
         let result = body(&scratch)
+        // In the slot, so that of a member given twice the last counts.
+        slots[index].word = UInt64(offset)
         set(tag, base: nil, count: scratch.count - offset, at: index)
-        borrowers.append((index, offset))
+        borrowers.append(index)
         return result
     }
 
@@ -68,8 +70,8 @@ struct StagedRow: ~Copyable {
         guard !borrowers.isEmpty else { return packResolved(into: &rows, hashing: ids) }
         // Nothing is appended to the scratch from here on, so that it stays where it is.
         return scratch.withUnsafeBytes { scratch in
-            for (index, offset) in borrowers where slots[index].count > 0 && slots[index].base == nil {
-                slots[index].base = scratch.baseAddress.map { $0 + offset }
+            for index in borrowers where slots[index].count > 0 && slots[index].base == nil {
+                slots[index].base = scratch.baseAddress.map { $0 + Int(slots[index].word) }
             }
             return packResolved(into: &rows, hashing: ids)
         }

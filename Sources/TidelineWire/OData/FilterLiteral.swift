@@ -47,10 +47,17 @@ enum FilterLiteral {
     static func value(prefix: String, text: String) -> Value?? {
         switch prefix {
         case "datetimeoffset", "datetime": .some(Timestamp(text).map { .timestamp($0) })
-        case "guid": .some(.string(text))
+        case "guid": .some(isUUID(text) ? .string(text) : nil)
         case "binary", "X": .some(bytes(hexadecimal: text).map { .bytes($0) })
         default: .none
         }
+    }
+
+    /// Whether a text is a UUID as RFC 9562 writes it: 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+    private static func isUUID(_ text: String) -> Bool {
+        let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        return groups.map(\.count) == [8, 4, 4, 4, 12]
+            && groups.allSatisfy { $0.allSatisfy { $0.hexadecimalDigit != nil } }
     }
 
     private static func bytes(hexadecimal text: String) -> [UInt8]? {

@@ -152,7 +152,7 @@ struct FilterParser {
             guard function.arity.contains(count + 1) else {
                 throw lexer.fault("\(word) takes \(function.arityText) operands, not \(count + 1)", at: offset)
             }
-            let terms = Array(operands.suffix(count + 1))
+            let terms = Array(operands[(operands.count - count - 1)...])
             operands.removeLast(count + 1)
             // The one function whose operands the protocol names the other way round: substringof(part, text).
             let ordered = word == "substringof" ? terms.reversed() : terms
@@ -195,7 +195,7 @@ struct FilterParser {
             case .infix(let infix, let count):
                 guard infix.precedence >= precedence else { return }
                 open.removeLast()
-                let terms = Array(operands.suffix(count + 1))
+                let terms = Array(operands[(operands.count - count - 1)...])
                 operands.removeLast(count + 1)
                 try push(try predicate(infix, terms), over: terms, at: terms[0].offset)
             }
