@@ -75,9 +75,33 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     /// The operations that wait to be pushed, the oldest first.
     public func pendingOperations() async throws -> [TableOperation] {
         let operations = operations
-        return try await reading {
-            try operations.operations(matching: Query(operations.tables.operations).order(by: "id"), in: $0)
+        return try await reading { reader in
+            let query = Query(operations.tables.operations).order(by: "id")
+            return try operations.operations(matching: query, in: reader).map { operation in
+                var operation = operation
+                operation.item = try operations.item(of: operation, in: reader)
+                return operation
+            }
         }
+    }
+
+    /// Drops an operation that waits in the queue, and the local content with it: where the server's row is known, the
+    /// local row shows it, else it is removed until a pull brings it.
+    ///
+    /// - Parameter operation: As ``pendingOperations()`` returned it.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/operationChanged`` if the row was edited or pushed since; nothing
+    ///   is changed then.
+    public func cancelOperationAndDiscardItem(_ operation: TableOperation) async throws {
+        try await resolve(TableOperationError(waiting: operation, resolver: self), by: .discard)
+    }
+
+    /// Drops an operation that waits in the queue, and stores `item` as the local row.
+    ///
+    /// - Parameter operation: As ``pendingOperations()`` returned it.
+    /// - Throws: As ``cancelOperationAndDiscardItem(_:)``; ``SyncError/Code/invalidArgument`` for an item that does not fit
+    ///   the table or is of another row.
+    public func cancelOperation(_ operation: TableOperation, updating item: Row) async throws {
+        try await resolve(TableOperationError(waiting: operation, resolver: self), by: .update(item))
     }
 
     /// The errors of operations that failed in the last pushes and are not settled yet; they survive a restart.
@@ -94,31 +118,37 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     /// One push runs at a time; a second call waits for its turn and then finds less to do. From within
     /// ``SyncContextDelegate/perform(_:)``, where it would wait for itself, it is refused; from
     /// ``SyncContextDelegate/pushCompleted(_:)`` it is welcome.
+    ///
+    /// An operation in conflict is reported, but not sent again until its row is edited, the conflict is settled, or
+    /// ``PushSettings/retriesConflicts`` asks for it. Operations that ended in a server failure before are sent last.
+    /// - Returns: What the push did.
     /// - Throws: ``SyncError``. Aborted with code network, authentication, serverFailing, store or cancelled, it carries
     ///   the errors of operations that failed before; with code completedWithErrors every operation was tried. What was
     ///   not carried out stays in the queue. With code invalidArgument it was called from within a push.
-    public func push(settings: PushSettings = PushSettings()) async throws {
+    @discardableResult
+    public func push(settings: PushSettings = PushSettings()) async throws -> PushResult {
         guard !DelegateScope.isWithin(self) else {
             throw SyncError(.invalidArgument, "a delegate cannot push while it performs an operation of a push")
         }
-        try await mapped {
-            let (outcome, delegate) = try await pushLock.withLock {
+        return try await mapped {
+            var (result, delegate) = try await pushLock.withLock {
                 let delegate = self.delegate
-                let outcome = await PushRun(context: self, delegate: delegate, settings: settings).run()
-                return (outcome, delegate)
+                return (await PushRun(context: self, delegate: delegate, settings: settings).run(), delegate)
             }
             // No longer within the push: the delegate may push again, once it has settled the errors.
-            await delegate?.pushCompleted(outcome.errors)
-            let unhandled = outcome.errors.filter { !$0.isHandled }
-            if var abort = outcome.abort {
-                abort.operationErrors = unhandled
+            await delegate?.pushCompleted(result)
+            result.operationErrors.removeAll(where: \.isHandled)
+            if var abort = result.error {
+                abort.operationErrors = result.operationErrors
                 throw abort
             }
-            guard unhandled.isEmpty else {
+            guard result.operationErrors.isEmpty else {
                 throw SyncError(
-                    .completedWithErrors, "\(unhandled.count) of the operations failed and stay in the queue",
-                    operationErrors: unhandled)
+                    .completedWithErrors,
+                    "\(result.operationErrors.count) of the operations failed and stay in the queue",
+                    operationErrors: result.operationErrors)
             }
+            return result
         }
     }
 
@@ -279,12 +309,33 @@ public final class SyncContext<Store: LocalStore>: Sendable {
 extension SyncContext: OperationResolver {
     func resolve(_ error: TableOperationError, by resolution: OperationResolution) async throws {
         try await writing { [self] writer in
-            let schema = try writer.schema(of: error.table)
-            let resolution = try RowInput.checked(resolution, for: schema)
+            guard let schema = try writer.schemaIfDefined(of: error.table) else {
+                return try discardUndefined(error, by: resolution, in: writer)
+            }
+            let resolution = try RowInput.checked(resolution, of: error.itemID, for: schema)
             try ConflictResolution(operations: operations, schema: schema, inFlight: inFlight)
                 .apply(resolution, to: error, in: writer)
             settled.note(
                 table: error.table, itemKey: schema.itemKey(error.itemID), version: error.serverItem?.version)
         }
+    }
+
+    /// Drops an operation of a table that is not defined any more: there is no row to show.
+    private func discardUndefined(
+        _ error: TableOperationError, by resolution: OperationResolution, in writer: Store.Writer
+    ) throws {
+        guard case .discard = resolution else {
+            throw SyncError(
+                .invalidArgument, "the table is not defined; define it, or discard the operation", table: error.table,
+                id: error.itemID)
+        }
+        guard let operation = try operations.operation(error.operationID, in: writer),
+            operation.revision == error.revision
+        else {
+            throw SyncError(
+                .operationChanged, "the operation has changed since; nothing was changed", table: error.table,
+                id: error.itemID)
+        }
+        try operations.remove(operation, in: writer)
     }
 }

@@ -32,12 +32,14 @@ public struct SyncOptions: Sendable {
     public init() {}
 }
 
-/// What the sync core takes from the world besides store and network: pauses, chance and ids.
+/// What the sync core takes from the world besides store and network: pauses, time, chance and ids.
 public struct SyncEnvironment: Sendable {
     /// Waits; throws when the task is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void
     /// A number from 0 to 1, for the variation of pauses.
     public var random: @Sendable () -> Double
+    /// The present; when an operation failed.
+    public var now: @Sendable () -> Timestamp
     /// A new id for a row: a lower-case UUID.
     public var makeID: @Sendable () -> String
 
@@ -45,6 +47,7 @@ public struct SyncEnvironment: Sendable {
     public init() {
         sleep = { try await Task.sleep(for: $0) }
         random = { Double.random(in: 0...1) }
+        now = { .now }
         makeID = { ItemID.random() }
     }
 }

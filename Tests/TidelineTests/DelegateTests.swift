@@ -322,7 +322,9 @@ struct DelegateTests {
         #expect(await syncErrorCode { try await client.context.push() } == .cancelled)
         let isSent = when == "before" || when == "after"
         #expect(try await client.queue() == (isSent ? ["insert b"] : ["update a", "insert b"]))
-        #expect(delegate.calls == ["update a", "completed 0"])
+        // A failure that was met before the push was cancelled is reported with it.
+        #expect(delegate.calls == ["update a", when == "failed" ? "completed 1" : "completed 0"])
+        #expect(try await client.context.operationErrors().count == (when == "failed" ? 1 : 0))
         client.context.delegate = nil
         client.transport.inspect(nil)
         try await client.context.push()

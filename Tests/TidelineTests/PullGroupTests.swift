@@ -211,7 +211,7 @@ struct PullGroupTests {
             // The page with the row is held when the third one is asked for.
             guard request.method == .get, client.transport.requests.count == 3 else { return nil }
             try? await client.items.update(["id": "r000", "text": "edited"])
-            try? await client.context.push()
+            _ = try? await client.context.push()
             return nil
         }
         try await client.items.pull(queryID: "q", settings: settings(100))

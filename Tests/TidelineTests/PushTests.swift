@@ -302,8 +302,8 @@ struct PushTests {
                 return nil
             }
         }
-        async let one: Void = first.context.push()
-        async let other: Void = second.context.push()
+        async let one = first.context.push()
+        async let other = second.context.push()
         _ = try await (one, other)
         try await second.context.push()
         let rows = (1...9).map { "r\($0)=\($0 == 1 ? "edited" : "new")" }.joined(separator: ", ")

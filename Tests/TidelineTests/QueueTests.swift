@@ -183,7 +183,7 @@ struct QueueTests {
             }
             return fault(flight.end)
         }
-        try? await client.context.push()
+        _ = try? await client.context.push()
         for _ in 1...3 where try await client.context.pendingOperationsCount > 0 { try await client.context.push() }
         #expect(try await client.queue().isEmpty)
         #expect(try await client.context.operationErrors().isEmpty)

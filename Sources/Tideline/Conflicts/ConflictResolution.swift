@@ -51,8 +51,8 @@ struct ConflictResolution: Sendable {
         let pulled = try operation.pulled.map(codec.row)
         var known = try error.serverItem ?? (error.isRowGone ? nil : operation.base.map(codec.row))
         // A pull may have brought a newer copy than the answer to the push.
-        if let pulled, known.map({ $0.updatedAt <= pulled.updatedAt }) ?? true { known = pulled }
-        if let known, known["deleted"]?.bool != true {
+        if let pulled, known.map({ $0.changedAt <= pulled.changedAt }) ?? true { known = pulled }
+        if let known, !known.isTombstone {
             try replace(operation.itemID, by: known, in: writer)
         } else {
             try writer.delete(id: operation.itemID, from: schema.name)
@@ -128,22 +128,23 @@ struct ConflictResolution: Sendable {
     /// after, for it will not bring that again.
     private func settle(_ id: String, at item: Row, pulled: String?, in writer: some StoreWriter) throws {
         guard let pulled = try pulled.map(codec.row), pulled.version != item.version,
-            item.updatedAt <= pulled.updatedAt
-        else { return try replace(id, by: item, in: writer) }
-        if pulled["deleted"]?.bool == true {
+            item.changedAt <= pulled.changedAt
+        else { return try writer.upsert(fitted(item, id: id), into: schema.name) }
+        if pulled.isTombstone {
             try writer.delete(id: id, from: schema.name)
         } else {
             try replace(id, by: pulled, in: writer)
         }
     }
 
+    /// Stores the whole row: what it leaves out is null, and keeps no local value.
     private func replace(_ id: String, by item: Row, in writer: some StoreWriter) throws {
-        try writer.upsert(fitted(item, id: id), into: schema.name)
+        try writer.upsert(fitted(codec.completed(item), id: id), into: schema.name)
     }
 
     private func fitted(_ item: Row, id: String) -> Row { item.fitted(to: schema, id: id) }
 }
 
 extension Row {
-    fileprivate var updatedAt: Timestamp { self["updatedAt"]?.timestamp ?? .min }
+    fileprivate var changedAt: Timestamp { updatedAt ?? .min }
 }

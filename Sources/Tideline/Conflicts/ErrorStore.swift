@@ -14,13 +14,16 @@ struct ErrorStore: Sendable {
         var message: String
         var item: String?
         var serverItem: String?
+        var isFinal: Bool?
+        /// In ticks of ``Timestamp``.
+        var time: Int64?
     }
 
-    func save(_ record: OperationErrorRecord, codec: RowCodec, in writer: some StoreWriter) throws {
+    func save(_ record: OperationErrorRecord, in writer: some StoreWriter) throws {
         let properties = Properties(
             itemID: record.itemID, revision: record.revision, code: record.failure.code.rawValue,
-            status: record.failure.status, message: record.failure.message, item: record.item.map(codec.json),
-            serverItem: record.failure.serverItem.map(codec.json))
+            status: record.failure.status, message: record.failure.message, item: record.item?.json,
+            serverItem: record.failure.serverItem?.json, isFinal: record.failure.isFinal, time: record.time.ticks)
         let row: Row = [
             "id": .string(String(record.operationID)), "operationId": .int(record.operationID),
             "tableKind": .int(record.kind.rawValue), "table": .string(record.table),
@@ -41,12 +44,23 @@ struct ErrorStore: Sendable {
             let json = row["properties"]?.json
         else { throw StoreError(.corrupt, "an error record is damaged", table: tables.errors, id: row.id) }
         let properties = try JSONDecoder().decode(Properties.self, from: Data(json.utf8))
-        let codec = RowCodec(schema: try reader.schema(of: table))
-        let failure = OperationFailure(
+        // An operation may outlive the definition of its table.
+        let codec = try reader.schemaIfDefined(of: table).map(RowCodec.init)
+        let row = { (json: String) in try codec?.row(json) ?? RowCodec.looseRow(json) }
+        var failure = OperationFailure(
             .init(rawValue: properties.code), properties.message, status: properties.status,
-            serverItem: try properties.serverItem.map(codec.row))
+            serverItem: try properties.serverItem.map(row))
+        failure.isFinal = properties.isFinal ?? false
+        var operation = TableOperation(
+            id: id, table: table, itemID: properties.itemID, itemKey: properties.itemID, kind: kind)
+        operation.revision = properties.revision
         return OperationErrorRecord(
-            operationID: id, table: table, itemID: properties.itemID, kind: kind, revision: properties.revision,
-            failure: failure, item: try properties.item.map(codec.row))
+            operation, failure: failure, item: try properties.item.map(row),
+            time: Timestamp(clampingTicks: properties.time ?? 0))
+    }
+
+    /// The record of an operation; nil when it has none.
+    func record(of operation: Int64, in reader: some StoreReader) throws -> OperationErrorRecord? {
+        try reader.row(in: tables.errors, id: String(operation)).map { try record(from: $0, in: reader) }
     }
 }

@@ -21,6 +21,10 @@ public final class TableOperationError: Error, Sendable {
     public let status: Int?
     /// What happened, for a person.
     public let message: String
+    /// When the operation failed.
+    public let time: Timestamp
+    /// The error below; nil when there is none, and for an error that was read from the store after a restart.
+    public let cause: (any Error)?
     /// The row as it is in the local table, or was before its delete.
     public let item: Row?
     /// The row as the server has it, if that is known.
@@ -38,10 +42,19 @@ public final class TableOperationError: Error, Sendable {
         code = record.failure.code
         status = record.failure.status
         message = record.failure.message
+        time = record.time
+        cause = record.failure.cause
         item = record.item
         serverItem = record.failure.serverItem
         revision = record.revision
         self.resolver = resolver
+    }
+
+    /// A stand-in for the error of an operation that has not failed, by which it is settled all the same.
+    convenience init(waiting operation: TableOperation, resolver: any OperationResolver) {
+        let failure = OperationFailure(.waiting, "the operation waits to be pushed")
+        self.init(
+            OperationErrorRecord(operation, failure: failure, item: operation.item, time: .min), resolver: resolver)
     }
 
     /// Whether a resolution has succeeded. A push whose errors were all handled ends without an error.
@@ -111,4 +124,16 @@ struct OperationErrorRecord: Sendable {
     var revision: Int64
     var failure: OperationFailure
     var item: Row?
+    var time: Timestamp
+
+    init(_ operation: TableOperation, failure: OperationFailure, item: Row?, time: Timestamp) {
+        operationID = operation.id
+        table = operation.table
+        itemID = operation.itemID
+        kind = operation.kind
+        revision = operation.revision
+        self.failure = failure
+        self.item = item
+        self.time = time
+    }
 }

@@ -12,14 +12,24 @@ public struct OperationFailure: Error, Sendable {
     public var message: String
     /// The row as the server has it, if that is known.
     public var serverItem: Row?
+    /// The error below, if there is one. It is not kept with the error record, whose message describes it.
+    public var cause: (any Error)?
+    /// Whether sending the operation again can only do harm.
+    var isFinal = false
 
     /// A failure.
-    public init(_ code: Code, _ message: String, status: Int? = nil, serverItem: Row? = nil) {
+    public init(
+        _ code: Code, _ message: String, status: Int? = nil, serverItem: Row? = nil, cause: (any Error)? = nil
+    ) {
         self.code = code
         self.message = message
         self.status = status
         self.serverItem = serverItem
+        self.cause = cause
     }
+
+    /// Whether a push leaves the operation alone until it changes, is settled, or is retried on purpose.
+    var holdsOperation: Bool { code == .conflict || isFinal }
 
     /// The kinds of failure; open, so that a later version can add one.
     public struct Code: RawRepresentable, Sendable, Hashable {
@@ -36,6 +46,8 @@ public struct OperationFailure: Error, Sendable {
         public static let invalidAnswer = Code(rawValue: "invalidAnswer")
         /// The local row is gone or cannot be sent.
         public static let invalidItem = Code(rawValue: "invalidItem")
+        /// The operation has not failed: it is settled while it waits.
+        static let waiting = Code(rawValue: "waiting")
         /// The delegate threw an error of its own.
         public static let delegate = Code(rawValue: "delegate")
     }

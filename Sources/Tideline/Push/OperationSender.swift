@@ -1,297 +1,218 @@
 internal import TidelineStore
 internal import TidelineWire
 
-/// Sends one operation and reads its answer, recognising its own earlier writes: no duplicate, no false conflict.
+/// Sends one operation and reads its answer, recognizing its own lost requests: no duplicate, no false conflict, and no
+/// change of others overwritten.
 struct OperationSender: Sendable {
     let connection: ServerConnection
     let dialect: any Dialect
     let codec: RowCodec
+    /// The operation, of the kind that is to be sent.
     let operation: TableOperation
     let parameters: [(String, String)]
-    /// Stores that a request with this body is about to leave. Throws ``OperationGone`` when there is nothing to send
-    /// any more.
-    let noteAttempt: @Sendable (Row) async throws -> Attempt
-    /// Forgets a body that was sent: it is known that it was not carried out.
-    let forgetAttempt: @Sendable (String) async throws -> Void
+    /// What is stored while requests are on their way.
+    let journal: any AttemptJournal
 
-    /// A request about to leave.
-    struct Attempt: Sendable {
-        /// All bodies whose fate is not known, as JSON.
-        var sent: [String]
-        /// The body of this request, if it was never sent before.
-        var added: String?
+    /// The server's answer to an operation.
+    struct Result: Sendable {
+        /// The server's row; nil for a delete, and for an update without any content.
+        var row: Row?
+        /// The row as the operation alone left it, where ``row`` was met later and may hold changes of others.
+        var ancestor: Row?
+        /// The tombstone in the answer to a delete.
+        var tombstone: Row?
+        /// Whether there was nothing to send.
+        var isUnsent = false
+        /// The columns whose value the server stored differently from what was sent.
+        var warnings: [PushWarning] = []
     }
 
-    private var table: String { operation.table }
-    private var id: String { operation.itemID }
+    /// How often an own request is recognized and built upon before the operation counts as in conflict.
+    static let maximumRounds = 4
 
-    /// How often an own earlier write is recognised and built upon before the operation counts as in conflict.
-    private static let maximumRounds = 4
+    var table: String { operation.table }
+    var id: String { operation.itemID }
 
-    /// Sends `item` and returns the server's row; nil for a delete, and for an update without any content.
-    func send(_ item: Row) async throws -> Row? {
-        if operation.kind == .delete { return try await delete(version: item.version, round: 1) }
-        var checked = item
-        checked.id = id
-        // What a delegate made of the item must be readable when it is compared with the server's row.
-        _ = try RowInput.checked(checked, for: codec.schema)
-        guard operation.kind == .update else { return try await insert(item, mayRestore: operation.restores) }
-        return try await update(item, base: operation.base.map(codec.row), isWhole: operation.restores, round: 1)
+    /// Sends `item`.
+    func send(_ item: Row) async throws -> Result {
+        if operation.kind == .delete { return try await delete(version: item.version) }
+        let item = try checked(item)
+        if operation.kind == .insert { return try await insert(item, mayUndelete: operation.restores) }
+        return try await operation.restores ? restore(item) : update(item)
+    }
+
+    /// The item under the operation's identifier. What a delegate made of it must be readable when it is compared with the
+    /// server's row.
+    private func checked(_ item: Row) throws -> Row {
+        guard item.key == nil || codec.schema.itemKey(item.id).isSameBytes(as: operation.itemKey) else {
+            throw OperationFailure(
+                .invalidItem, "the item has the id \(item.id.debugDescription); it must keep \(id.debugDescription)")
+        }
+        var item = item
+        item.id = id
+        _ = try RowInput.checked(item, for: codec.schema)
+        return item
     }
 
     // MARK: Insert
 
-    private func insert(_ item: Row, mayRestore: Bool) async throws -> Row? {
-        let body = codec.insertBody(of: item, id: id)
-        let attempt = try await noteAttempt(body)
-        let sent = attempt.sent
+    /// - Parameter mayUndelete: Whether a deleted row of the identifier is brought back: the app knows of it.
+    func insert(_ item: Row, mayUndelete: Bool = false) async throws -> Result {
+        let body = codec.insertBody(of: item)
+        let base = try operation.base.map(codec.row) ?? Row()
+        // A row that replaces a deleted one has none of its values; bodies are kept relative to that.
+        let cleared = codec.appColumns.filter { body[$0] == nil && !(base[$0] ?? .null).isNull }
+        let attempt = try await journal.note(cleared.reduce(into: body) { $0[$1] = .null })
         let answer = try await connection.send(
             dialect.insert(body, into: table, parameters: parameters, features: .offline))
         switch try meaning(of: answer) {
         case .done:
-            return try await row(in: answer)
+            return try await result(answer, sent: body, ancestor: body)
         case .conflict:
+            let lost = try await unknown(attempt, after: answer, base: base)
             // The body may be the client's own row sent back: only a look-up tells.
-            let server = try await lookUp(after: answer)
-            if server?["deleted"]?.bool == true, mayRestore { return try await restore(item, body: body) }
-            guard let server, server["deleted"]?.bool != true,
-                // An insert without any content has no body to compare.
-                try isOwn(server, sent) || (body.isEmpty && codec.differingColumns(server, item).isEmpty)
-            else { throw conflict(answer, server: server) }
-            return try await build(on: server, item: item, body: body, sent: sent, round: 2)
+            guard let server = try await lookUp(after: answer) else { throw takenID(answer) }
+            if mayUndelete, server.isTombstone { return try await undelete(item, server) }
+            return try await build(on: server, item: item, lost: lost, answer: answer, round: 1)
         default:
             throw try await rejection(answer, to: attempt)
         }
+    }
+
+    /// An identifier that exists on the server in a row that cannot be seen, such as another user's.
+    private func takenID(_ answer: TransportResponse) -> OperationFailure {
+        OperationFailure(
+            .conflict, "the server has a row with this id and does not show it; insert the row under another id",
+            status: answer.response.status.code)
     }
 
     // MARK: Update
 
-    private func update(_ item: Row, base: Row?, isWhole: Bool, round: Int) async throws -> Row? {
-        let body = try codec.updateBody(of: item, base: base, isWhole: isWhole, earlier: operation.sent, id: id)
-        if body.isEmpty { return operation.restores ? try await restore(item, body: body) : base }
-        let attempt = try await noteAttempt(body)
-        let sent = attempt.sent
+    private func update(_ item: Row) async throws -> Result {
+        let base = try operation.base.map(codec.row)
+        let changes = codec.changes(of: item, since: base)
+        // What a lost request may have written is overwritten, too.
+        let body = try journal.unknownBodies.reduce(changes) { body, json in
+            let lost = try codec.row(json).columnNames.filter { body[$0] == nil }
+            return lost.reduce(into: body) { $0[$1] = item[$1] ?? .null }
+        }
+        if body.isEmpty { return Result(row: base, isUnsent: true) }
+        return try await patch(body, of: item, version: item.version, known: Row(), base: base, round: 1)
+    }
+
+    /// Sends the changes of an item; where the answer is a conflict with a lost request of the operation's own, goes on
+    /// from there.
+    ///
+    /// - Parameters:
+    ///   - known: What lost requests are known to have written by now.
+    ///   - base: The row that the operation was made on.
+    ///   - built: The row that the changes are based on, where the server's may hold changes of others beside it.
+    func patch(
+        _ changes: Row, of item: Row, version: String?, known: Row, base: Row?, built: Row? = nil, round: Int
+    ) async throws -> Result {
+        var body = changes
+        body.id = id
+        let attempt = try await journal.note(known.merging(changes))
         let answer = try await connection.send(
-            dialect.update(
-                body, in: table, version: item.version, parameters: parameters, features: .offline))
+            dialect.update(body, in: table, version: version, parameters: parameters, features: .offline))
         switch try meaning(of: answer) {
         case .done:
-            return try await row(in: answer)
-        case .gone where operation.restores:
-            return try await restore(item, body: body)
+            let ancestor = (built ?? base ?? Row()).merging(changes)
+            var result = try await result(answer, sent: body, ancestor: ancestor)
+            if built != nil { result.ancestor = ancestor }
+            return result
         case .gone:
+            _ = try await unknown(attempt, after: answer, base: base)
             throw conflict(answer, server: nil)
         case .conflict:
-            let server = try await conflictingRow(in: answer)
-            guard let server, round < Self.maximumRounds, try isOwn(server, sent) || isUndeleted(server) else {
-                throw conflict(answer, server: server)
-            }
-            return try await build(on: server, item: item, body: body, sent: sent, round: round + 1)
+            let lost = try await unknown(attempt, after: answer, base: base)
+            guard let server = try await conflictingRow(in: answer) else { throw conflict(answer, server: nil) }
+            return try await build(on: server, item: item, lost: lost, answer: answer, round: round)
         default:
             throw try await rejection(answer, to: attempt)
         }
     }
 
-    /// The server's row is an earlier write of this operation: what it lacks of the item goes into an update of it.
+    /// Goes on from the server's row where that is the operation's own work: sends what is left of the item.
     ///
-    /// Only columns that were ever sent are compared and changed: others are the server's, or those of clients that
-    /// have built upon the same write.
-    private func build(on server: Row, item: Row, body: Row, sent: [String], round: Int) async throws -> Row? {
-        var wanted = body
-        for json in sent {
-            for name in try codec.row(json).columnNames where wanted[name] == nil { wanted[name] = item[name] ?? .null }
+    /// Where others have changed a column that is left to send, or the row shows nothing of the operation's, it is a
+    /// conflict.
+    private func build(
+        on server: Row, item: Row, lost: LostRequests, answer: TransportResponse, round: Int
+    ) async throws -> Result {
+        // What replaces a deleted row replaces that alone.
+        let found = operation.restores ? lost.exactMatch(server) : lost.match(server)
+        guard !server.isTombstone, round < Self.maximumRounds, let match = found else {
+            throw conflict(answer, server: server)
         }
-        if codec.shows(server, wanted) { return server }
-        return try await update(server.merging(wanted), base: server, isWhole: false, round: round)
-    }
-
-    /// Brings a deleted row back and gives it its content; where the server has none at all, inserts it.
-    private func restore(_ item: Row, body: Row) async throws -> Row? {
-        let answer = try await connection.send(dialect.undelete(id, in: table, version: nil, features: .offline))
-        switch try meaning(of: answer) {
-        case .done:
-            let restored = try await row(in: answer)
-            if body.isEmpty { return restored }
-            let update = try await connection.send(
-                dialect.update(
-                    body, in: table, version: restored?.version, parameters: parameters, features: .offline))
-            switch try meaning(of: update) {
-            case .done: return try await row(in: update)
-            case .gone, .conflict: throw try await conflict(update, server: conflictingRow(in: update))
-            default: throw rejection(update)
-            }
-        case .gone:
-            return try await insert(item, mayRestore: false)
-        case .conflict:
-            throw try await conflict(answer, server: conflictingRow(in: answer))
-        default:
-            throw rejection(answer)
-        }
+        let left = codec.changes(of: item, since: match.ancestor)
+        guard !codec.overlaps(left, server, ancestor: match.ancestor) else { throw conflict(answer, server: server) }
+        if left.isEmpty { return Result(row: server, ancestor: match.ancestor) }
+        return try await patch(
+            left, of: item, version: server.version, known: match.body, base: lost.base, built: match.ancestor,
+            round: round + 1)
     }
 
     // MARK: Delete
 
-    private func delete(version: String?, round: Int) async throws -> Row? {
-        let sent = try await noteAttempt(Row()).sent
-        let answer = try await connection.send(
-            dialect.delete(id, from: table, version: version, parameters: parameters, features: .offline))
-        switch try meaning(of: answer) {
-        case .done:
-            return try? codec.row(body: answer.body)
-        case .gone:
-            return nil
-        case .conflict:
-            let server = try await conflictingRow(in: answer)
-            if let server, server["deleted"]?.bool == true { return server }
-            // An update of ours that was carried out though its answer was lost: delete what it made.
-            guard let server, try isOwnAlone(server, sent), round < Self.maximumRounds, let version = server.version
-            else { throw conflict(answer, server: server) }
-            return try await delete(version: version, round: round + 1)
-        default:
-            throw rejection(answer)
+    private func delete(version: String?) async throws -> Result {
+        var version = version
+        let lost = LostRequests(
+            codec: codec, base: try operation.base.map(codec.row), bodies: try journal.unknownBodies.map(codec.row))
+        if version == nil, lost.base == nil, !lost.bodies.isEmpty {
+            // It took the place of an insert that may have been carried out: only what that insert made is deleted.
+            guard let server = try await lookUp(), !server.isTombstone else { return Result() }
+            guard lost.exactMatch(server) != nil else { throw conflict(nil, server: server) }
+            version = server.version
         }
-    }
-
-    // MARK: Answers
-
-    /// The meaning of the status, the ones that end the push thrown.
-    private func meaning(of answer: TransportResponse) throws -> PushAnswer {
-        let status = answer.response.status.code
-        switch PushAnswer(status: status, to: operation.kind) {
-        case .authentication:
-            throw SyncError(
-                .authentication, "the server asks to sign in: \(dialect.errorMessage(answer.body))", status: status)
-        case .unavailable:
-            throw SyncError(
-                .network, "the server is not available: \(dialect.errorMessage(answer.body))", status: status)
-        case .serverFailure:
-            throw OperationFailure(.serverFailed, dialect.errorMessage(answer.body), status: status)
-        case let meaning:
-            return meaning
+        for _ in 1...Self.maximumRounds {
+            _ = try await journal.note(nil)
+            let answer = try await connection.send(
+                dialect.delete(id, from: table, version: version, parameters: parameters, features: .offline))
+            switch try meaning(of: answer) {
+            case .done:
+                let row = try? codec.row(body: answer.body)
+                return Result(tombstone: row?.isTombstone == true ? row : nil)
+            case .gone:
+                return Result()
+            case .conflict:
+                let server = try await conflictingRow(in: answer)
+                if let server, server.isTombstone { return Result(tombstone: server) }
+                // A lost update of the operation's own, and nothing of others: what it made is deleted.
+                guard let server, lost.exactMatch(server) != nil, let newer = server.version, newer != version else {
+                    throw conflict(answer, server: server)
+                }
+                version = newer
+            default:
+                throw rejection(answer)
+            }
         }
-    }
-
-    private func rejection(_ answer: TransportResponse) -> OperationFailure {
-        let status = answer.response.status.code
-        return OperationFailure(.rejected, dialect.errorMessage(answer.body), status: status)
-    }
-
-    /// The rejection of a request with a body. A refusal (4xx) to its only try tells that it was not carried out, and
-    /// nothing that the server has later can come from it.
-    private func rejection(_ answer: TransportResponse, to attempt: Attempt) async throws -> OperationFailure {
-        if let body = attempt.added, answer.attempts == 1, (400..<500).contains(answer.response.status.code) {
-            try await forgetAttempt(body)
-        }
-        return rejection(answer)
-    }
-
-    private func conflict(_ answer: TransportResponse, server: Row?) -> OperationFailure {
-        let message =
-            if let server {
-                server["deleted"]?.bool == true
-                    ? "the row was deleted on the server" : "the row was changed on the server"
-            } else { "the row is not on the server" }
-        let status = answer.response.status.code
-        // Without a row in the answer, or by a look-up after it, the row is gone: that is what 404 says.
-        return OperationFailure(
-            .conflict, message, status: server == nil && status != 410 ? 404 : status, serverItem: server)
-    }
-
-    /// The row that an answer to an insert or update carries; asked for where it carries none that can be read.
-    private func row(in answer: TransportResponse) async throws -> Row? {
-        if var row = try? codec.row(body: answer.body) {
-            if let version = dialect.version(of: answer.response) { row["version"] = .string(version) }
-            return row
-        }
-        guard let row = try await lookUp() else {
-            throw OperationFailure(
-                .invalidAnswer, "the server accepted the row, but its answer cannot be read",
-                status: answer.response.status.code)
-        }
-        return row
-    }
-
-    /// The server's row in a conflict's answer; asked for where the body has none.
-    private func conflictingRow(in answer: TransportResponse) async throws -> Row? {
-        if let row = try? codec.row(body: answer.body), row.version != nil { return row }
-        return try await lookUp(after: answer)
-    }
-
-    /// The server's row, asked for after a conflict. Where it cannot be had this is a conflict all the same, with a
-    /// row that nobody has seen.
-    private func lookUp(after conflict: TransportResponse) async throws -> Row? {
-        do {
-            return try await lookUp()
-        } catch let failure as OperationFailure where failure.code != .serverFailed {
-            throw OperationFailure(
-                .conflict, "the row was changed on the server, where it cannot be read: \(failure.message)",
-                status: conflict.response.status.code)
-        }
-    }
-
-    private func lookUp() async throws -> Row? {
-        let answer = try await connection.send(dialect.lookup(id, in: table, includeDeleted: true, features: .offline))
-        let meaning = try meaning(of: answer)
-        // Only these say that there is no row; taken for one that is gone, a row would be removed here.
-        if [404, 410].contains(answer.response.status.code) { return nil }
-        guard meaning == .done else { throw rejection(answer) }
-        guard let row = try? codec.row(body: answer.body) else {
-            throw OperationFailure(
-                .invalidAnswer, "the row was asked for, but the answer cannot be read",
-                status: answer.response.status.code)
-        }
-        return row
-    }
-
-    private func isOwn(_ server: Row, _ sent: [String]) throws -> Bool {
-        try sent.contains { json in
-            let body = try codec.row(json)
-            return !body.isEmpty && codec.shows(server, body)
-        }
-    }
-
-    /// Whether the server's row is an earlier write of this operation and has no change by others upon it.
-    private func isOwnAlone(_ server: Row, _ sent: [String]) throws -> Bool {
-        let base = try operation.base.map(codec.row) ?? Row()
-        return try isOwn(server, sent)
-            && sent.contains { codec.shows(server, base.merging(try codec.row($0))) }
-    }
-
-    /// Whether the server's row is the one that was deleted here, brought back by an earlier try of this operation whose
-    /// answer was lost: it has the content that the delete was made on.
-    private func isUndeleted(_ server: Row) throws -> Bool {
-        guard operation.restores, server["deleted"]?.bool != true, let base = operation.base else { return false }
-        return codec.shows(server, try codec.row(base))
+        throw OperationFailure(.conflict, "the row changes on the server faster than it can be deleted; push again")
     }
 }
 
-extension RowCodec {
-    /// What an insert sends: the app's columns that are not null. Servers answer columns they do not know with an
-    /// error, also when there is nothing in them.
-    func insertBody(of item: Row, id: String) -> Row {
-        var body = Row(id: .string(id))
-        for name in appColumns {
-            if let value = item[name], !value.isNull { body[name] = value }
-        }
-        return body
-    }
-
-    /// What an update sends: the app's columns that differ from the base, and those of earlier bodies whose fate is
-    /// not known; the whole row where there is no base.
+/// Stores what a sender must remember before a request leaves, and what an answer settles.
+protocol AttemptJournal: Sendable {
+    /// The bodies whose answers were lost, as JSON, the oldest first.
+    var unknownBodies: [String] { get }
+    /// Stores that a request is about to leave. Throws ``OperationRemoved`` when the operation is gone.
     ///
-    /// - Parameter isWhole: Whether to send all columns but those that are null in the base too, as for a row that was
-    ///   deleted and is to come back.
-    func updateBody(of item: Row, base: Row?, isWhole: Bool, earlier: [String], id: String) throws -> Row {
-        var names = appColumns.filter { name in
-            guard let base else { return item[name] != nil }
-            let (now, before) = (item[name] ?? .null, base[name] ?? .null)
-            return isWhole ? !(now.isNull && before.isNull) : now != before
-        }
-        for json in earlier {
-            names += try row(json).columnNames.filter { appColumns.contains($0) && !names.contains($0) }
-        }
-        var body = Row(id: .string(id))
-        for name in names { body[name] = item[name] ?? .null }
-        return body
-    }
+    /// - Parameter body: What the request and those known before it write relative to the operation's base; nil for a
+    ///   request without a body.
+    func note(_ body: Row?) async throws -> Attempt
+    /// Stores that a body is known not to have been carried out.
+    func forget(_ body: String) async throws
+    /// Stores that the row was found deleted, as this tombstone, and is about to be brought back.
+    func note(tombstone: Row) async throws
 }
+
+/// A request about to leave.
+struct Attempt: Sendable {
+    /// All bodies whose fate is not known, this one included, as JSON, the oldest first.
+    var bodies: [String]
+    /// This request's body, if no earlier request had it.
+    var added: String?
+}
+
+/// The operation was dropped, by another process over the same store, before its request left.
+struct OperationRemoved: Error {}

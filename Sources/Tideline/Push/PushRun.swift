@@ -7,111 +7,188 @@ struct PushRun<Store: LocalStore>: Sendable {
     let delegate: (any SyncContextDelegate)?
     let settings: PushSettings
 
-    /// What came of a push.
-    struct Outcome: Sendable {
-        var errors: [TableOperationError] = []
-        var abort: SyncError?
+    private typealias Claimed = ClaimedOperation<Store>
+
+    /// An operation's end, as the delegate or the server brought it about.
+    private struct Answer: Sendable {
+        /// Nil when the delegate ended the push before anything happened.
+        var outcome: Result<OperationSender.Result, OperationFailure>?
+        /// The kind that was sent; a delegate may change it.
+        var kind: OperationKind
+        /// Whether the delegate asked to end the push.
+        var cancelsPush = false
     }
 
-    /// An operation in hand, with the local row as it was when it was taken.
-    private struct InHand: Sendable {
-        var operation: TableOperation
-        var schema: TableSchema
-        var snapshot: Row?
-        var item: Row?
-    }
-
-    func run() async -> Outcome {
-        var outcome = Outcome()
-        var machine = PushMachine()
+    func run() async -> PushResult {
+        var result = PushResult()
         do {
-            let operations = context.operations
-            var action = machine.handle(.started(last: try await context.reading { try operations.lastID(in: $0) }))
-            while true {
-                if Task.isCancelled { throw SyncError(.cancelled, "the push was cancelled") }
-                switch action {
-                case .find(let after, let last):
-                    let found = try await context.reading { try operations.first(after: after, upTo: last, in: $0) }
-                    action = machine.handle(
-                        .found(found.map { .init(id: $0.id, table: $0.table, itemKey: $0.itemKey) }))
-                case .send(let id):
-                    action = machine.handle(try await perform(id, &outcome))
-                case .finish:
-                    return outcome
-                case .giveUp:
-                    throw SyncError(
-                        .serverFailing,
-                        "\(PushMachine.maximumServerFailures) operations in a row failed for the server's own reasons")
-                }
-            }
+            try await send(&result)
         } catch {
-            outcome.abort = context.syncError(error)
-            return outcome
+            result.error = context.syncError(error)
         }
+        return result
+    }
+
+    private func send(_ result: inout PushResult) async throws {
+        let operations = context.operations
+        var machine = PushMachine()
+        var action = machine.handle(try await start(&result))
+        while true {
+            if Task.isCancelled { throw SyncError(.cancelled, "the push was cancelled") }
+            switch action {
+            case .find(let after, let last):
+                let found = try await context.reading { try operations.first(after: after, upTo: last, in: $0) }
+                action = machine.handle(.found(found.map { .init(id: $0.id, table: $0.table, itemKey: $0.itemKey) }))
+            case .send(let id):
+                action = machine.handle(try await perform(id, &result))
+                settings.onProgress?(result.progress)
+            case .finish:
+                return
+            case .giveUp:
+                throw SyncError(
+                    .serverFailing,
+                    "\(PushMachine.maximumServerFailures) operations in a row failed for the server's own reasons")
+            }
+        }
+    }
+
+    /// Reads the state of the queue; the errors of operations that are held are reported again.
+    private func start(_ result: inout PushResult) async throws -> PushMachine.Event {
+        let (operations, errorStore) = (context.operations, context.errorStore)
+        let (last, count, records) = try await context.reading { reader in
+            (try operations.lastID(in: reader), try operations.count(in: reader), try errorStore.all(in: reader))
+        }
+        var earlier = PushMachine.EarlierFailures()
+        for record in records {
+            if record.failure.holdsOperation, !settings.retriesConflicts {
+                earlier.held.insert(record.operationID)
+                result.operationErrors.append(TableOperationError(record, resolver: context))
+            } else if record.failure.code == .serverFailed {
+                earlier.deferred.insert(record.operationID)
+            }
+        }
+        result.progress.total = count - earlier.held.count
+        return .started(last: last, earlier: earlier)
     }
 
     // MARK: One operation
 
-    private func perform(_ id: Int64, _ outcome: inout Outcome) async throws -> PushMachine.Event {
-        guard let inHand = try await take(id) else { return .succeeded }
+    private func perform(_ id: Int64, _ result: inout PushResult) async throws -> PushMachine.Event {
+        let claimed: Claimed
         do {
-            let server = try await answer(to: inHand)
-            try await finish(inHand) { outcomes, writer in
-                try outcomes.succeed(
-                    inHand.operation, snapshot: inHand.snapshot, server: server.row, in: writer)
-                return nil
-            }
-            if server.cancelsPush { throw Self.cancelledByDelegate }
-            return .succeeded
-        } catch is OperationGone {
-            try await finish(inHand) { _, _ in nil }
-            return .succeeded
+            guard let operation = try await claim(id) else { return .succeeded }
+            claimed = operation
         } catch let failure as OperationFailure {
-            let record = try await finish(inHand) { try $0.fail(inHand.operation, failure, in: $1) }
-            if let record { outcome.errors.append(TableOperationError(record, resolver: context)) }
-            return .failed(isServerFailure: failure.code == .serverFailed)
+            return try await record(failure, of: id, &result)
+        }
+        do {
+            let answer = try await answer(to: claimed)
+            let event = try await finish(claimed, answer, &result)
+            if answer.cancelsPush { throw Self.cancelledByDelegate }
+            return event
+        } catch is OperationRemoved {
+            try await release(claimed) { _, _ in nil }
+            return .succeeded
         } catch {
             // A second failure, of the store, must not hide the first; the operation is in the queue in any case.
-            _ = try? await finish(inHand) { try $0.fail(inHand.operation, nil, in: $1) }
+            _ = try? await release(claimed) { try $0.abandon(claimed.operation, in: $1) }
             throw error
         }
     }
 
+    /// Stores how an operation ended.
+    private func finish(
+        _ claimed: Claimed, _ answer: Answer, _ result: inout PushResult
+    ) async throws -> PushMachine.Event {
+        var sent = claimed.operation
+        sent.kind = answer.kind
+        let operation = sent
+        let record = try await release(claimed) { outcomes, writer in
+            switch answer.outcome {
+            case .success(let answer):
+                try outcomes.succeed(operation, snapshot: claimed.snapshot, answer: answer, in: writer)
+            case .failure(let failure):
+                try outcomes.fail(claimed.operation, failure, in: writer)
+            case nil:
+                try outcomes.abandon(claimed.operation, in: writer)
+            }
+        }
+        if let record { result.operationErrors.append(TableOperationError(record, resolver: context)) }
+        switch answer.outcome {
+        case .success(let answer) where record == nil:
+            result.progress.sent += 1
+            result.warnings += answer.warnings
+            for warning in answer.warnings { context.options.logger.warning("\(warning)") }
+            return .succeeded
+        case .success:
+            result.progress.failed += 1
+            return .failed(isServerFailure: false)
+        case .failure(let failure):
+            result.progress.failed += 1
+            return .failed(isServerFailure: failure.code == .serverFailed)
+        case nil:
+            return .aborted
+        }
+    }
+
+    /// Stores the failure of an operation that could not be claimed.
+    private func record(
+        _ failure: OperationFailure, of id: Int64, _ result: inout PushResult
+    ) async throws -> PushMachine.Event {
+        let context = context
+        let record: OperationErrorRecord? = try await context.writing { writer in
+            guard let operation = try context.operations.operation(id, in: writer) else { return nil }
+            let record = OperationErrorRecord(
+                operation, failure: failure, item: nil, time: context.options.environment.now())
+            try context.errorStore.save(record, in: writer)
+            return record
+        }
+        if let record { result.operationErrors.append(TableOperationError(record, resolver: context)) }
+        result.progress.failed += 1
+        return .failed(isServerFailure: false)
+    }
+
     /// Marks an operation as in flight and reads its row, in one transaction; nil when it is gone.
-    private func take(_ id: Int64) async throws -> InHand? {
+    private func claim(_ id: Int64) async throws -> Claimed? {
         let context = context
         return try await unmarkingOnFailure(id) {
             try await context.writing { writer in
                 guard var operation = try context.operations.operation(id, in: writer) else { return nil }
-                let schema = try writer.schema(of: operation.table)
-                let codec = RowCodec(schema: schema)
-                let outcomes = PushOutcomes(operations: context.operations, errors: context.errorStore, codec: codec)
-                guard try outcomes.joinLeftBehind(&operation, in: writer) else { return nil }
+                let schema = try Self.schema(of: operation, in: writer)
+                let outcomes = PushOutcomes(context, codec: RowCodec(schema: schema))
+                guard try outcomes.coalesceOrphan(&operation, in: writer) else { return nil }
                 let snapshot = try writer.row(in: operation.table, id: operation.itemID)
-                var item = try operation.kind == .delete ? operation.deletedItem.map(codec.row) ?? Row() : snapshot
-                item?.id = operation.itemID
-                item?["version"] = operation.baseVersion.map { .string($0) }
                 context.markInFlight(id)
-                return InHand(operation: operation, schema: schema, snapshot: snapshot, item: item)
+                return Claimed(operation, schema: schema, snapshot: snapshot, context: context)
             }
+        }
+    }
+
+    private static func schema(of operation: TableOperation, in reader: some StoreReader) throws -> TableSchema {
+        do {
+            return try reader.schema(of: operation.table)
+        } catch let error as StoreError where error.code == .noSuchTable {
+            throw OperationFailure(
+                .invalidItem,
+                "the table \(operation.table.debugDescription) is not defined; define it, or cancel the operation",
+                cause: error)
         }
     }
 
     /// Writes the end of an operation; with the transaction it is no longer in flight.
     @discardableResult
-    private func finish(
-        _ inHand: InHand,
+    private func release(
+        _ claimed: Claimed,
         _ body: @escaping @Sendable (PushOutcomes, Store.Writer) throws -> OperationErrorRecord?
     ) async throws -> OperationErrorRecord? {
         let context = context
-        let outcomes = PushOutcomes(
-            operations: context.operations, errors: context.errorStore, codec: RowCodec(schema: inHand.schema))
-        return try await unmarkingOnFailure(inHand.operation.id) {
+        let outcomes = PushOutcomes(context, codec: claimed.codec)
+        return try await unmarkingOnFailure(claimed.operation.id) {
             try await context.writing { writer in
-                defer { context.unmarkInFlight(inHand.operation.id) }
+                defer { context.unmarkInFlight(claimed.operation.id) }
                 context.settled.note(
-                    table: inHand.operation.table, itemKey: inHand.operation.itemKey,
-                    version: inHand.operation.baseVersion)
+                    table: claimed.operation.table, itemKey: claimed.operation.itemKey,
+                    version: claimed.operation.baseVersion)
                 return try body(outcomes, writer)
             }
         }
@@ -126,29 +203,81 @@ struct PushRun<Store: LocalStore>: Sendable {
             throw error
         }
     }
+}
 
-    private func answer(to inHand: InHand) async throws -> (row: Row?, cancelsPush: Bool) {
-        guard let item = inHand.item else {
-            throw OperationFailure(.invalidItem, "the row is no longer in the local table")
+// MARK: - Answers
+
+extension PushRun {
+    private func answer(to claimed: Claimed) async throws -> Answer {
+        guard let item = try claimed.item() else {
+            let failure = OperationFailure(
+                .invalidItem, "the row is no longer in the local table; insert it again, or cancel the operation")
+            return Answer(outcome: .failure(failure), kind: claimed.operation.kind)
         }
-        let sender = makeSender(inHand)
-        guard let delegate else { return (try await sending { try await sender.send(item) }, false) }
-        let operation = PushOperation(inHand.operation, item: item) { item in
-            try await sending { try await sender.send(item) }
+        guard let delegate else {
+            do {
+                let result = try await send(item, as: claimed.operation.kind, claimed)
+                try claimed.codec.requireFit(result.row, .invalidAnswer)
+                return Answer(outcome: .success(result), kind: claimed.operation.kind)
+            } catch let failure as OperationFailure {
+                return Answer(outcome: .failure(failure), kind: claimed.operation.kind)
+            }
+        }
+        return try await answer(to: claimed, item, of: delegate)
+    }
+
+    private func answer(
+        to claimed: Claimed, _ item: Row, of delegate: some SyncContextDelegate
+    ) async throws -> Answer {
+        let operation = PushOperation(claimed.operation, item: item) { kind, item in
+            try await send(item, as: kind, claimed)
         }
         do {
             let row = try await DelegateScope.run(in: context) { try await delegate.perform(operation) }
-            try check(row, of: operation)
-            return (row, operation.isCancelled)
+            let result = try result(row, of: operation, claimed)
+            return Answer(
+                outcome: result.map { .success($0) }, kind: operation.kind, cancelsPush: operation.isCancelled)
         } catch {
-            if operation.isCancelled || error is CancellationError { throw Self.cancelledByDelegate }
-            if error is OperationFailure || error is OperationGone || Self.endsPush(error) { throw error }
-            throw OperationFailure(.delegate, "the delegate failed: \(error)")
+            if error is OperationRemoved || Self.endsPush(error) { throw error }
+            // A failure that was met before the delegate cancelled the push is reported with it.
+            let met =
+                error as? OperationFailure ?? (operation.isCancelled ? operation.failure as? OperationFailure : nil)
+            if operation.isCancelled, met == nil { return Answer(kind: operation.kind, cancelsPush: true) }
+            let failure = met ?? OperationFailure(.delegate, "the delegate failed: \(error)", cause: error)
+            return Answer(outcome: .failure(failure), kind: operation.kind, cancelsPush: operation.isCancelled)
         }
+    }
+
+    /// What the delegate returned, nil when it ended the push instead. No row is a result only of a delete, and of an
+    /// execution that succeeded without one.
+    private func result(
+        _ row: Row?, of operation: PushOperation, _ claimed: Claimed
+    ) throws -> OperationSender.Result? {
+        if let row {
+            var result = operation.result ?? OperationSender.Result()
+            // A row that the delegate made up may name a few columns only.
+            result.row = row == result.row ? row : claimed.snapshot?.merging(row) ?? row
+            try claimed.codec.requireFit(result.row, .delegate)
+            guard row.key == nil || claimed.schema.itemKey(row.id).isSameBytes(as: claimed.operation.itemKey) else {
+                throw OperationFailure(
+                    .delegate,
+                    "the delegate returned a row with the id \(row.id.debugDescription), not "
+                        + claimed.operation.itemID.debugDescription)
+            }
+            return result
+        }
+        if let failure = operation.failure { throw failure }
+        if let result = operation.result { return result }
+        if operation.isCancelled { return nil }
+        if operation.kind != .delete {
+            throw OperationFailure(.delegate, "the delegate neither executed the operation nor returned a row")
+        }
+        return OperationSender.Result()
     }
 
     /// Whether an error ends the push; others of the core come from calls that the delegate made on its own.
     private static func endsPush(_ error: any Error) -> Bool {
+        if error is CancellationError { return Task.isCancelled }
         guard let error = error as? SyncError else { return false }
         return [.network, .authentication, .store, .cancelled].contains(error.code)
     }
@@ -157,63 +286,43 @@ struct PushRun<Store: LocalStore>: Sendable {
         SyncError(.cancelled, "the push was cancelled by the delegate")
     }
 
-    /// No row is a result only of a delete, and of an execution that succeeded without one.
-    private func check(_ row: Row?, of operation: PushOperation) throws {
-        guard row == nil else { return }
-        if let failure = operation.failure { throw failure }
-        guard !operation.hasExecuted else { return }
-        if operation.isCancelled { throw Self.cancelledByDelegate }
-        if operation.operation.kind != .delete {
-            throw OperationFailure(.delegate, "the delegate neither executed the operation nor returned a row")
-        }
-    }
-
-    private func makeSender(_ inHand: InHand) -> OperationSender {
-        let context = context
-        let codec = RowCodec(schema: inHand.schema)
-        return OperationSender(
-            connection: context.connection, dialect: context.dialect, codec: codec, operation: inHand.operation,
-            parameters: settings.parameters.map { ($0.name, $0.value) },
-            noteAttempt: { body in
-                let attempt: OperationSender.Attempt? = try await context.writing { writer in
-                    guard var operation = try context.operations.operation(inHand.operation.id, in: writer) else {
-                        return nil
-                    }
-                    operation.attempts += 1
-                    let json = codec.json(body)
-                    let isNew = try !body.isEmpty && operation.note(sent: json) { Set(try codec.row($0).columnNames) }
-                    try context.operations.save(operation, in: writer)
-                    return OperationSender.Attempt(sent: operation.sent, added: isNew ? json : nil)
-                }
-                guard let attempt else { throw OperationGone() }
-                return attempt
-            },
-            forgetAttempt: { body in
-                try await context.writing { writer in
-                    guard var operation = try context.operations.operation(inHand.operation.id, in: writer) else {
-                        return
-                    }
-                    operation.sent.removeAll { $0 == body }
-                    try context.operations.save(operation, in: writer)
-                }
-            })
-    }
-
-    /// A row that does not fit its table, or a request that cannot be written (an id or value the wire has no form for),
-    /// is this operation's failure.
-    private func sending(_ body: () async throws -> Row?) async throws -> Row? {
+    /// Sends an item. One that does not fit its table, or a request that cannot be written (an id or value the wire has no
+    /// form for), is this operation's failure.
+    private func send(
+        _ item: Row, as kind: OperationKind, _ claimed: Claimed
+    ) async throws -> OperationSender.Result {
+        var operation = claimed.operation
+        operation.kind = kind
+        let sender = OperationSender(
+            connection: context.connection, dialect: context.dialect, codec: claimed.codec, operation: operation,
+            parameters: settings.parameters.map { ($0.name, $0.value) }, journal: claimed)
         do {
-            return try await body()
+            return try await sender.send(item)
         } catch let error as SyncError where error.code == .invalidArgument {
-            throw OperationFailure(.invalidItem, "the row cannot be sent: \(error)")
+            throw OperationFailure(.invalidItem, "the row cannot be sent: \(error)", cause: error)
         } catch let error as SyncError where (error.cause as? TransportError)?.code == .tooLarge {
             // The server is there; this answer alone cannot be taken, however often it is asked for.
-            throw OperationFailure(.invalidAnswer, "the answer cannot be read: \(error)")
+            throw OperationFailure(.invalidAnswer, "the answer cannot be read: \(error)", cause: error)
         } catch let error as WireError {
-            throw OperationFailure(.invalidItem, "the row cannot be sent: \(error)")
+            throw OperationFailure(.invalidItem, "the row cannot be sent: \(error)", cause: error)
         }
     }
 }
 
-/// The operation was dropped, by another process over the same store, before its request left.
-struct OperationGone: Error {}
+extension RowCodec {
+    /// Checks that a row can be stored in the table.
+    fileprivate func requireFit(_ row: Row?, _ code: OperationFailure.Code) throws {
+        guard let row else { return }
+        for (name, value) in row.values where !SystemColumns.names.contains(name) {
+            guard let column = schema.column(name) else {
+                throw OperationFailure(code, "the row has the column \(name.debugDescription), which the table lacks")
+            }
+            guard !value.isNull || column.isOptional, value.type == nil || value.type == column.type else {
+                throw OperationFailure(
+                    code,
+                    "the row cannot be stored: \(value) does not fit the column \(name.debugDescription) of type "
+                        + column.type.rawValue)
+            }
+        }
+    }
+}

@@ -43,8 +43,16 @@ struct LocalChanges: Sendable {
         let stored = try writer.row(in: schema.name, id: id)
         let pending = try pendingOperations(of: id, in: writer)
         try apply(.delete, to: stored?.id ?? id, stored: stored, givenVersion: version, after: pending, in: writer)
-        if writesRows { try writer.delete(id: id, from: schema.name) }
+        guard writesRows else { return }
+        try writer.delete(id: id, from: schema.name)
+        // The insert was taken back: the row is as a pull has brought it meanwhile, and will not bring it again.
+        guard let newest = pending.last, try operations.operation(newest.id, in: writer) == nil,
+            let pulled = try newest.pulled.map(codec.row), !pulled.isTombstone
+        else { return }
+        try writer.upsert(codec.completed(pulled).fitted(to: schema, id: newest.itemID), into: schema.name)
     }
+
+    private var codec: RowCodec { RowCodec(schema: schema) }
 
     // MARK: Queue
 

@@ -1,7 +1,7 @@
 /// What is known of the newest operation of a row when a further change comes.
 struct PendingState: Sendable, Hashable {
     var kind: OperationKind
-    /// Whether a request has left for it, ever.
+    /// Whether the server may have carried out a request of it.
     var isAttempted: Bool
     /// Whether a push has it in hand right now.
     var isInFlight: Bool

@@ -31,6 +31,15 @@ struct OperationStore: Sendable {
         return found
     }
 
+    /// The local row of an operation, or what a deleted one was.
+    func item(of operation: TableOperation, in reader: some StoreReader) throws -> Row? {
+        guard let schema = try reader.schemaIfDefined(of: operation.table) else {
+            return try operation.deletedItem.map(RowCodec.looseRow)
+        }
+        if let deleted = operation.deletedItem { return try RowCodec(schema: schema).row(deleted) }
+        return try reader.row(in: operation.table, id: operation.itemID)
+    }
+
     /// The oldest operation with a number in a range, both ends included.
     func first(after: Int64, upTo last: Int64, in reader: some StoreReader) throws -> TableOperation? {
         let query = Query(tables.operations)

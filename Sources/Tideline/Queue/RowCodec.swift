@@ -23,9 +23,30 @@ struct RowCodec: Sendable {
         return try json.withUTF8 { try parser.parseRow(UnsafeRawBufferPointer($0), requireID: false) }
     }
 
+    /// The row in a stored text of a table that is not defined, typed as its JSON shows.
+    static func looseRow(_ json: String) throws -> Row {
+        var json = json
+        return try json.withUTF8 { try JSONRow.parse(UnsafeRawBufferPointer($0)) }
+    }
+
     /// The row in an answer's body.
     func row(body: [UInt8]) throws -> Row {
         try body.withUnsafeBytes { try parser.parseRow($0, requireID: true) }
+    }
+
+    /// The rows of a page, those that the server deleted marked so.
+    func rows(page body: [UInt8]) throws -> [Row] {
+        let page = try PulledPage(body: body, codec: self, parser: parser)
+        return (0..<page.rows.count).map { index in
+            var row = completed(page.row(at: index))
+            row["deleted"] = .bool(page.deleted.contains(index))
+            return row
+        }
+    }
+
+    /// The server's row with null in the app's columns that it leaves out: on the wire that is the same.
+    func completed(_ row: Row) -> Row {
+        appColumns.filter { row[$0] == nil }.reduce(into: row) { $0[$1] = .null }
     }
 
     // MARK: Comparing
@@ -36,15 +57,20 @@ struct RowCodec: Sendable {
     }
 
     /// Whether the server's row shows that a body with this content was carried out: it has the same values in all the
-    /// columns that were sent. Instants compare to the millisecond, JSON by its content, as servers keep no more.
+    /// columns that were sent.
     func shows(_ server: Row, _ sent: Row) -> Bool {
-        sent.values.allSatisfy { name, value in
-            SystemColumns.names.contains(name) || RowCodec.isSame(value, server[name] ?? .null)
-        }
+        sent.columnNames.allSatisfy { SystemColumns.names.contains($0) || isSame(server, sent, in: $0) }
+    }
+
+    /// Whether two rows have the same value in a column, as servers keep it: instants to the millisecond, integers as
+    /// doubles beyond 2^53, JSON by its content. Absent is null.
+    func isSame(_ a: Row, _ b: Row, in column: String) -> Bool {
+        RowCodec.isSame(a[column] ?? .null, b[column] ?? .null)
     }
 
     private static func isSame(_ a: Value, _ b: Value) -> Bool {
         switch (a, b) {
+        case (.int(let x), .int(let y)): x == y || (max(x.magnitude, y.magnitude) > 1 << 53 && Double(x) == Double(y))
         case (.timestamp(let x), .timestamp(let y)): x.flooredToMillisecond == y.flooredToMillisecond
         case (.json(let x), .json(let y)): x == y || isSameJSON(x, y)
         default: a == b
@@ -110,9 +136,23 @@ extension Row {
         return row
     }
 
+    /// When the server last changed the row.
+    var updatedAt: Timestamp? { self["updatedAt"]?.timestamp }
+
     /// The server's version of the row.
     var version: String? { self["version"]?.string }
 
     /// The row without `createdAt`, `updatedAt`, `version` and `deleted`.
     var withoutSystemColumns: Row { filteringColumns { !SystemColumns.names.contains($0) } }
+}
+
+extension StoreReader {
+    /// The definition of a table; nil when there is none.
+    func schemaIfDefined(of table: String) throws -> TableSchema? {
+        do {
+            return try schema(of: table)
+        } catch let error as StoreError where error.code == .noSuchTable {
+            return nil
+        }
+    }
 }

@@ -56,16 +56,25 @@ enum RowInput {
 
 extension RowInput {
     /// The resolution with its item checked; the item's system columns are those of the server's row and stay.
-    static func checked(_ resolution: OperationResolution, for schema: TableSchema) throws -> OperationResolution {
+    ///
+    /// - Parameter id: The row that the resolution is for. An item may leave it out, but not name another.
+    static func checked(
+        _ resolution: OperationResolution, of id: String, for schema: TableSchema
+    ) throws -> OperationResolution {
         switch resolution {
         case .discard, .modify(_, nil): resolution
-        case .update(let item): .update(try checkedItem(item, for: schema))
-        case .keep(let item): .keep(try checkedItem(item, for: schema))
-        case .modify(let kind, let item?): .modify(kind, try checkedItem(item, for: schema))
+        case .update(let item): .update(try checkedItem(item, of: id, for: schema))
+        case .keep(let item): .keep(try checkedItem(item, of: id, for: schema))
+        case .modify(let kind, let item?): .modify(kind, try checkedItem(item, of: id, for: schema))
         }
     }
 
-    private static func checkedItem(_ item: Row, for schema: TableSchema) throws -> Row {
+    private static func checkedItem(_ item: Row, of id: String, for schema: TableSchema) throws -> Row {
+        guard item.key == nil || schema.itemKey(item.id).isSameBytes(as: schema.itemKey(id)) else {
+            throw SyncError(
+                .invalidArgument, "the item is of the row \(item.id.debugDescription), not of \(id.debugDescription)",
+                table: schema.name, id: id)
+        }
         var checked = item
         for (name, value) in item.values where !SystemColumns.names.contains(name) {
             checked[name] = try fitted(value, column: name, id: item.id, schema: schema)

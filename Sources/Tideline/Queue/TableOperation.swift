@@ -1,3 +1,5 @@
+public import TidelineStore
+
 /// What an operation does to its row.
 public enum OperationKind: Int64, Sendable, Hashable, CaseIterable, CustomStringConvertible {
     case insert = 0
@@ -33,6 +35,9 @@ public struct TableOperation: Sendable, Identifiable {
     public internal(set) var lastError: String?
     /// The version of the row that the change was made on; nil when there was none.
     public internal(set) var baseVersion: String?
+
+    /// The row as it is in the local table, or was before its delete; nil when there is none, or the table is not defined.
+    public internal(set) var item: Row?
 
     /// The id as its table compares it.
     let itemKey: String
@@ -80,5 +85,6 @@ public struct TableOperation: Sendable, Identifiable {
         return true
     }
 
-    var state: PendingState { PendingState(kind: kind, isAttempted: attempts > 0, isInFlight: false) }
+    /// Attempted is what the server may have carried out: a refusal takes that back.
+    var state: PendingState { PendingState(kind: kind, isAttempted: !sent.isEmpty, isInFlight: false) }
 }

@@ -23,8 +23,8 @@ final class ScriptedDelegate: SyncContextDelegate {
         return try await part(operation)
     }
 
-    func pushCompleted(_ errors: [TableOperationError]) async {
-        seen.withLock { $0.append("completed \(errors.count)") }
-        await completion(errors)
+    func pushCompleted(_ result: PushResult) async {
+        seen.withLock { $0.append("completed \(result.operationErrors.count)") }
+        await completion(result.operationErrors)
     }
 }

@@ -1,0 +1,73 @@
+internal import Synchronization
+internal import TidelineStore
+
+/// An operation that a push has in flight, with the local row as it was when it was claimed.
+final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
+    let context: SyncContext<Store>
+    let operation: TableOperation
+    let schema: TableSchema
+    /// The local row; nil when there is none.
+    let snapshot: Row?
+    private let unknown: Mutex<[String]>
+
+    var codec: RowCodec { RowCodec(schema: schema) }
+    var unknownBodies: [String] { unknown.withLock { $0 } }
+
+    init(_ operation: TableOperation, schema: TableSchema, snapshot: Row?, context: SyncContext<Store>) {
+        var operation = operation
+        operation.item = try? operation.deletedItem.map(RowCodec(schema: schema).row) ?? snapshot
+        self.operation = operation
+        self.schema = schema
+        self.snapshot = snapshot
+        self.context = context
+        unknown = Mutex(operation.sent)
+    }
+
+    /// What is to be sent: the local row, or the content of a deleted one, with the version it was changed on; nil when
+    /// the row is gone.
+    func item() throws -> Row? {
+        var item = try operation.kind == .delete ? operation.deletedItem.map(codec.row) ?? Row() : snapshot
+        item?.id = operation.itemID
+        item?["version"] = operation.baseVersion.map { .string($0) }
+        return item
+    }
+
+    // MARK: Journal
+
+    func note(_ body: Row?) async throws -> Attempt {
+        let codec = codec
+        return try await change { operation in
+            operation.attempts += 1
+            guard let body else { return Attempt(bodies: operation.sent, added: nil) }
+            let json = codec.json(body)
+            let isNew = try operation.note(sent: json) { Set(try codec.row($0).columnNames) }
+            return Attempt(bodies: operation.sent, added: isNew ? json : nil)
+        }
+    }
+
+    func forget(_ body: String) async throws {
+        try await change { $0.sent.removeAll { $0 == body } }
+    }
+
+    func note(tombstone: Row) async throws {
+        let json = codec.json(tombstone)
+        try await change { operation in
+            operation.base = json
+            operation.baseVersion = tombstone.version
+            operation.sent = []
+        }
+    }
+
+    private func change<T: Sendable>(_ body: @escaping @Sendable (inout TableOperation) throws -> T) async throws -> T {
+        let (context, id) = (context, operation.id)
+        let outcome: (T, [String])? = try await context.writing { writer in
+            guard var operation = try context.operations.operation(id, in: writer) else { return nil }
+            let result = try body(&operation)
+            try context.operations.save(operation, in: writer)
+            return (result, operation.sent)
+        }
+        guard let (result, sent) = outcome else { throw OperationRemoved() }
+        unknown.withLock { $0 = sent }
+        return result
+    }
+}

@@ -1,0 +1,91 @@
+internal import TidelineStore
+internal import TidelineWire
+
+/// A row that was deleted here and inserted again: it replaces what was deleted and nothing else.
+extension OperationSender {
+    /// Gives the row that was deleted its new content, wherever it is by now: still there, deleted, or gone for good.
+    func restore(_ item: Row) async throws -> Result {
+        let deleted = try operation.base.map(codec.row)
+        if let deleted, !deleted.isTombstone, let version = item.version {
+            let changes = codec.changes(of: item, since: deleted)
+            if changes.isEmpty { return try await settle(item, deleted, answer: nil) }
+            let attempt = try await journal.note(changes)
+            var body = changes
+            body.id = id
+            let answer = try await connection.send(
+                dialect.update(body, in: table, version: version, parameters: parameters, features: .offline))
+            switch try meaning(of: answer) {
+            case .done: return try await result(answer, sent: body, ancestor: deleted.merging(changes))
+            case .gone, .conflict:
+                _ = try await unknown(attempt, after: answer, base: deleted)
+                return try await settle(item, deleted, answer: answer)
+            default: throw try await rejection(answer, to: attempt)
+            }
+        }
+        return try await settle(item, deleted, answer: nil)
+    }
+
+    /// Looks the row up and goes on from what is there.
+    private func settle(_ item: Row, _ deleted: Row?, answer: TransportResponse?) async throws -> Result {
+        let conflict = answer.flatMap { [409, 412].contains($0.response.status.code) ? $0 : nil }
+        guard let server = try await lookUp(after: conflict) else { return try await insert(item) }
+        let bodies = try journal.unknownBodies.map(codec.row)
+        if server.isTombstone {
+            guard isDeleted(server, deleted, bodies) else { throw self.conflict(answer, server: server) }
+            return try await undelete(item, server)
+        }
+        // Still there, or brought back by an earlier request whose answer was lost: as it was deleted, or as a lost request
+        // left it.
+        let lost = LostRequests(codec: codec, base: deleted, bodies: bodies)
+        guard deleted != nil || !bodies.isEmpty, let match = lost.exactMatch(server) else {
+            throw self.conflict(answer, server: server)
+        }
+        return try await replace(server, by: item, known: match.body, base: deleted)
+    }
+
+    /// Whether the tombstone is that of the row that was deleted here: the very one that an earlier request met, or one with
+    /// the content that was deleted.
+    private func isDeleted(_ tombstone: Row, _ deleted: Row?, _ bodies: [Row]) -> Bool {
+        if let deleted, deleted.isTombstone, deleted.version != nil {
+            return deleted.version == tombstone.version && deleted["updatedAt"] == tombstone["updatedAt"]
+        }
+        if deleted == nil, bodies.isEmpty { return true }
+        return LostRequests(codec: codec, base: deleted, bodies: bodies).exactMatch(tombstone) != nil
+    }
+
+    /// Brings a deleted row back, provided that nobody has changed it since, and replaces its content.
+    func undelete(_ item: Row, _ tombstone: Row) async throws -> Result {
+        try await journal.note(tombstone: tombstone)
+        let answer = try await connection.send(
+            dialect.undelete(id, in: table, version: tombstone.version, features: .offline))
+        let lost = LostRequests(codec: codec, base: tombstone, bodies: [])
+        switch PushAnswer(status: answer.response.status.code, to: .update) {
+        case .authentication, .unavailable:
+            _ = try meaning(of: answer)
+            throw rejection(answer)
+        case .done, .conflict:
+            let isDone = (200..<300).contains(answer.response.status.code)
+            let server = try await isDone ? row(in: answer).row : conflictingRow(in: answer)
+            guard let server, !server.isTombstone, lost.exactMatch(server) != nil else {
+                throw conflict(answer, server: server)
+            }
+            return try await replace(server, by: item, known: Row(), base: tombstone)
+        case .gone, .serverFailure, .rejected:
+            // The table may not support it.
+            return try await insert(item)
+        }
+    }
+
+    /// Sends what distinguishes the item from the server's row, null included.
+    private func replace(_ server: Row, by item: Row, known: Row, base: Row?) async throws -> Result {
+        let changes = codec.changes(of: item, since: server)
+        if changes.isEmpty { return Result(row: server) }
+        return try await patch(
+            changes, of: item, version: server.version, known: known, base: base ?? Row(), round: 1)
+    }
+}
+
+extension Row {
+    /// Whether the row was deleted on the server.
+    var isTombstone: Bool { self["deleted"]?.bool == true }
+}
