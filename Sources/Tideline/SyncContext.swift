@@ -246,23 +246,40 @@ public final class SyncContext<Store: LocalStore>: Sendable {
 
     // MARK: Store
 
-    func change<T: Sendable>(
+    /// Changes a table in one transaction, unless the task is cancelled before it begins.
+    nonisolated(nonsending) func change<T: Sendable>(
         table: String, _ body: @escaping @Sendable (LocalChanges, Store.Writer) throws -> T
     ) async throws -> T {
-        try await writing { [self] writer in
-            let changes = LocalChanges(
-                operations: operations, schema: try writer.schema(of: table),
-                writesRows: options.handlesSyncTableOperations, isStrict: options.isStrict, inFlight: inFlight)
-            return try body(changes, writer)
+        do {
+            return try await runner.writeUnlessCancelled { [self] writer in
+                let changes = LocalChanges(
+                    operations: operations, schema: try writer.schema(of: table),
+                    writesRows: options.handlesSyncTableOperations, isStrict: options.isStrict, inFlight: inFlight)
+                return try body(changes, writer)
+            }
+        } catch {
+            throw syncError(error)
         }
     }
 
-    func reading<T: Sendable>(_ body: @escaping @Sendable (Store.Reader) throws -> T) async throws -> T {
-        try await mapped { try await runner.read(body) }
+    nonisolated(nonsending) func reading<T: Sendable>(
+        _ body: @escaping @Sendable (Store.Reader) throws -> T
+    ) async throws -> T {
+        do {
+            return try await runner.read(body)
+        } catch {
+            throw syncError(error)
+        }
     }
 
-    func writing<T: Sendable>(_ body: @escaping @Sendable (Store.Writer) throws -> T) async throws -> T {
-        try await mapped { try await runner.write(body) }
+    nonisolated(nonsending) func writing<T: Sendable>(
+        _ body: @escaping @Sendable (Store.Writer) throws -> T
+    ) async throws -> T {
+        do {
+            return try await runner.write(body)
+        } catch {
+            throw syncError(error)
+        }
     }
 
     private func mapped<T>(_ body: () async throws -> T) async throws -> T {
@@ -277,6 +294,8 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     func syncError(_ error: any Error) -> SyncError {
         switch error {
         case let error as SyncError: return error
+        case let error as StoreError where error.code == .cancelled:
+            return SyncError(.cancelled, "the task was cancelled", table: error.table, cause: error)
         case let error as StoreError:
             return SyncError(
                 .store, error.description, table: error.table, column: error.column, id: error.id, cause: error)

@@ -3,7 +3,9 @@ internal import TidelineWire
 
 /// A local table whose changes wait in the queue until a push, and into which a pull brings the server's rows.
 ///
-/// Insert, update and delete touch the local store alone and never wait for the network.
+/// Insert, update and delete touch the local store alone and never wait for the network. Calls that the tasks of one
+/// actor make take effect in the order in which they are made, also when none waits for the one before; a task that is
+/// cancelled before its transaction begins changes nothing and gets the error ``SyncError/Code/cancelled``.
 public struct SyncTable<Store: LocalStore>: Sendable {
     /// The name of the table, here and on the server.
     public let name: String
@@ -21,7 +23,7 @@ public struct SyncTable<Store: LocalStore>: Sendable {
     ///   ``SyncError/Code/invalidArgument``, naming the column, for a bad id, an unknown column, a name that begins
     ///   with `__`, a value of the wrong type; ``SyncError/Code/store``.
     @discardableResult
-    public func insert(_ row: Row) async throws -> Row {
+    public nonisolated(nonsending) func insert(_ row: Row) async throws -> Row {
         var row = row
         if row.id.isEmpty { row.id = context.options.environment.makeID() }
         let (name, prepared) = (self.name, row)
@@ -34,7 +36,7 @@ public struct SyncTable<Store: LocalStore>: Sendable {
     ///
     /// - Throws: ``SyncError``: ``SyncError/Code/noSuchRow`` for an id that the local table lacks; otherwise as
     ///   ``insert(_:)``.
-    public func update(_ row: Row) async throws {
+    public nonisolated(nonsending) func update(_ row: Row) async throws {
         try await context.change(table: name) { changes, writer in
             try changes.update(RowInput.checked(row, for: changes.schema), in: writer)
         }
@@ -45,7 +47,7 @@ public struct SyncTable<Store: LocalStore>: Sendable {
     /// A row that the local table lacks is queued too, as the server may have it.
     /// - Parameter version: The version to delete, where the local table does not have the row; without one the
     ///   server deletes whatever it has.
-    public func delete(id: String, version: String? = nil) async throws {
+    public nonisolated(nonsending) func delete(id: String, version: String? = nil) async throws {
         try await context.change(table: name) { changes, writer in
             try RowInput.checkID(id, of: changes.schema)
             try changes.delete(id: id, version: version, in: writer)
@@ -53,18 +55,20 @@ public struct SyncTable<Store: LocalStore>: Sendable {
     }
 
     /// Deletes a row by its id; see ``delete(id:version:)``.
-    public func delete(_ row: Row) async throws { try await delete(id: row.id, version: row.version) }
+    public nonisolated(nonsending) func delete(_ row: Row) async throws {
+        try await delete(id: row.id, version: row.version)
+    }
 
     // MARK: Reading
 
     /// The local row of that id, nil when there is none.
-    public func row(id: String) async throws -> Row? {
+    public nonisolated(nonsending) func row(id: String) async throws -> Row? {
         let name = name
         return try await context.reading { try $0.row(in: name, id: id) }
     }
 
     /// The local rows that match, all by default; the query's table is this one.
-    public func rows(matching query: Query? = nil) async throws -> QueryResult {
+    public nonisolated(nonsending) func rows(matching query: Query? = nil) async throws -> QueryResult {
         let query = try own(query)
         return try await context.reading { try $0.rows(matching: query) }
     }

@@ -1,0 +1,133 @@
+import Dispatch
+import Testing
+import TidelineStore
+import TidelineTestStores
+
+@testable import Tideline
+
+/// Local changes of tasks that do not wait for each other, and of tasks that are cancelled.
+@Suite("Order of calls")
+struct CallOrderTests {
+    /// An actor that starts a task for each change and waits for none before it has started them all.
+    private actor Editor {
+        func insert(_ count: Int, into items: SyncTable<AnyStore>) async throws {
+            var tasks: [Task<Void, any Error>] = []
+            for number in 0..<count {
+                tasks.append(
+                    Task {
+                        _ = self
+                        try await items.insert(["id": .string("id\(number)"), "text": "x"])
+                    })
+            }
+            for task in tasks { try await task.value }
+        }
+    }
+
+    private func makeClient(_ stores: StoreKind) async throws -> SyncTable<AnyStore> {
+        let transport = ScriptedTransport { _ in .answer(200, "[]") }
+        let client = try SyncClient(url: "http://server.test", store: stores.makeStore(), transport: transport)
+        try await client.define(World.schema)
+        return client.table("TodoItem")
+    }
+
+    private func queue(_ items: SyncTable<AnyStore>) async throws -> [String] {
+        try await items.context.pendingOperations().map { "\($0.kind) \($0.itemID)" }
+    }
+
+    @Test(
+        "inserts that the tasks of one actor start take effect in the order of their start",
+        arguments: StoreKind.perEngine)
+    func insertsInOrder(_ stores: StoreKind) async throws {
+        let items = try await makeClient(stores)
+        try await Editor().insert(400, into: items)
+        #expect(try await queue(items) == (0..<400).map { "insert id\($0)" })
+    }
+
+    @MainActor
+    @Test(
+        "insert, updates and delete of one row, none waiting for the other, find the row",
+        arguments: StoreKind.perEngine)
+    func oneRow(_ stores: StoreKind) async throws {
+        let items = try await makeClient(stores)
+        for round in 0..<40 {
+            let id = Value.string("id\(round)")
+            let tasks: [Task<Void, any Error>] = [
+                Task { try await items.insert(["id": id, "text": "one"]) },
+                Task { try await items.update(["id": id, "text": "two"]) },
+                Task { try await items.update(["id": id, "text": "three"]) },
+                Task { try await items.delete(id: "id\(round)") },
+                Task { try await items.insert(["id": id, "text": "four"]) },
+            ]
+            for task in tasks { try await task.value }
+        }
+        #expect(try await items.rows().rows.map { $0["text"] } == Array(repeating: "four", count: 40))
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test("immediate tasks of code without an actor keep their order, too", arguments: StoreKind.perEngine)
+    func immediateTasks(_ stores: StoreKind) async throws {
+        let items = try await makeClient(stores)
+        let tasks = (0..<200).map { number in
+            Task.immediate { try await items.insert(["id": .string("id\(number)"), "text": "x"]) }
+        }
+        for task in tasks { _ = try await task.value }
+        #expect(try await queue(items) == (0..<200).map { "insert id\($0)" })
+    }
+
+    /// The error codes of an insert, an update and a delete in tasks that are cancelled while a write transaction of
+    /// another task keeps theirs from beginning.
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    private func cancelledCodes(_ client: SyncClient<HookedStore>, _ store: HookedStore) async throws
+        -> [SyncError.Code?]
+    {
+        let items = client.table("TodoItem")
+        let (entered, entering) = AsyncStream.makeStream(of: Void.self)
+        let release = DispatchSemaphore(value: 0)
+        store.onWrite { number in
+            guard number == 1 else { return }
+            entering.yield()
+            release.wait()
+        }
+        let first = Task { try await items.insert(["id": "first", "text": "x"]) }
+        for await _ in entered { break }
+        let tasks = [
+            Task.immediate { await syncErrorCode { try await items.insert(["id": "b", "text": "x"]) } },
+            Task.immediate { await syncErrorCode { try await items.update(["id": "a", "text": "x"]) } },
+            Task.immediate { await syncErrorCode { try await items.delete(id: "a") } },
+        ]
+        for task in tasks { task.cancel() }
+        release.signal()
+        _ = try await first.value
+        var codes: [SyncError.Code?] = []
+        for task in tasks { codes.append(await task.value) }
+        return codes
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test(
+        "S7 a change whose task is cancelled before its transaction begins is not carried out",
+        arguments: StoreKind.perEngine)
+    func cancelled(_ stores: StoreKind) async throws {
+        let store = HookedStore(try stores.makeStore())
+        let transport = ScriptedTransport { _ in .answer(200, "[]") }
+        let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
+        try await client.define(World.schema)
+        try await client.table("TodoItem").insert(["id": "a", "text": "one"])
+        #expect(try await cancelledCodes(client, store) == [.cancelled, .cancelled, .cancelled])
+        let rows = try await client.table("TodoItem").rows().rows
+        #expect(rows.map(\.id) == ["a", "first"] && rows[0]["text"] == "one")
+        #expect(try await client.context.pendingOperations().map(\.itemID) == ["a", "first"])
+    }
+
+    @Test("S7 a task that is cancelled already changes nothing", arguments: StoreKind.perEngine)
+    func cancelledBefore(_ stores: StoreKind) async throws {
+        let items = try await makeClient(stores)
+        let code = await Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await syncErrorCode { try await items.insert(["id": "a", "text": "x"]) }
+        }.value
+        #expect(code == .cancelled)
+        #expect(try await items.rows().rows.isEmpty)
+        #expect(try await queue(items).isEmpty)
+    }
+}
