@@ -10,24 +10,19 @@ extension SyncContext {
 
     /// Sends a request and returns the answer if it is one of success.
     ///
-    /// - Throws: ``SyncError``: authentication for 401; network for answers that say try again later; rejected for all
-    ///   others, with the server's message.
+    /// - Throws: ``SyncError`` as `Dialect.failure(_:table:id:)` says.
     func answer(to request: WireRequest, table: String, id: String? = nil) async throws -> TransportResponse {
-        let answer = try await connection.send(request)
-        let status = answer.response.status.code
-        if (200..<300).contains(status) { return answer }
-        let said = dialect.errorMessage(answer.body)
-        let message = said.isEmpty ? "it answered with HTTP \(answer.response.status)" : said
-        switch status {
-        case 401:
-            throw SyncError(
-                .authentication, "the server asks to sign in: \(message)", table: table, id: id, status: status)
-        case _ where ServerConnection.isTransient(status):
-            throw SyncError(.network, "the server is not available: \(message)", table: table, id: id, status: status)
-        default:
-            throw SyncError(
-                .rejected, "the server refused the request: \(message)", table: table, id: id, status: status)
+        let answer: TransportResponse
+        do {
+            answer = try await connection.send(request)
+        } catch var error as SyncError {
+            (error.table, error.id) = (table, id)
+            throw error
         }
+        guard (200..<300).contains(answer.response.status.code) else {
+            throw dialect.failure(answer, table: table, id: id)
+        }
+        return answer
     }
 
     /// Whether an answer says that there is a next page.

@@ -1,3 +1,5 @@
+public import TidelineStore
+
 /// Why a call of the sync core failed.
 ///
 /// The ``code`` says what to do; the names say where. A store's own failure is kept as ``cause``, a `StoreError`.
@@ -14,6 +16,8 @@ public struct SyncError: Error, Sendable {
     public var id: String?
     /// The HTTP status of the server's answer.
     public var status: Int?
+    /// The server's row in a conflict; nil when it cannot be had.
+    public var serverItem: Row?
     /// The failures of single operations in a push, also when the push was aborted after them.
     public var operationErrors: [TableOperationError]
     /// The error below: a `StoreError`, ``TransportError``, `WireError`, or one thrown by the delegate.
@@ -22,7 +26,8 @@ public struct SyncError: Error, Sendable {
     /// A failure with a code, a message, and the names that apply.
     public init(
         _ code: Code, _ message: String, table: String? = nil, column: String? = nil, id: String? = nil,
-        status: Int? = nil, operationErrors: [TableOperationError] = [], cause: (any Error)? = nil
+        status: Int? = nil, serverItem: Row? = nil, operationErrors: [TableOperationError] = [],
+        cause: (any Error)? = nil
     ) {
         self.code = code
         self.message = message
@@ -30,6 +35,7 @@ public struct SyncError: Error, Sendable {
         self.column = column
         self.id = id
         self.status = status
+        self.serverItem = serverItem
         self.operationErrors = operationErrors
         self.cause = cause
     }
@@ -52,6 +58,11 @@ public struct SyncError: Error, Sendable {
         public static let completedWithErrors = Code(rawValue: "completedWithErrors")
         /// Three operations in a row failed for the server's own reasons (500, 502, 504). Try again later.
         public static let serverFailing = Code(rawValue: "serverFailing")
+        /// The server failed (500, 502, 504) to the last try of a pull or of a direct request. Try again later.
+        public static let serverFailed = Code(rawValue: "serverFailed")
+        /// The server's row is not the one that a direct request expects: it has another version, or is there already.
+        /// See ``SyncError/serverItem``.
+        public static let conflict = Code(rawValue: "conflict")
         /// The server refused the request; see ``SyncError/status``.
         public static let rejected = Code(rawValue: "rejected")
         /// The server's answer cannot be read or a row of it cannot be stored.

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Tideline
 internal import TidelineBenchmarkCommand
 internal import TidelineConformanceCommand
 
@@ -12,7 +13,7 @@ struct TidelineCommand: AsyncParsableCommand {
             Exit status: 0 when all went well, 1 when something failed (the reason is on standard error), 64 when the \
             command line is not understood; conformance and bench have their own, which their help names.
             """,
-        version: "0.1.0-dev",
+        version: TidelineVersion.current,
         subcommands: [
             ServeCommand.self, TodoCommand.self, DemoCommand.self, ConformanceToolCommand.self, BenchToolCommand.self,
         ]

@@ -80,7 +80,8 @@ struct ConnectionTests {
         for request in transport.requests {
             #expect(request.headers[.init("ZUMO-API-VERSION") ?? .accept] == "2.0.0")
             #expect(request.headers[.accept] == "application/json")
-            #expect(request.headers[.userAgent]?.isEmpty == false)
+            #expect(request.headers[.userAgent] == "Tideline/\(TidelineVersion.current)")
+            #expect(request.headers[.zumoVersion] == "ZUMO/2.0 (lang=Swift; version=\(TidelineVersion.current))")
             #expect(request.headers[.installationID] == "installation-1")
             #expect(request.headers[.init("X-Mine") ?? .accept] == "mine")
             #expect(request.headers[.contentType] == (request.method == .post ? "application/json" : nil))
@@ -98,6 +99,17 @@ struct ConnectionTests {
         }.pull()
         #expect(transport.requests[0].headers[.userAgent] == "App/1")
         #expect(transport.requests[0].headers[values: .cookie] == ["a=1", "b=2"])
+    }
+
+    @Test("a retry is logged at notice, without the values of the filter")
+    func retryLog() async throws {
+        let log = LogRecorder()
+        let transport = ScriptedTransport { .answer($0.number == 1 ? 503 : 200, "[]") }
+        let items = try await makeClient(transport) { $0.logger = log.logger }
+        try await items.pull(Query("TodoItem").filter(.column("text") == "secret"))
+        let notices = log.entries.filter { $0.level >= .notice }.map(\.message)
+        #expect(notices.count == 1 && notices[0].hasPrefix("GET tables/TodoItem: HTTP 503, trying again in "))
+        #expect(transport.requests.allSatisfy { $0.target.contains("secret") })
     }
 
     @Test("the time-out of the options is the transport's")
@@ -204,7 +216,7 @@ struct ConnectionTests {
     func doubling() async throws {
         let result = try await pauses([.answer(500)])
         #expect(result.pauses == [.milliseconds(500), .seconds(1), .seconds(2)])
-        #expect(result.requests == 4 && result.code == .network)
+        #expect(result.requests == 4 && result.code == .serverFailed)
         let half = try await pauses([.answer(500), .answer(200, "[]")], random: 0)
         #expect(half.pauses == [.milliseconds(250)] && half.code == nil)
         let single = try await pauses([.answer(503)], policy: RetryPolicy(maximumAttempts: 1))

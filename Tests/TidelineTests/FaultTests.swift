@@ -26,7 +26,7 @@ struct FaultTests {
     }
 
     static func body(_ name: String, _ body: String, says: String? = nil) -> Fault {
-        Fault(testDescription: name, code: .invalidAnswer, answer: { .answer(200, body) }, says: says)
+        Fault(testDescription: name, code: .invalidAnswer, status: 200, answer: { .answer(200, body) }, says: says)
     }
 
     static let faults: [Fault] = [
@@ -37,7 +37,7 @@ struct FaultTests {
             testDescription: "time-out", code: .network, answer: { throw TransportError(.timeout, "60 s passed") },
             says: "60 s passed"),
         Fault(testDescription: "TLS", code: .network, answer: { throw TransportError(.tls, "bad certificate") }),
-        Fault(testDescription: "too large", code: .network, answer: { throw TransportError(.tooLarge, "1 GB") }),
+        Fault(testDescription: "too large", code: .invalidAnswer, answer: { throw TransportError(.tooLarge, "1 GB") }),
         Fault(testDescription: "cut off", code: .network, answer: { throw TransportError(.invalidResponse, "cut") }),
         Fault(testDescription: "cancelled", code: .cancelled, answer: { throw TransportError(.cancelled, "bye") }),
         Fault(
@@ -47,8 +47,8 @@ struct FaultTests {
         status(400, .rejected), status(401, .authentication), status(403, .rejected), status(404, .rejected),
         status(405, .rejected), status(410, .rejected), status(413, .rejected), status(302, .rejected),
         status(501, .rejected), status(403, .rejected, ""), status(403, .rejected, "so it is"),
-        status(408, .network), status(429, .network), status(500, .network), status(502, .network),
-        status(503, .network), status(504, .network),
+        status(408, .network), status(429, .network), status(500, .serverFailed), status(502, .serverFailed),
+        status(503, .network), status(504, .serverFailed),
         body("empty body", ""),
         body("truncated in a row", #"[{"id":"a","text":"on"#), body("truncated after a row", #"[{"id":"a"}"#),
         body("truncated after a comma", #"[{"id":"a"},"#), body("two bodies", "[][]"),

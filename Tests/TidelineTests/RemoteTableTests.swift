@@ -1,5 +1,6 @@
 import HTTPTypes
 import Testing
+import TidelineServer
 import TidelineStore
 import TidelineTestStores
 
@@ -8,8 +9,10 @@ import TidelineTestStores
 /// The server's table used directly, past store and queue.
 @Suite("Remote table")
 struct RemoteTableTests {
-    private func remote(_ stores: StoreKind) async throws -> (World, Client, RemoteTable<AnyStore>) {
-        let world = try World(stores)
+    private func remote(
+        _ stores: StoreKind, change: (inout TableServiceOptions) -> Void = { _ in }
+    ) async throws -> (World, Client, RemoteTable<AnyStore>) {
+        let world = try World(stores, change: change)
         let client = try await world.makeClient()
         return (world, client, client.client.remoteTable("TodoItem"))
     }
@@ -94,22 +97,81 @@ struct RemoteTableTests {
             await error { _ = try await remote.read(Query("Other")) },
             await error { _ = try await remote.read(Query("TodoItem").skip(-1)) },
             await error { _ = try await remote.read(Query("TodoItem").filter(.column("a b") == 1)) },
+            await error { _ = try await remote.read(Query("TodoItem").filter(!(.column("__version") == "1"))) },
+            await error { _ = try await remote.read(Query("TodoItem").order(by: "__updatedAt")) },
+            await error { _ = try await remote.read(Query("TodoItem").select("__deleted")) },
+            await error { _ = try await remote.read(parameters: [("$top", "5")]) },
+            await error { _ = try await remote.read(parameters: [("__x", "5")]) },
+            await error { _ = try await remote.insert(["id": 5, "text": "x"]) },
+            await error { _ = try await remote.update(["id": 5, "text": "x"]) },
         ]
         for (number, error) in errors.enumerated() { #expect(error?.code == .invalidArgument, "\(number)") }
         #expect(client.transport.requests.isEmpty)
-        let unknown = await #expect(throws: SyncError.self) { _ = try await client.client.remoteTable("No").read() }
-        #expect(unknown?.code == .store && unknown?.table == "No")
+        for name in ["", " ", "\n"] {
+            let blank = client.client.remoteTable(name)
+            #expect(await error { _ = try await blank.read() }?.code == .invalidArgument)
+            #expect(await error { _ = try await blank.insert(["text": "x"]) }?.code == .invalidArgument)
+            #expect(await error { try await blank.delete(id: "a") }?.code == .invalidArgument)
+        }
+        #expect(client.transport.requests.isEmpty)
     }
 
     @Test(
-        "RemoteTable tells a stale version, a row that exists and a row that is gone", arguments: StoreKind.perEngine,
-        [409, 412, 404, 403])
+        "RemoteTable's refusals are rejected, with the server's words and status", arguments: StoreKind.perEngine,
+        [400, 403, 404])
     func rejections(_ stores: StoreKind, status: Int) async throws {
         let (_, client, remote) = try await remote(stores)
         client.transport.inspect { _, _ in .answer(.answer(status, #"{"error":"that's why"}"#)) }
         let error = await #expect(throws: SyncError.self) { _ = try await remote.update(["id": "a", "text": "x"]) }
         #expect(error?.code == .rejected && error?.status == status && error?.id == "a")
         #expect(error?.message.contains("that's why") == true)
+    }
+
+    @Test(
+        "RemoteTable's answer of failure without a body says status and reason", arguments: StoreKind.perEngine,
+        [
+            (400, SyncError.Code.rejected, "HTTP 400 Bad Request"),
+            (500, .serverFailed, "HTTP 500 Internal Server Error"),
+            (401, .authentication, "HTTP 401 Unauthorized"), (503, .network, "HTTP 503 Service Unavailable"),
+            (499, .rejected, "HTTP 499"), (302, .rejected, "HTTP 302 Found"),
+        ])
+    func withoutBody(_ stores: StoreKind, _ expected: (status: Int, code: SyncError.Code, says: String)) async throws {
+        let (_, client, remote) = try await remote(stores)
+        client.transport.inspect { _, _ in .answer(.answer(expected.status)) }
+        for body in [
+            { _ = try await remote.read() }, { _ = try await remote.update(["id": "a", "text": "x"]) },
+        ] as [@Sendable () async throws -> Void] {
+            let error = await #expect(throws: SyncError.self) { try await body() }
+            #expect(error?.code == expected.code && error?.status == expected.status)
+            #expect(error?.message.hasSuffix(": \(expected.says)") == true, "\(error?.message ?? "")")
+        }
+    }
+
+    @Test(
+        "RemoteTable's writes that meet another row are conflicts with the server's row",
+        arguments: StoreKind.perEngine, [[], ServerQuirks.original, [.original, .hardDelete]])
+    func conflicts(_ stores: StoreKind, quirks: ServerQuirks) async throws {
+        let (_, _, remote) = try await remote(stores) { $0.quirks = quirks }
+        let first = try await remote.insert(["id": "a", "text": "one"])
+        let second = try await remote.update(["id": "a", "text": "two"])
+        let stale = try #require(first.version)
+        for body in [
+            { _ = try await remote.insert(["id": "a", "text": "three"]) },
+            { _ = try await remote.update(["id": "a", "text": "three", "version": .string(stale)]) },
+            { try await remote.delete(id: "a", version: stale) },
+        ] as [@Sendable () async throws -> Void] {
+            let error = await #expect(throws: SyncError.self) { try await body() }
+            #expect(error?.code == .conflict && [409, 412].contains(error?.status))
+            #expect(error?.serverItem?["text"] == "two" && error?.serverItem?.version == second.version)
+        }
+    }
+
+    @Test("RemoteTable's conflict whose row cannot be had is a conflict all the same", arguments: StoreKind.perEngine)
+    func conflictWithoutRow(_ stores: StoreKind) async throws {
+        let (_, client, remote) = try await remote(stores)
+        client.transport.inspect { request, _ in .answer(.answer(request.method == .get ? 500 : 409, "{}")) }
+        let error = await #expect(throws: SyncError.self) { _ = try await remote.insert(["id": "a", "text": "x"]) }
+        #expect(error?.code == .conflict && error?.status == 409 && error?.serverItem == nil)
     }
 
     @Test("RemoteTable's lookup is nil for 404 and 410, and an error for other answers", arguments: StoreKind.perEngine)
@@ -125,7 +187,7 @@ struct RemoteTableTests {
 
     @Test(
         "RemoteTable's answers that are no row are errors",
-        arguments: StoreKind.perEngine, ["", "[]", "null", #"{"text":"x"}"#, #"{"id":1}"#])
+        arguments: StoreKind.perEngine, ["", "[]", "null", #"{"text":"x"}"#, #"{"id":1}"#, #"{"id":"b"}"#])
     func badRows(_ stores: StoreKind, body: String) async throws {
         let (_, client, remote) = try await remote(stores)
         client.transport.inspect { _, _ in .answer(.answer(200, body)) }

@@ -145,10 +145,15 @@ struct PullRun<Store: LocalStore>: Sendable {
             isIncremental: queryID != nil)
         let askedAt = context.settled.now
         let answer = try await context.readAnswer(page, schema: schema, options: options)
-        return try PulledPage(
-            body: answer.body, codec: reader.codec, parser: reader.parser,
-            hasNextLink: context.namesNextPage(answer.response),
-            serverDate: ServerClock.time(of: answer.response), askedAt: askedAt)
+        do {
+            return try PulledPage(
+                body: answer.body, codec: reader.codec, parser: reader.parser,
+                hasNextLink: context.namesNextPage(answer.response),
+                serverDate: ServerClock.time(of: answer.response), askedAt: askedAt)
+        } catch var error as SyncError {
+            error.status = answer.response.status.code
+            throw error
+        }
     }
 
     private func named<T>(_ body: () throws -> T) throws -> T {

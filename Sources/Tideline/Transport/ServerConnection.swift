@@ -9,30 +9,40 @@ struct ServerConnection: Sendable {
     let base: ServerAddress
     let transport: any Transport
     let options: SyncOptions
+    let account = Account()
 
     /// Sends a request and returns the answer, whatever its status.
     ///
     /// Transient answers are tried again; the last one is returned. After a 401 the sign-in is refreshed once.
-    /// - Throws: ``SyncError`` with code network or cancelled.
-    func send(_ request: WireRequest) async throws -> TransportResponse {
+    /// - Parameters:
+    ///   - retries: Whether a transient answer is tried again. A request that may be carried out twice passes false.
+    ///   - signsIn: Whether the request carries the user's token.
+    /// - Throws: ``SyncError`` with code network, invalidAnswer for an answer that is larger than the transport accepts,
+    ///   authentication when there is no token to sign in with, or cancelled.
+    func send(
+        _ request: WireRequest, retries: Bool = true, signsIn: Bool = true
+    ) async throws -> TransportResponse {
         var attempt = 1
         var hasRefreshed = false
         var refreshes = false
         while true {
-            var answer = try await sendOnce(request, refreshesSignIn: refreshes)
+            if Task.isCancelled { throw SyncError(.cancelled, "the task was cancelled") }
+            var answer = try await sendOnce(request, signIn: signsIn ? signIn(refresh: refreshes) : nil)
             answer.attempts = attempt
             let status = answer.response.status.code
-            refreshes = status == 401 && !hasRefreshed && options.authorization != nil
+            refreshes = status == 401 && !hasRefreshed && signsIn && options.authorization != nil
             if refreshes {
                 hasRefreshed = true
                 continue
             }
-            guard ServerConnection.isTransient(status),
+            guard retries, ServerConnection.isTransient(status),
                 let delay = options.retry.delay(
                     afterAttempt: attempt, retryAfter: RetryAfter.duration(of: answer.response),
                     random: options.environment.random())
             else { return answer }
-            options.logger.notice("\(request.method) \(request.target): HTTP \(status), trying again in \(delay)")
+            // The query holds values of the app's rows.
+            let path = request.target.prefix { $0 != "?" }
+            options.logger.notice("\(request.method) \(path): HTTP \(status), trying again in \(delay)")
             try await pause(delay)
             attempt += 1
         }
@@ -48,24 +58,15 @@ struct ServerConnection: Sendable {
         }
     }
 
-    private func sendOnce(_ request: WireRequest, refreshesSignIn: Bool) async throws -> TransportResponse {
-        if Task.isCancelled { throw SyncError(.cancelled, "the task was cancelled") }
-        var http = HTTPRequest(
-            method: request.method, scheme: base.scheme, authority: base.authority,
-            path: base.path + "/" + request.target)
-        http.headerFields = request.headers
-        for field in options.headers { http.headerFields[fields: field.name] = options.headers[fields: field.name] }
-        http.headerFields[.userAgent] = http.headerFields[.userAgent] ?? "Tideline"
-        if let id = options.installationID { http.headerFields[.installationID] = id }
-        if let field = try await signIn(refresh: refreshesSignIn) { http.headerFields[field.name] = field.value }
+    private func sendOnce(_ request: WireRequest, signIn: HTTPField?) async throws -> TransportResponse {
+        let http = makeRequest(request, signIn: signIn)
         do {
-            let answer = try await transport.send(http, body: request.body, timeout: options.timeout)
+            var answer = try await transport.send(http, body: request.body, timeout: options.timeout)
             options.logger.debug("\(request.method) \(request.target): HTTP \(answer.response.status.code)")
+            if let signIn, !(200..<300).contains(answer.response.status.code) { answer.redact(signIn) }
             return answer
         } catch let error as TransportError {
-            throw error.code == .cancelled || Task.isCancelled
-                ? SyncError(.cancelled, "the request was cancelled", cause: error)
-                : SyncError(.network, "\(base.text) was not reached: \(error.message)", cause: error)
+            throw failure(error)
         } catch is CancellationError {
             throw SyncError(.cancelled, "the request was cancelled")
         } catch {
@@ -73,10 +74,35 @@ struct ServerConnection: Sendable {
         }
     }
 
+    private func makeRequest(_ request: WireRequest, signIn: HTTPField?) -> HTTPRequest {
+        var http = HTTPRequest(
+            method: request.method, scheme: base.scheme, authority: base.authority,
+            path: base.path + "/" + request.target)
+        http.headerFields[.userAgent] = "Tideline/\(TidelineVersion.current)"
+        http.headerFields[.zumoVersion] = "ZUMO/2.0 (lang=Swift; version=\(TidelineVersion.current))"
+        if let id = options.installationID { http.headerFields[.installationID] = id }
+        for fields in [options.headers, request.headers] {
+            for field in fields { http.headerFields[fields: field.name] = fields[fields: field.name] }
+        }
+        if let signIn { http.headerFields[signIn.name] = signIn.value }
+        return http
+    }
+
+    private func failure(_ error: TransportError) -> SyncError {
+        if error.code == .cancelled || Task.isCancelled {
+            return SyncError(.cancelled, "the request was cancelled", cause: error)
+        }
+        if error.code == .tooLarge {
+            return SyncError(
+                .invalidAnswer, "the answer of \(base.text) cannot be used: \(error.message)", cause: error)
+        }
+        return SyncError(.network, "\(base.text) was not reached: \(error.message)", cause: error)
+    }
+
     private func signIn(refresh: Bool) async throws -> HTTPField? {
-        guard let authorization = options.authorization else { return nil }
         do {
-            return try await authorization(refresh)
+            if let field = try await options.authorization?(refresh) { return field }
+            return account.user.map { HTTPField(name: .zumoAuth, value: $0.authenticationToken) }
         } catch is CancellationError {
             throw SyncError(.cancelled, "the sign-in was cancelled")
         } catch {
@@ -86,8 +112,10 @@ struct ServerConnection: Sendable {
 }
 
 extension HTTPField.Name {
-    // A constant that is a valid name.
+    // Constants that are valid names.
     static let installationID = HTTPField.Name("X-ZUMO-INSTALLATION-ID")!
+    static let zumoVersion = HTTPField.Name("X-ZUMO-VERSION")!
+    static let zumoAuth = HTTPField.Name("X-ZUMO-AUTH")!
 }
 
 /// The address of a server, taken apart.

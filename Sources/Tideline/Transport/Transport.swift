@@ -30,6 +30,16 @@ public struct TransportResponse: Sendable {
         self.response = response
         self.body = body
     }
+
+    /// Replaces what signed the request in wherever the body repeats it, so that no message can show it.
+    mutating func redact(_ secret: HTTPField) {
+        redact([secret.value] + secret.value.split(separator: " ").suffix(1).map(String.init))
+    }
+
+    /// Replaces each of the secrets in the body by an ellipsis.
+    mutating func redact(_ secrets: [String]) {
+        for secret in secrets where !secret.isEmpty { body.replace(Array(secret.utf8), with: Array("…".utf8)) }
+    }
 }
 
 /// Why no answer came.

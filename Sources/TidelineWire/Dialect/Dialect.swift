@@ -17,7 +17,7 @@ public protocol Dialect: Sendable {
 
     /// Asks for one row.
     func lookup(
-        _ id: String, in table: String, includeDeleted: Bool, features: RequestFeatures
+        _ id: String, in table: String, includeDeleted: Bool, parameters: [(String, String)], features: RequestFeatures
     ) throws(WireError) -> WireRequest
 
     /// Sends a new row. System columns are left out; without an id the server makes one.
@@ -38,8 +38,22 @@ public protocol Dialect: Sendable {
 
     /// Brings back the soft-deleted row of that id; for `version` see ``update(_:in:version:parameters:features:)``.
     func undelete(
-        _ id: String, in table: String, version: String?, features: RequestFeatures
+        _ id: String, in table: String, version: String?, parameters: [(String, String)], features: RequestFeatures
     ) throws(WireError) -> WireRequest
+
+    /// Calls an API of the server's own.
+    /// - Parameter name: Its path below the APIs of the server; `/` parts segments.
+    func invokeAPI(
+        _ name: String, method: HTTPRequest.Method, parameters: [(String, String)], headers: HTTPFields, body: [UInt8]?
+    ) throws(WireError) -> WireRequest
+
+    /// Exchanges the token of an identity provider for one of the server.
+    func signIn(provider: String, token: [String: String]) throws(WireError) -> WireRequest
+
+    /// The user in the answer to ``signIn(provider:token:)``, and the token that signs requests in.
+    ///
+    /// - Throws: ``WireError`` for an answer that does not hold both; it never repeats the answer.
+    func signedInUser(_ body: [UInt8]) throws(WireError) -> (id: String, token: String)
 
     /// The target of the page after this one, relative to the base URL; nil when the server names none.
     ///
@@ -54,11 +68,11 @@ public protocol Dialect: Sendable {
 }
 
 extension Dialect {
-    /// ``lookup(_:in:includeDeleted:features:)`` without anything to tell.
+    /// ``lookup(_:in:includeDeleted:parameters:features:)`` without parameters.
     public func lookup(
-        _ id: String, in table: String, includeDeleted: Bool = false
+        _ id: String, in table: String, includeDeleted: Bool = false, features: RequestFeatures = []
     ) throws(WireError) -> WireRequest {
-        try lookup(id, in: table, includeDeleted: includeDeleted, features: [])
+        try lookup(id, in: table, includeDeleted: includeDeleted, parameters: [], features: features)
     }
 
     /// ``insert(_:into:parameters:features:)`` without anything to tell.
@@ -82,9 +96,11 @@ extension Dialect {
         try delete(id, from: table, version: version, parameters: parameters, features: [])
     }
 
-    /// ``undelete(_:in:version:features:)`` without anything to tell.
-    public func undelete(_ id: String, in table: String, version: String?) throws(WireError) -> WireRequest {
-        try undelete(id, in: table, version: version, features: [])
+    /// ``undelete(_:in:version:parameters:features:)`` without parameters.
+    public func undelete(
+        _ id: String, in table: String, version: String?, features: RequestFeatures = []
+    ) throws(WireError) -> WireRequest {
+        try undelete(id, in: table, version: version, parameters: [], features: features)
     }
 
     public func errorMessage(_ body: [UInt8]) -> String { ErrorBody.message(of: body) }

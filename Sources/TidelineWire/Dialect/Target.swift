@@ -25,6 +25,19 @@ struct Target {
         text += "/\(PercentEncoding.encode(id))"
     }
 
+    /// A path of segments that are names from outside.
+    ///
+    /// - Throws: ``WireError/Code/invalidRequest`` for a segment that is blank or a dot segment.
+    init(_ root: String, segments: [String]) throws(WireError) {
+        text = root
+        for segment in segments {
+            guard !segment.allSatisfy(\.isWhitespace), segment != ".", segment != ".." else {
+                throw WireError(.invalidRequest, "\(segment.debugDescription) cannot be a part of a URL's path")
+            }
+            text += "/\(PercentEncoding.encode(segment))"
+        }
+    }
+
     mutating func append(_ name: String, _ value: String) {
         text += "\(hasQuery ? "&" : "?")\(name)=\(PercentEncoding.encodeValue(value))"
         hasQuery = true

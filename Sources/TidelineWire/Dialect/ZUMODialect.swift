@@ -29,11 +29,11 @@ public struct ZUMODialect: Dialect {
     }
 
     public func lookup(
-        _ id: String, in table: String, includeDeleted: Bool, features: RequestFeatures
+        _ id: String, in table: String, includeDeleted: Bool, parameters: [(String, String)], features: RequestFeatures
     ) throws(WireError) -> WireRequest {
         var target = try Target(table: table, id: id)
         if includeDeleted { target.append("__includeDeleted", "true") }
-        return try request(.get, target, features: features)
+        return try request(.get, target, parameters: parameters, features: features)
     }
 
     // MARK: Writing
@@ -70,9 +70,10 @@ public struct ZUMODialect: Dialect {
     }
 
     public func undelete(
-        _ id: String, in table: String, version: String?, features: RequestFeatures
+        _ id: String, in table: String, version: String?, parameters: [(String, String)], features: RequestFeatures
     ) throws(WireError) -> WireRequest {
-        try request(.post, try Target(table: table, id: id), version: version, features: features)
+        try request(
+            .post, try Target(table: table, id: id), version: version, parameters: parameters, features: features)
     }
 
     // MARK: Answers

@@ -10,11 +10,14 @@ public enum JSONRow {
     /// their JSON text. Text in the member `id` becomes the key; null and an empty text there are no key. Of a member
     /// that is there twice, the last counts.
     ///
+    /// - Parameter allowsIntegerID: Whether a whole number in the member `id` is a key, too.
     /// - Throws: ``WireError`` with the offset of the fault: ``WireError/Code/malformedJSON``,
-    ///   ``WireError/Code/wrongShape`` when it is no object, ``WireError/Code/invalidValue`` for an id that is neither
-    ///   text nor null, or a number out of the range of a double.
-    public static func parse(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> Row {
-        var reader = LooseReader(scanner: JSONScanner(bytes))
+    ///   ``WireError/Code/wrongShape`` when it is no object, ``WireError/Code/invalidValue`` for an id of another type, or
+    ///   a number out of the range of a double.
+    public static func parse(
+        _ bytes: UnsafeRawBufferPointer, allowsIntegerID: Bool = false
+    ) throws(WireError) -> Row {
+        var reader = LooseReader(scanner: JSONScanner(bytes), allowsIntegerID: allowsIntegerID)
         do {
             return try reader.readRow()
         } catch {
@@ -46,7 +49,12 @@ private struct LooseReader {
     /// By bytes, as values compare: a dictionary of strings would take canonically equivalent names for one.
     private var positions: [Value: Int] = [:]
 
-    init(scanner: JSONScanner) { self.scanner = scanner }
+    private let allowsIntegerID: Bool
+
+    init(scanner: JSONScanner, allowsIntegerID: Bool) {
+        self.scanner = scanner
+        self.allowsIntegerID = allowsIntegerID
+    }
 
     mutating func readRow() throws(JSONFault) -> Row {
         let start = try scanner.token()
@@ -84,6 +92,7 @@ private struct LooseReader {
         switch value {
         case .null, .string(""): key = nil
         case .string(let text): key = .string(text)
+        case .int(let number) where allowsIntegerID: key = .int(number)
         default:
             column = "id"
             throw JSONFault(kind: .wrongType, offset: offset, place: .id)

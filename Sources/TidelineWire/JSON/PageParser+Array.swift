@@ -17,10 +17,10 @@ extension PageParser {
 }
 
 extension JSONRow {
-    /// Reads one JSON object as a row; see ``parse(_:)-(UnsafeRawBufferPointer)``.
-    public static func parse(_ bytes: [UInt8]) throws(WireError) -> Row {
+    /// Reads one JSON object as a row; see ``parse(_:allowsIntegerID:)-(UnsafeRawBufferPointer,_)``.
+    public static func parse(_ bytes: [UInt8], allowsIntegerID: Bool = false) throws(WireError) -> Row {
         try bytes.withUnsafeBufferPointer { buffer throws(WireError) in
-            try parse(UnsafeRawBufferPointer(buffer))
+            try parse(UnsafeRawBufferPointer(buffer), allowsIntegerID: allowsIntegerID)
         }
     }
 }

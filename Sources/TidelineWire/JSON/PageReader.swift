@@ -71,27 +71,13 @@ struct PageReader: ~Copyable {
                     try readRows(into: &rows)
                     hasResults = true
                 } else if scanner.withContent(of: name, { $0.elementsEqual("count".utf8) }) {
-                    info.totalCount = try readCount()
+                    info.totalCount = try scanner.count()
                 } else {
                     try scanner.skipValue()
                 }
             } while try scanner.hasNext(before: UInt8(ascii: "}"))
         }
         guard hasResults else { throw JSONFault(kind: .noResults, offset: start) }
-    }
-
-    private mutating func readCount() throws(JSONFault) -> Int64? {
-        let byte = try scanner.token()
-        if byte == UInt8(ascii: "n") {
-            try scanner.expect(word: "null")
-            return nil
-        }
-        guard byte == UInt8(ascii: "-") || byte &- 0x30 < 10 else { throw try misplaced(.invalidCount) }
-        let number = try scanner.number()
-        guard let count = number.int, count >= 0 else {
-            throw JSONFault(kind: .invalidCount, offset: number.start)
-        }
-        return count
     }
 
     private mutating func finishRow(into rows: inout PackedRows) throws(JSONFault) {

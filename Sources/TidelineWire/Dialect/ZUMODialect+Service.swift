@@ -1,0 +1,43 @@
+public import HTTPTypes
+internal import TidelineStore
+
+extension ZUMODialect {
+    public func invokeAPI(
+        _ name: String, method: HTTPRequest.Method, parameters: [(String, String)], headers: HTTPFields, body: [UInt8]?
+    ) throws(WireError) -> WireRequest {
+        let segments = name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        var target = try Target("api", segments: segments)
+        for (name, value) in parameters {
+            guard !name.isEmpty else { throw WireError(.invalidRequest, "a parameter has an empty name") }
+            target.append(PercentEncoding.encode(name), value)
+        }
+        var fields: HTTPFields = [.zumoAPIVersion: "2.0.0", .accept: "application/json"]
+        if body != nil { fields[.contentType] = "application/json" }
+        for field in headers { fields[fields: field.name] = headers[fields: field.name] }
+        return WireRequest(method: method, target: target.text, headers: fields, body: body)
+    }
+
+    public func signIn(provider: String, token: [String: String]) throws(WireError) -> WireRequest {
+        let target = try Target(".auth/login", segments: [provider])
+        var row = Row()
+        for (name, value) in token.sorted(by: { $0.key < $1.key }) { row[name] = .string(value) }
+        var writer = JSONWriter()
+        writer.append(row) { _ in true }
+        let headers: HTTPFields = [
+            .zumoAPIVersion: "2.0.0", .accept: "application/json", .contentType: "application/json",
+        ]
+        return WireRequest(method: .post, target: target.text, headers: headers, body: writer.bytes)
+    }
+
+    public func signedInUser(_ body: [UInt8]) throws(WireError) -> (id: String, token: String) {
+        let answer = try JSONRow.parse(body)
+        guard let token = answer["authenticationToken"]?.string, !token.isEmpty, HTTPField.isValidValue(token),
+            case .json(let text)? = answer["user"], let id = try JSONRow.parse(Array(text.utf8))["userId"]?.string,
+            !id.isEmpty
+        else {
+            throw WireError(
+                .wrongShape, "the answer to a sign-in holds an authenticationToken and a user with a userId")
+        }
+        return (id, token)
+    }
+}

@@ -1,0 +1,230 @@
+import HTTPTypes
+import Synchronization
+import Testing
+import TidelineServer
+import TidelineStore
+import TidelineTestStores
+import TidelineWire
+
+@testable import Tideline
+
+/// Pages, parameters and selections of direct reads, and tables without a definition.
+@Suite("Remote table: pages and dynamic rows")
+struct RemotePagingTests {
+    private func world(_ stores: StoreKind, rows: Int = 9, pageSize: Int = 4) async throws -> RemoteTable<AnyStore> {
+        let world = try World(stores) {
+            $0.defaultPageSize = pageSize
+            $0.maximumPageSize = 1000
+        }
+        try world.plant((0..<rows).map { World.row("id\($0)", at: 0, text: "\($0)") })
+        return try await world.makeClient().client.remoteTable("TodoItem")
+    }
+
+    /// A table without a definition, of a server that answers so.
+    private func remote(_ transport: ScriptedTransport, url: String = "http://server.test") throws
+        -> RemoteTable<AnyStore>
+    {
+        try SyncClient(url: url, store: StoreKind.simplest.makeStore(), transport: transport).remoteTable("Old")
+    }
+
+    private func texts(_ rows: RemoteRows<AnyStore>) async throws -> [String] {
+        var texts: [String] = []
+        for try await row in rows { texts.append(row["text"]?.string ?? "?") }
+        return texts
+    }
+
+    @Test("readAll reads all pages, up to the query's limit", arguments: StoreKind.perEngine)
+    func allPages(_ stores: StoreKind) async throws {
+        let remote = try await world(stores)
+        let sorted = Query("TodoItem").order(by: "text")
+        #expect(try await texts(remote.readAll(sorted)) == (0..<9).map(String.init))
+        #expect(try await texts(remote.readAll(sorted.skip(2))) == (2..<9).map(String.init))
+        for limit in [0, 1, 4, 5, 8, 9, 100] {
+            #expect(try await texts(remote.readAll(sorted.limit(limit))) == (0..<min(limit, 9)).map(String.init))
+        }
+        let odd = sorted.filter(.column("text") == "nothing")
+        #expect(try await texts(remote.readAll(odd)).isEmpty)
+    }
+
+    @Test("read gives one page, and read(after:) the next, until there is none", arguments: StoreKind.perEngine)
+    func pageByPage(_ stores: StoreKind) async throws {
+        let remote = try await world(stores)
+        var page: RemotePage? = try await remote.read(Query("TodoItem").order(by: "text").includingTotalCount())
+        var counts: [Int] = []
+        while let current = page {
+            counts.append(current.rows.count)
+            #expect(current.totalCount == 9)
+            page = try await remote.read(after: current)
+        }
+        #expect(counts == [4, 4, 1])
+    }
+
+    @Test("a limit of 0 brings no rows, and the total count where it is asked for", arguments: StoreKind.perEngine)
+    func limitZero(_ stores: StoreKind) async throws {
+        let remote = try await world(stores)
+        let none = try await remote.read(Query("TodoItem").limit(0))
+        #expect(none.rows.isEmpty && none.totalCount == nil && !none.hasNext)
+        let counted = try await remote.read(Query("TodoItem").limit(0).includingTotalCount())
+        #expect(counted.rows.isEmpty && counted.totalCount == 9 && !counted.hasNext)
+    }
+
+    @Test("a selection without id brings rows without ids", arguments: StoreKind.perEngine)
+    func selection(_ stores: StoreKind) async throws {
+        let transport = ScriptedTransport { _ in .answer(200, #"[{"text":"a"},{"text":"a","due":null}]"#) }
+        let client = try SyncClient(url: "http://server.test", store: stores.makeStore(), transport: transport)
+        for _ in 1...2 {
+            let remote = client.remoteTable("TodoItem")
+            let rows = try await remote.read(Query("TodoItem").select("text", "due")).rows
+            #expect(rows.map(\.key) == [nil, nil] && rows.map { $0["text"] } == ["a", "a"])
+            #expect(rows.map { $0["due"] } == [nil, .null])
+            #expect(await syncErrorCode { _ = try await remote.read() } == .invalidAnswer)
+            #expect(await syncErrorCode { _ = try await remote.read(Query("TodoItem").select("id")) } == .invalidAnswer)
+            // The second round reads the same with a definition.
+            try await client.define(World.schema)
+        }
+    }
+
+    @Test("parameters travel with every request", arguments: StoreKind.perEngine)
+    func parameters(_ stores: StoreKind) async throws {
+        let transport = ScriptedTransport { exchange in
+            .answer(200, exchange.target.contains("/a") || exchange.method == .post ? #"{"id":"a"}"# : "[]")
+        }
+        let client = try SyncClient(url: "http://server.test", store: stores.makeStore(), transport: transport)
+        try await client.define(World.schema)
+        let remote = client.remoteTable("TodoItem")
+        let parameters = [(name: "p", value: "1 2"), (name: "q", value: "&")]
+        _ = try await remote.read(parameters: parameters)
+        _ = try await remote.lookup(id: "a", parameters: parameters)
+        _ = try await remote.insert(["id": "a", "text": "x"], parameters: parameters)
+        _ = try await remote.update(["id": "a", "text": "x"], parameters: parameters)
+        try await remote.delete(id: "a", parameters: parameters)
+        _ = try await remote.undelete(id: "a", parameters: parameters)
+        #expect(transport.requests.count == 6)
+        for request in transport.requests {
+            #expect(request.url.contains("p=1%202&q=%26"), "\(request.url)")
+            #expect(request.headers[.zumoFeatures] == "QS")
+        }
+    }
+
+    // MARK: Without a definition
+
+    @Test("a table without a definition has rows as the JSON shows them, integer ids and all columns")
+    func dynamic() async throws {
+        let transport = ScriptedTransport { exchange in
+            let row =
+                #"{"id":7,"name":"x","n":1,"f":1.5,"b":true,"none":null,"list":[1],"date":"2026-01-02T03:04:05Z"}"#
+            return .answer(200, exchange.target.contains("/7") ? row : #"{"count":3,"results":["# + row + "]}")
+        }
+        let remote = try remote(transport)
+        let expected: Row = [
+            "id": 7, "name": "x", "n": 1, "f": 1.5, "b": true, "none": .null, "list": .json("[1]"),
+            "date": "2026-01-02T03:04:05Z",
+        ]
+        let page = try await remote.read(Query("Old").filter(.column("name") == "x"))
+        #expect(page.rows == [expected] && page.totalCount == 3)
+        #expect(try await remote.lookup(id: "7") == expected)
+        #expect(try await remote.update(["id": 7, "n": 2]) == expected)
+        try await remote.delete(id: "7")
+        #expect(
+            transport.requests.map { "\($0.method) \($0.target.prefix(13))" } == [
+                "GET /tables/Old?$", "GET /tables/Old/7", "PATCH /tables/Old/7", "DELETE /tables/Old/7",
+            ])
+        #expect(transport.requests[2].body == #"{"n":2}"#)
+    }
+
+    @Test("an insert without an id into a table without a definition leaves the id to the server, and is sent once")
+    func serverMadeID() async throws {
+        let transport = ScriptedTransport { .answer([201, 503][$0.number - 1], #"{"id":12,"name":"x"}"#) }
+        let remote = try remote(transport)
+        #expect(try await remote.insert(["name": "x"]).key == .int(12))
+        #expect(await syncErrorCode { _ = try await remote.insert(["name": "x"]) } == .network)
+        #expect(transport.requests.map(\.body) == [#"{"name":"x"}"#, #"{"name":"x"}"#])
+    }
+
+    @Test(
+        "an answer with another row than the one asked for is an error that names both",
+        arguments: [#"{"id":"b","name":"x"}"#, #"{"id":5,"name":"x"}"#])
+    func otherRow(body: String) async throws {
+        let remote = try remote(ScriptedTransport { _ in .answer(200, body) })
+        for call in [
+            { _ = try await remote.lookup(id: "a") }, { _ = try await remote.insert(["id": "a", "name": "x"]) },
+            { _ = try await remote.update(["id": "a", "name": "x"]) }, { _ = try await remote.undelete(id: "a") },
+        ] as [@Sendable () async throws -> Void] {
+            let error = await #expect(throws: SyncError.self) { try await call() }
+            #expect(error?.code == .invalidAnswer && error?.id == "a" && error?.status == 200)
+        }
+        #expect(try await self.remote(ScriptedTransport { _ in .answer(200, #"{"id":"A"}"#) }).lookup(id: "a") != nil)
+    }
+
+    @Test(
+        "answers that are no page of rows are errors that say where",
+        arguments: [
+            "", "7", "[1]", "{}", #"{"results":{}}"#, #"[{"id":"a"}"#, #"[{"id":"a"},{}]"#, #"[{"id":true}]"#,
+            #"{"results":[],"count":-1}"#, #"{"results":[],"count":1.5}"#, #"{"results":[],"results":[]}"#, "[]x",
+        ])
+    func badPages(body: String) async throws {
+        let remote = try remote(ScriptedTransport { _ in .answer(200, body) })
+        let error = await #expect(throws: SyncError.self) { _ = try await remote.read() }
+        #expect(error?.code == .invalidAnswer && error?.status == 200 && error?.table == "Old")
+        #expect(error?.message.contains("byte ") == true, "\(error?.message ?? "")")
+    }
+
+    // MARK: Links
+
+    /// A transport that answers each request with the next of these pages; the last one stays.
+    private func linked(_ links: [String?], body: String = #"[{"id":"a","text":"x"}]"#) -> ScriptedTransport {
+        ScriptedTransport { exchange in
+            var headers = HTTPFields()
+            headers[.link] = links[min(exchange.number, links.count) - 1].map { "<\($0)>; rel=next" }
+            return .answer(200, body, headers: headers)
+        }
+    }
+
+    @Test(
+        "a link is followed on the same server only, with the sign-in",
+        arguments: [
+            "https://server.test/tables/Old?$skip=1", "http://other.test/tables/Old?$skip=1",
+            "http://server.test:81/tables/Old",
+            "//other.test/tables/Old", "file:///etc/passwd", "http://server.test@other.test/tables/Old",
+        ])
+    func foreignLinks(link: String) async throws {
+        let transport = linked([link])
+        let remote = try remote(transport)
+        var rows = remote.readAll().makeAsyncIterator()
+        #expect(try await rows.next()?.id == "a")
+        let error = await #expect(throws: SyncError.self) { _ = try await rows.next() }
+        #expect(error?.code == .invalidAnswer)
+        #expect(try await rows.next() == nil)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test("links that lead in a circle are an error, however long the circle is", arguments: [1, 2, 3, 7])
+    func circle(length: Int) async throws {
+        let transport = ScriptedTransport { exchange in
+            guard exchange.number < 1000 else { throw TransportError(.connection, "asked too often") }
+            var headers = HTTPFields()
+            headers[.link] = "<http://server.test/tables/Old?$skip=\(exchange.number % length)>; rel=next"
+            return .answer(200, #"[{"id":"a"}]"#, headers: headers)
+        }
+        let remote = try remote(transport)
+        let error = await #expect(throws: SyncError.self) { for try await _ in remote.readAll() {} }
+        #expect(error?.code == .noProgress && error?.table == "Old")
+        #expect(transport.requests.count < 40)
+    }
+
+    @Test("empty pages with links to the next end with an error after ten; fewer are followed")
+    func emptyPages() async throws {
+        let transport = ScriptedTransport { exchange in
+            guard exchange.number < 1_000_000 else { throw TransportError(.connection, "asked too often") }
+            var headers = HTTPFields()
+            headers[.link] = "<http://server.test/tables/Old?$skip=\(exchange.number)>; rel=next"
+            return .answer(200, exchange.number == 9 ? #"[{"id":"a"}]"# : "[]", headers: headers)
+        }
+        let remote = try remote(transport)
+        var rows = remote.readAll().makeAsyncIterator()
+        #expect(try await rows.next()?.id == "a")
+        let error = await #expect(throws: SyncError.self) { _ = try await rows.next() }
+        #expect(error?.code == .noProgress)
+        #expect(transport.requests.count == 19)
+    }
+}

@@ -1,0 +1,194 @@
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+import TidelineStore
+import TidelineTestStores
+
+@testable import Tideline
+
+/// The server's own APIs, and sign-in with a provider's token.
+@Suite("APIs and sign-in")
+struct ServiceTests {
+    private func makeClient(
+        _ transport: ScriptedTransport, configure: (inout SyncOptions) -> Void = { _ in }
+    ) throws -> SyncClient<AnyStore> {
+        var options = SyncOptions()
+        options.environment.sleep = { _ in }
+        configure(&options)
+        return try SyncClient(
+            url: "http://server.test/app", store: StoreKind.simplest.makeStore(), transport: transport, options: options
+        )
+    }
+
+    // MARK: APIs
+
+    @Test("an API gets method, parameters, headers and body, and its answer comes back whole")
+    func invokes() async throws {
+        let transport = ScriptedTransport { _ in .answer(202, "not JSON", headers: [.eTag: "\"e\""]) }
+        let client = try makeClient(transport) { $0.headers[.accept] = "text/html" }
+        let answer = try await client.invokeAPI(
+            "v1/sum it", method: .put, parameters: [("$a b", "1&2"), ("c", "")], headers: [.accept: "text/plain"],
+            body: Array("{}".utf8))
+        #expect(answer.response.status.code == 202 && answer.response.headerFields[.eTag] == "\"e\"")
+        #expect(answer.body == Array("not JSON".utf8))
+        _ = try await client.invokeAPI("plain")
+        let (first, second) = (transport.requests[0], transport.requests[1])
+        #expect(first.method == .put && first.url == "http://server.test/app/api/v1/sum%20it?%24a%20b=1%262&c=")
+        #expect(first.headers[.accept] == "text/plain" && first.headers[.contentType] == "application/json")
+        #expect(first.body == "{}")
+        #expect(second.method == .post && second.url == "http://server.test/app/api/plain" && second.body.isEmpty)
+        #expect(second.headers[.contentType] == nil)
+        #expect(second.headers[.init("ZUMO-API-VERSION") ?? .accept] == "2.0.0")
+    }
+
+    @Test(
+        "an API's answer of failure is an error with status and message",
+        arguments: [
+            (401, SyncError.Code.authentication), (400, .rejected), (404, .rejected), (409, .rejected),
+            (302, .rejected),
+            (500, .serverFailed), (503, .network),
+        ])
+    func failures(status: Int, code: SyncError.Code) async throws {
+        let client = try makeClient(ScriptedTransport { _ in .answer(status, #"{"error":"that's why"}"#) })
+        let error = await #expect(throws: SyncError.self) { _ = try await client.invokeAPI("sum") }
+        #expect(error?.code == code && error?.status == status && error?.message.contains("that's why") == true)
+    }
+
+    @Test(
+        "an API that might be carried out twice is called once; others are tried again",
+        arguments: [
+            (HTTPRequest.Method.post, 1), (.patch, 1), (.get, 4), (.put, 4), (.delete, 4),
+        ])
+    func retries(method: HTTPRequest.Method, requests: Int) async throws {
+        let transport = ScriptedTransport { _ in .answer(503) }
+        let client = try makeClient(transport)
+        #expect(await syncErrorCode { _ = try await client.invokeAPI("sum", method: method) } == .network)
+        #expect(transport.requests.count == requests)
+    }
+
+    @Test(
+        "a name or parameter that no address may hold is refused before anything is sent",
+        arguments: [
+            "", " ", "/", "a//b", "..", "a/../b", "a/", ".",
+        ])
+    func badNames(name: String) async throws {
+        let transport = ScriptedTransport { _ in .answer(200) }
+        let client = try makeClient(transport)
+        #expect(await syncErrorCode { _ = try await client.invokeAPI(name) } == .invalidArgument)
+        for provider in ["", " ", ".", ".."] {
+            let code = await syncErrorCode { _ = try await client.signIn(provider: provider, token: [:]) }
+            #expect(code == .invalidArgument)
+        }
+        #expect(await syncErrorCode { _ = try await client.invokeAPI("x", parameters: [("", "")]) } == .invalidArgument)
+        #expect(transport.requests.isEmpty)
+    }
+
+    // MARK: Sign-in
+
+    private static let signedIn = #"{"authenticationToken":"SECRET-1","user":{"userId":"sid:7","x":[]},"y":1}"#
+
+    @Test("a provider's token is exchanged for the server's, which then goes with every request")
+    func signsIn() async throws {
+        let transport = ScriptedTransport { exchange in
+            .answer(200, exchange.target.hasPrefix("/app/.auth") ? Self.signedIn : "[]")
+        }
+        let client = try makeClient(transport)
+        client.currentUser = SignedInUser(userID: "old", authenticationToken: "OLD")
+        let user = try await client.signIn(provider: "facebook", token: ["access_token": "PROVIDER", "a": "\""])
+        #expect(user == SignedInUser(userID: "sid:7", authenticationToken: "SECRET-1") && client.currentUser == user)
+        _ = try await client.remoteTable("T").read()
+        _ = try await client.invokeAPI("x")
+        client.currentUser = nil
+        _ = try await client.remoteTable("T").read()
+        #expect(transport.requests[0].method == .post)
+        #expect(transport.requests[0].url == "http://server.test/app/.auth/login/facebook")
+        #expect(transport.requests[0].body == #"{"a":"\"","access_token":"PROVIDER"}"#)
+        #expect(transport.requests.map { $0.headers[.zumoAuth] } == [nil, "SECRET-1", "SECRET-1", nil])
+    }
+
+    @Test("the header of the options comes before the signed-in user's")
+    func ownAuthorization() async throws {
+        let transport = ScriptedTransport { _ in .answer(200, "[]") }
+        let header = Mutex<HTTPField?>(HTTPField(name: .authorization, value: "Bearer x"))
+        let client = try makeClient(transport) { $0.authorization = { _ in header.withLock { $0 } } }
+        client.currentUser = SignedInUser(userID: "a", authenticationToken: "SECRET-1")
+        _ = try await client.invokeAPI("x")
+        header.withLock { $0 = nil }
+        _ = try await client.invokeAPI("x")
+        #expect(transport.requests.map { $0.headers[.authorization] } == ["Bearer x", nil])
+        #expect(transport.requests.map { $0.headers[.zumoAuth] } == [nil, "SECRET-1"])
+    }
+
+    @Test(
+        "an answer without user or token is an error, and the user stays as before",
+        arguments: [
+            "", "[]", "{}", #"{"authenticationToken":"t"}"#, #"{"user":{"userId":"x"}}"#,
+            #"{"authenticationToken":"","user":{"userId":"x"}}"#, #"{"authenticationToken":1,"user":{"userId":"x"}}"#,
+            #"{"authenticationToken":"t","user":{"userId":""}}"#, #"{"authenticationToken":"t","user":"x"}"#,
+            #"{"authenticationToken":"a\nb","user":{"userId":"x"}}"#,
+        ])
+    func badSignIns(body: String) async throws {
+        let client = try makeClient(ScriptedTransport { _ in .answer(200, body) })
+        let before = SignedInUser(userID: "old", authenticationToken: "OLD")
+        client.currentUser = before
+        let error = await #expect(throws: SyncError.self) { _ = try await client.signIn(provider: "aad", token: [:]) }
+        #expect(error?.code == .invalidAnswer && error?.status == 200)
+        #expect(client.currentUser == before)
+    }
+
+    @Test(
+        "no log, error or description shows a token, also when the server repeats it",
+        arguments: [200, 302, 400, 401, 500])
+    func secrets(status: Int) async throws {
+        let log = LogRecorder()
+        let transport = ScriptedTransport { exchange in
+            // What a server in debug mode does, and some proxies: the request comes back.
+            let echo = "\(exchange.headers) \(exchange.body) SECRET-1 SECRET-2 SECRET-3"
+            return .answer(
+                status, #"{"error":"\#(echo.replacing("\"", with: "'"))"}"#,
+                headers: [.location: "http://x.test/?token=SECRET-1"])
+        }
+        let user = SignedInUser(userID: "a", authenticationToken: "SECRET-1")
+        var texts = [
+            "\(user)", String(reflecting: user), "\([user])", "\(Mirror(reflecting: user).children.map(\.value))",
+        ]
+        dump(user, to: &texts[0])
+        for authorization in [nil, HTTPField(name: .authorization, value: "Bearer SECRET-3")] {
+            let client = try makeClient(transport) {
+                $0.logger = log.logger
+                if let authorization { $0.authorization = { _ in authorization } }
+            }
+            client.currentUser = authorization == nil ? user : nil
+            try await client.define(World.schema)
+            try await client.table("TodoItem").insert(["id": "a", "text": "x"])
+            let secrets = authorization == nil ? ["SECRET-1"] : ["SECRET-3"]
+            for call in [
+                { _ = try await client.remoteTable("T").read() }, { try await client.context.push() },
+                { _ = try await client.invokeAPI("x") }, { _ = try await client.table("TodoItem").pull() },
+            ] as [@Sendable () async throws -> Void] {
+                do { try await call() } catch {
+                    texts.append(filtered("\(error) \(String(reflecting: error))", secrets))
+                }
+            }
+            for error in try await client.context.operationErrors() { texts.append(filtered("\(error)", secrets)) }
+            do {
+                _ = try await client.signIn(provider: "x", token: ["access_token": "SECRET-2"])
+            } catch {
+                texts.append(filtered("\(error) \(String(reflecting: error))", ["SECRET-2"]))
+            }
+        }
+        texts += log.entries.map(\.message)
+        #expect(!texts.contains { $0.contains("SECRET") }, "\(texts)")
+        #expect(!log.entries.isEmpty)
+    }
+
+    /// The text without the secrets of other requests, which the client cannot know of this one.
+    private func filtered(_ text: String, _ secrets: [String]) -> String {
+        var text = text
+        for secret in ["SECRET-1", "SECRET-2", "SECRET-3"] where !secrets.contains(secret) {
+            text = text.replacing(secret, with: "")
+        }
+        return text
+    }
+}
