@@ -381,7 +381,9 @@ let package = Package(
         ),
         .testTarget(
             name: "TidelineAsyncHTTPClientTests",
-            dependencies: ["Tideline", "TidelineAsyncHTTPClient", httpTypes, nioCore, nioPosix],
+            dependencies: [
+                "Tideline", "TidelineAsyncHTTPClient", "TidelineMemory", "TidelineStore", httpTypes, nioCore, nioPosix,
+            ],
             swiftSettings: settings
         ),
         .testTarget(

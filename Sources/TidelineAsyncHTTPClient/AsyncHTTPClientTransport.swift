@@ -47,6 +47,14 @@ public final class AsyncHTTPClientTransport: Transport {
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = options.maximumConnectionsPerHost
         // A refused connection is news for the caller, who decides on retries; it is not to be hidden for 10 seconds.
         configuration.connectionPool.retryConnectionEstablishment = false
+        let (initialize, limit) = (configuration.http1_1ConnectionDebugInitializer, options.maximumBodySize)
+        configuration.http1_1ConnectionDebugInitializer = { channel in
+            let own = initialize?(channel) ?? channel.eventLoop.makeSucceededVoidFuture()
+            return own.flatMapThrowing {
+                try channel.pipeline.syncOperations.addHandler(
+                    AnswerSizeLimit(maximumBodySize: limit), position: .first)
+            }
+        }
         self.options = options
         client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
     }

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import Synchronization
 
 /// A server that reads one request at a time from a socket and answers with whatever bytes the test wants, right or wrong.
 struct SocketServer {
@@ -21,6 +22,15 @@ struct SocketServer {
     struct Answer: Sendable {
         var bytes: [UInt8]
         var closes = false
+        /// What follows again and again until the client closes the connection, and the pause before each time.
+        var repeated: (bytes: [UInt8], pause: Duration)?
+
+        /// This answer, followed by `bytes` again and again, up to ``SocketServer/limit`` bytes.
+        func followed(by bytes: some Sequence<UInt8>, every pause: Duration = .zero) -> Answer {
+            var answer = self
+            answer.repeated = (Array(bytes), pause)
+            return answer
+        }
 
         /// These bytes, then nothing more on an open connection.
         static func raw(_ bytes: some Sequence<UInt8>, closes: Bool = false) -> Answer {
@@ -35,7 +45,21 @@ struct SocketServer {
     }
 
     /// What it answers each request with.
-    var answer: @Sendable (Request) -> Answer
+    let answer: @Sendable (Request) -> Answer
+    private let counts = Counts()
+
+    /// More bytes are not sent in one endless answer: a client that would take them all is not to fill the memory.
+    static let limit = 64 << 20
+
+    private final class Counts: Sendable {
+        let sent = Mutex(0)
+        let requests = Mutex(0)
+    }
+
+    /// The bytes of endless answers that were taken from this server.
+    var bytesSent: Int { counts.sent.withLock { $0 } }
+    /// The requests that came.
+    var requests: Int { counts.requests.withLock { $0 } }
 
     init(_ answer: @escaping @Sendable (Request) -> Answer) { self.answer = answer }
 
@@ -50,12 +74,12 @@ struct SocketServer {
             }
         let port = listener.channel.localAddress?.port ?? 0
         return try await withThrowingTaskGroup(of: R?.self) { group in
-            group.addTask { [answer] in
+            group.addTask { [self] in
                 try await listener.executeThenClose { connections in
                     await withTaskGroup(of: Void.self) { inner in
                         do {
                             for try await connection in connections {
-                                inner.addTask { try? await Self.serve(connection, answer) }
+                                inner.addTask { try? await serve(connection) }
                             }
                         } catch {}
                         inner.cancelAll()
@@ -72,18 +96,31 @@ struct SocketServer {
         }
     }
 
-    private static func serve(
-        _ connection: NIOAsyncChannel<ByteBuffer, ByteBuffer>, _ answer: @Sendable (Request) -> Answer
-    ) async throws {
+    private func serve(_ connection: NIOAsyncChannel<ByteBuffer, ByteBuffer>) async throws {
         try await connection.executeThenClose { inbound, outbound in
             var received: [UInt8] = []
             for try await part in inbound {
                 received.append(contentsOf: part.readableBytesView)
-                guard let request = takeRequest(from: &received) else { continue }
+                guard let request = Self.takeRequest(from: &received) else { continue }
+                counts.requests.withLock { $0 += 1 }
                 let reply = answer(request)
                 try await outbound.write(ByteBuffer(bytes: reply.bytes))
+                if let (bytes, pause) = reply.repeated { try await send(bytes, every: pause, to: outbound) }
                 if reply.closes { return }
             }
+        }
+    }
+
+    /// Sends the bytes until the client closes the connection.
+    private func send(
+        _ bytes: [UInt8], every pause: Duration, to outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    ) async throws {
+        var sent = 0
+        while sent < Self.limit {
+            try await Task.sleep(for: pause)
+            try await outbound.write(ByteBuffer(bytes: bytes))
+            sent += bytes.count
+            counts.sent.withLock { $0 += bytes.count }
         }
     }
 

@@ -1,0 +1,329 @@
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+import Tideline
+import TidelineAsyncHTTPClient
+import TidelineMemory
+import TidelineStore
+
+/// What a server can do to a client that trusts it: each costs bounded time and memory, ends with a clear error, and
+/// leaves the local changes as they are.
+@Suite("A hostile server", .serialized)
+struct HostileServerTests {
+    /// An answer to every request, and what must come of it.
+    struct Attack: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var answer: SocketServer.Answer
+        /// The code of the error of a pull.
+        var code: SyncError.Code
+        /// What the message of the pull's error must say.
+        var says: String
+        var timeout = Duration.seconds(60)
+    }
+
+    private static let table = TableSchema("TodoItem", columns: [.string("text")])
+    private static let maximumBodySize = 1 << 20
+
+    /// A client with a row that waits to be pushed, whose requests go to the port.
+    private func makeClient(port: Int, timeout: Duration) async throws -> SyncClient<MemoryStore> {
+        var transport = AsyncHTTPClientTransport.Options()
+        transport.maximumBodySize = Self.maximumBodySize
+        var options = SyncOptions()
+        options.timeout = timeout
+        options.environment.sleep = { _ in }
+        let client = try SyncClient(
+            url: "http://127.0.0.1:\(port)", store: MemoryStore(),
+            transport: AsyncHTTPClientTransport(options: transport),
+            options: options)
+        try await client.define(Self.table, TableSchema("Other", columns: []))
+        try await client.table("TodoItem").insert(["id": "a", "text": "mine"])
+        return client
+    }
+
+    /// The error of a pull of an empty table, after a push that must fail, too, and must leave the local row and its
+    /// operation as they are.
+    private func outcome(_ client: SyncClient<MemoryStore>) async throws -> SyncError {
+        await #expect(throws: SyncError.self) { try await client.context.push() }
+        let error = try await #require(
+            #expect(throws: SyncError.self) { try await client.table("Other").pull(queryID: "q") })
+        #expect(try await client.table("TodoItem").row(id: "a")?["text"] == "mine")
+        #expect(try await client.context.pendingOperations().map(\.itemID) == ["a"])
+        #expect(try await client.table("Other").rows().rows.isEmpty)
+        return error
+    }
+
+    // MARK: Endless, slow and malformed answers
+
+    private static func head(_ lines: String...) -> SocketServer.Answer {
+        .raw(lines.joined(separator: "\r\n").utf8)
+    }
+
+    private static let chunk = "10000\r\n" + String(repeating: "[", count: 65_536) + "\r\n"
+    private static let zeros = [UInt8](repeating: 0x30, count: 65_536)
+
+    static let endless: [Attack] = [
+        Attack(
+            testDescription: "chunks",
+            answer: head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "", "").followed(by: chunk.utf8),
+            code: .invalidAnswer, says: "larger than the 1048576 bytes allowed"),
+        Attack(
+            testDescription: "a body without a length", answer: head("HTTP/1.1 200 OK", "", "").followed(by: zeros),
+            code: .invalidAnswer, says: "larger than the 1048576 bytes allowed"),
+        Attack(
+            testDescription: "a body of a failure",
+            answer: head("HTTP/1.1 400 Bad Request", "", "").followed(by: zeros),
+            code: .invalidAnswer, says: "larger than the 1048576 bytes allowed"),
+        Attack(
+            testDescription: "one header line", answer: head("HTTP/1.1 200 OK", "X-A: ").followed(by: zeros),
+            code: .network, says: "127.0.0.1"),
+        Attack(
+            testDescription: "header lines",
+            answer: head("HTTP/1.1 200 OK", "").followed(by: "X-A: 0123456789\r\n".utf8),
+            code: .network, says: "127.0.0.1"),
+        Attack(
+            testDescription: "a reason phrase", answer: head("HTTP/1.1 200 ").followed(by: zeros), code: .invalidAnswer,
+            says: "larger than the 1048576 bytes allowed"),
+        Attack(
+            testDescription: "trailers",
+            answer: head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "", "0", "").followed(
+                by: "X-A: 0123456789\r\n".utf8),
+            code: .network, says: "127.0.0.1"),
+        Attack(
+            testDescription: "a chunk's extension",
+            answer: head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "", "2;x=").followed(by: zeros),
+            code: .invalidAnswer, says: "larger than the 1048576 bytes allowed"),
+        Attack(
+            testDescription: "informational answers",
+            answer: .raw([]).followed(by: String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 2000).utf8),
+            code: .invalidAnswer, says: "larger than the 1048576 bytes allowed"),
+    ]
+
+    @Test("answers without an end cost bounded memory and time", arguments: endless)
+    func endlessAnswers(attack: Attack) async throws {
+        let server = SocketServer { _ in attack.answer }
+        let error = try await server.serve { port in
+            try await outcome(makeClient(port: port, timeout: attack.timeout))
+        }
+        #expect(error.code == attack.code, "\(error)")
+        #expect(error.message.contains(attack.says), "\(error)")
+        // Two requests, each with what the sockets between hold; the rest was never taken.
+        #expect(server.bytesSent < 32 << 20, "\(server.bytesSent)")
+    }
+
+    static let slow: [Attack] = [
+        ("no answer", SocketServer.Answer.raw([])), ("half a head", head("HTTP/1.1 200 OK", "X")),
+        ("a body that stops", head("HTTP/1.1 200 OK", "Content-Length: 10", "", "[")),
+        ("a head in single bytes", head("HTTP/1.1 200 OK", "X: ").followed(by: [0x41], every: .milliseconds(5))),
+        (
+            "a body in single bytes",
+            head("HTTP/1.1 200 OK", "Content-Length: 1000000", "", "[").followed(by: [0x20], every: .milliseconds(5))
+        ),
+        (
+            "chunks of one byte",
+            head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "", "1", "[", "")
+                .followed(by: "1\r\n \r\n".utf8, every: .milliseconds(5))
+        ),
+    ].map { name, answer in
+        Attack(testDescription: name, answer: answer, code: .network, says: "0.3 seconds", timeout: .milliseconds(300))
+    }
+
+    @Test("slow answers end with the time-out of the request", arguments: slow)
+    func slowAnswers(attack: Attack) async throws {
+        let server = SocketServer { _ in attack.answer }
+        let error = try await server.serve { port in
+            try await outcome(makeClient(port: port, timeout: attack.timeout))
+        }
+        #expect(error.code == .network && (error.cause as? TransportError)?.code == .timeout, "\(error)")
+    }
+
+    static let lengths: [(String, SocketServer.Answer)] = [
+        ("longer than the body", .raw("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[]".utf8, closes: true)),
+        ("negative", .raw("HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\n[]".utf8, closes: true)),
+        (
+            "beyond 64 bits",
+            .raw("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n[]".utf8, closes: true)
+        ),
+        ("of 2^63-1", .raw("HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\n[]".utf8, closes: true)),
+        ("two", .raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n[] ".utf8, closes: true)),
+        (
+            "of a chunked body",
+            .raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n[]".utf8, closes: true)
+        ),
+        (
+            "of a chunk beyond 64 bits",
+            .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n[]".utf8, closes: true)
+        ),
+    ]
+
+    @Test("wrong lengths are errors, never a short answer", arguments: lengths)
+    func wrongLengths(name: String, answer: SocketServer.Answer) async throws {
+        let server = SocketServer { _ in answer }
+        let error = try await server.serve { port in
+            try await outcome(makeClient(port: port, timeout: .seconds(60)))
+        }
+        #expect([.network, .invalidAnswer].contains(error.code), "\(error)")
+        #expect(error.message.contains("127.0.0.1"), "\(error)")
+    }
+
+    @Test("what follows an answer of its length is never taken for the answer to the next request")
+    func smuggledAnswer() async throws {
+        let smuggled = "HTTP/1.1 200 OK\r\nContent-Length: 41\r\n\r\n" + #"[{"id":"x","updatedAt":"2026-01-01","text"#
+        let server = SocketServer { received in
+            received.target.contains("Other")
+                ? .raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]\(smuggled)".utf8)
+                : .whole("201 Created", body: Array(#"{"id":"a","text":"mine","version":"1"}"#.utf8))
+        }
+        try await server.serve { port in
+            let client = try await makeClient(port: port, timeout: .seconds(60))
+            for _ in 1...3 {
+                // The connection may break before its answer is read; a wrong answer is what must not come.
+                do { try await client.table("Other").pull() } catch let error as SyncError {
+                    #expect(error.code == .network)
+                }
+                #expect(try await client.table("Other").rows().rows.isEmpty)
+            }
+            try await client.context.push()
+            #expect(try await client.context.pendingOperationsCount == 0)
+        }
+    }
+
+    @Test("an answer to switch protocols is an error")
+    func switchesProtocols() async throws {
+        let server = SocketServer { _ in
+            .raw("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nxyz".utf8, closes: true)
+        }
+        let error = try await server.serve { try await outcome(makeClient(port: $0, timeout: .seconds(1))) }
+        #expect([.network, .rejected].contains(error.code), "\(error)")
+    }
+
+    // MARK: Compression
+
+    /// A body of 200,000 zeros in 230 bytes, again and again: gzip allows several members in one body.
+    @Test("a compressed body that grows without an end is an error")
+    func compressionBomb() async throws {
+        let bomb = try #require(Data(base64Encoded: bomb))
+        for repetitions in [6, 60_000] {
+            let body = Array((0..<repetitions).map { _ in bomb }.joined())
+            let server = SocketServer { _ in .whole(headers: ["Content-Encoding: gzip"], body: body) }
+            let error = try await server.serve { try await outcome(makeClient(port: $0, timeout: .seconds(60))) }
+            #expect([.invalidAnswer, .network].contains(error.code), "\(error)")
+        }
+        let twice = SocketServer { _ in .whole(headers: ["Content-Encoding: gzip, gzip"], body: Array(bomb)) }
+        let error = try await twice.serve { try await outcome(makeClient(port: $0, timeout: .seconds(60))) }
+        #expect(error.message.contains("cannot be decompressed"), "\(error)")
+    }
+
+    // MARK: Redirects and retries
+
+    @Test(
+        "a redirect, to itself or another server, is an error that names the server and is not followed",
+        arguments: [301, 302, 303, 307, 308])
+    func redirects(status: Int) async throws {
+        let other = SocketServer { _ in .whole(body: Array("[]".utf8)) }
+        try await other.serve { otherPort in
+            let server = SocketServer { received in
+                let target =
+                    received.target.contains("Other") ? "http://127.0.0.1:\(otherPort)/x?token=secret" : received.target
+                return .whole("\(status) Moved", headers: ["Location: \(target)"])
+            }
+            try await server.serve { port in
+                let client = try await makeClient(port: port, timeout: .seconds(60))
+                client.currentUser = SignedInUser(userID: "a", authenticationToken: "token")
+                let error = try await outcome(client)
+                #expect(error.code == .rejected && error.status == status, "\(error)")
+                #expect(error.message.contains("redirect to \"http://127.0.0.1:\(otherPort)\""), "\(error)")
+                #expect(!"\(error)".contains("secret"))
+            }
+            #expect(server.requests == 2)
+        }
+        #expect(other.requests == 0)
+    }
+
+    @Test(
+        "a Retry-After of years is cut to the policy's longest pause",
+        arguments: [
+            "3153600000", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT", "Fri, 31 Dec 999999999 23:59:59 GMT",
+            "-1", "1e9",
+        ])
+    func retryAfter(value: String) async throws {
+        let server = SocketServer { _ in
+            .whole(
+                "503 Service Unavailable",
+                headers: ["Retry-After: \(value)", "Date: Sat, 21 Nov 2026 09:12:49 GMT", "Retry-After: \(value)"])
+        }
+        let pauses = Mutex<[Duration]>([])
+        let error = try await server.serve { port in
+            var options = SyncOptions()
+            options.environment.sleep = { pause in pauses.withLock { $0.append(pause) } }
+            let client = try SyncClient(
+                url: "http://127.0.0.1:\(port)", store: MemoryStore(), transport: AsyncHTTPClientTransport(),
+                options: options)
+            try await client.define(Self.table, TableSchema("Other", columns: []))
+            try await client.table("TodoItem").insert(["id": "a", "text": "mine"])
+            return try await outcome(client)
+        }
+        #expect(error.code == .network && error.status == 503)
+        let all = pauses.withLock { $0 }
+        #expect(all.count == 6 && all.allSatisfy { $0 >= .zero && $0 <= .seconds(30) }, "\(all)")
+    }
+
+    // MARK: Bodies that lie
+
+    @Test(
+        "counts and pages that lie end the pull or are an error; nothing is asked for without an end",
+        arguments: [
+            #"{"results":[],"count":9223372036854775807}"#, #"{"results":[],"count":18446744073709551616}"#,
+            #"{"results":[],"count":-1}"#, #"{"results":[],"count":1e400}"#, #"{"count":5}"#,
+            #"{"results":[],"count":0}"#,
+            #"{"results":[{"id":"x","version":"1","updatedAt":"2026-01-01T00:00:00Z"}],"count":9223372036854775807}"#,
+            #"{"results":[{"id":"x","version":"1","updatedAt":"2026-01-01T00:00:00Z"}],"count":0}"#,
+            #"[{"id":"x","version":"1","updatedAt":"9999-12-31T23:59:59.9999999Z"}]"#,
+            #"[{"id":"x","version":"1","updatedAt":"0001-01-01T00:00:00Z"}]"#,
+        ])
+    func lyingCounts(body: String) async throws {
+        let server = SocketServer { received in
+            let next = "Link: <http://127.0.0.1\(received.target)&x=\(received.head.count)>; rel=next"
+            return received.head[0].hasPrefix("POST")
+                ? .whole("400 Bad Request") : .whole(headers: [next], body: Array(body.utf8))
+        }
+        try await server.serve { port in
+            let client = try await makeClient(port: port, timeout: .seconds(60))
+            for queryID in ["q", nil] {
+                do {
+                    try await client.table("Other").pull(queryID: queryID)
+                } catch let error as SyncError {
+                    #expect([.invalidAnswer, .noProgress].contains(error.code), "\(error)")
+                }
+            }
+            await #expect(throws: SyncError.self) { try await client.context.push() }
+            #expect(try await client.table("TodoItem").row(id: "a")?["text"] == "mine")
+            #expect(try await client.context.pendingOperationsCount == 1)
+        }
+        #expect(server.requests < 30, "\(server.requests)")
+    }
+
+    @Test("a million empty pages with links to the next are not read")
+    func emptyPages() async throws {
+        let number = Mutex(0)
+        let server = SocketServer { _ in
+            let page = number.withLock { number in
+                number += 1
+                return number
+            }
+            guard page < 1_000_000 else { return .whole("400 Bad Request") }
+            let link = "Link: http://127.0.0.1/tables/Other?$skip=\(page); rel=next"
+            return .whole(headers: [link], body: Array("[]".utf8))
+        }
+        try await server.serve { port in
+            let client = try await makeClient(port: port, timeout: .seconds(60))
+            #expect(try await client.table("Other").pull(queryID: "q").requests == 1)
+            #expect(try await client.table("Other").pull().requests == 1)
+            let error = await #expect(throws: SyncError.self) {
+                for try await _ in client.remoteTable("Other").readAll() {}
+            }
+            #expect(error?.code == .noProgress, "\(String(describing: error))")
+        }
+        #expect(server.requests == 12)
+    }
+}
