@@ -127,7 +127,7 @@ struct TransportExchangeTests {
         let server = SocketServer { received in .whole(body: received.body) }
         try await server.serve { port in
             let answer = try await AsyncHTTPClientTransport.shared.send(
-                request(.post, port: port), body: big, timeout: .seconds(60))
+                request(.post, port: port), body: big, timeout: .seconds(600))
             #expect(answer.body == big)
         }
     }

@@ -19,7 +19,7 @@ struct HostileServerTests {
         var code: SyncError.Code
         /// What the message of the pull's error must say.
         var says: String
-        var timeout = Duration.seconds(60)
+        var timeout = Duration.seconds(600)
     }
 
     private static let table = TableSchema("TodoItem", columns: [.string("text")])
@@ -160,7 +160,7 @@ struct HostileServerTests {
     func wrongLengths(name: String, answer: SocketServer.Answer) async throws {
         let server = SocketServer { _ in answer }
         let error = try await server.serve { port in
-            try await outcome(makeClient(port: port, timeout: .seconds(60)))
+            try await outcome(makeClient(port: port, timeout: .seconds(600)))
         }
         #expect([.network, .invalidAnswer].contains(error.code), "\(error)")
         #expect(error.message.contains("127.0.0.1"), "\(error)")
@@ -175,7 +175,7 @@ struct HostileServerTests {
                 : .whole("201 Created", body: Array(#"{"id":"a","text":"mine","version":"1"}"#.utf8))
         }
         try await server.serve { port in
-            let client = try await makeClient(port: port, timeout: .seconds(60))
+            let client = try await makeClient(port: port, timeout: .seconds(600))
             for _ in 1...3 {
                 // The connection may break before its answer is read; a wrong answer is what must not come.
                 do { try await client.table("Other").pull() } catch let error as SyncError {
@@ -206,11 +206,11 @@ struct HostileServerTests {
         for repetitions in [6, 60_000] {
             let body = Array((0..<repetitions).map { _ in bomb }.joined())
             let server = SocketServer { _ in .whole(headers: ["Content-Encoding: gzip"], body: body) }
-            let error = try await server.serve { try await outcome(makeClient(port: $0, timeout: .seconds(60))) }
+            let error = try await server.serve { try await outcome(makeClient(port: $0, timeout: .seconds(600))) }
             #expect([.invalidAnswer, .network].contains(error.code), "\(error)")
         }
         let twice = SocketServer { _ in .whole(headers: ["Content-Encoding: gzip, gzip"], body: Array(bomb)) }
-        let error = try await twice.serve { try await outcome(makeClient(port: $0, timeout: .seconds(60))) }
+        let error = try await twice.serve { try await outcome(makeClient(port: $0, timeout: .seconds(600))) }
         #expect(error.message.contains("cannot be decompressed"), "\(error)")
     }
 
@@ -228,7 +228,7 @@ struct HostileServerTests {
                 return .whole("\(status) Moved", headers: ["Location: \(target)"])
             }
             try await server.serve { port in
-                let client = try await makeClient(port: port, timeout: .seconds(60))
+                let client = try await makeClient(port: port, timeout: .seconds(600))
                 client.currentUser = SignedInUser(userID: "a", authenticationToken: "token")
                 let error = try await outcome(client)
                 #expect(error.code == .rejected && error.status == status, "\(error)")
@@ -288,7 +288,7 @@ struct HostileServerTests {
                 ? .whole("400 Bad Request") : .whole(headers: [next], body: Array(body.utf8))
         }
         try await server.serve { port in
-            let client = try await makeClient(port: port, timeout: .seconds(60))
+            let client = try await makeClient(port: port, timeout: .seconds(600))
             for queryID in ["q", nil] {
                 do {
                     try await client.table("Other").pull(queryID: queryID)
@@ -316,7 +316,7 @@ struct HostileServerTests {
             return .whole(headers: [link], body: Array("[]".utf8))
         }
         try await server.serve { port in
-            let client = try await makeClient(port: port, timeout: .seconds(60))
+            let client = try await makeClient(port: port, timeout: .seconds(600))
             #expect(try await client.table("Other").pull(queryID: "q").requests == 1)
             #expect(try await client.table("Other").pull().requests == 1)
             let error = await #expect(throws: SyncError.self) {
