@@ -374,7 +374,7 @@ let package = Package(
         .testTarget(
             name: "TidelineTests",
             dependencies: [
-                "Tideline", "TidelineStore", "TidelineWire", "TidelineServer", "TidelineTestStores",
+                "Tideline", "TidelineStore", "TidelineWire", "TidelineServer", "TidelineSupport", "TidelineTestStores",
                 "TidelineConformance", "TidelineTestSupport", "PullProbe", httpTypes, logging,
             ],
             swiftSettings: settings

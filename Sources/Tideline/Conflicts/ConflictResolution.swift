@@ -18,11 +18,12 @@ struct ConflictResolution: Sendable {
             try operations.remove(operation, in: writer)
             try settle(operation.itemID, at: stamped(item, operation, error), pulled: operation.pulled, in: writer)
         case .keep(let item):
+            let failed = operation
             rebase(&operation, onto: item, error: error)
             // What the server has, it cannot insert again; what it has no longer, it cannot update.
             if operation.kind == .insert, error.serverItem != nil { operation.kind = .update }
             operation.restores = operation.kind == .update && (operation.restores || error.isRowGone)
-            try store(operation, item: item, in: writer)
+            try store(operation, item: stamped(item, failed, error), in: writer)
         case .modify(let kind, let item):
             try modify(&operation, to: kind, item: item, error: error, in: writer)
         }
@@ -59,13 +60,14 @@ struct ConflictResolution: Sendable {
         }
     }
 
-    /// The operation goes on from the version of the server's row, unless the item has one that is neither that nor the
-    /// one that failed: the caller has asked the server since.
+    /// The operation goes on from the version of the server's row, unless the item has one that is neither that, nor the
+    /// one that failed, nor the local row's: the caller has asked the server since.
     private func rebase(_ operation: inout TableOperation, onto item: Row?, error: TableOperationError) {
         operation.revision += 1
         operation.lastError = nil
         let failed = operation.baseVersion
-        let given = item?.version == failed ? nil : item?.version
+        let isKnown = item?.version == failed || item?.version == error.item?.version
+        let given = isKnown ? nil : item?.version
         operation.baseVersion = given ?? error.serverItem?.version ?? failed
         if let server = error.serverItem {
             operation.base = operation.baseVersion == server.version ? codec.json(server) : nil
@@ -75,11 +77,11 @@ struct ConflictResolution: Sendable {
         }
     }
 
-    /// The item with the server's stamps, where it has none or those of the row that failed.
+    /// The item with the server's stamps, where it has none or those of the row that failed or of the local row.
     private func stamped(_ item: Row, _ operation: TableOperation, _ error: TableOperationError) -> Row {
-        guard let server = error.serverItem, item.version == nil || item.version == operation.baseVersion else {
-            return item
-        }
+        guard let server = error.serverItem, !server.isTombstone,
+            [nil, operation.baseVersion, error.item?.version].contains(item.version)
+        else { return item }
         return item.merging(server.filteringColumns { SystemColumns.names.contains($0) })
     }
 
