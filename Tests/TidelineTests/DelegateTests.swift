@@ -380,4 +380,118 @@ struct DelegateTests {
         #expect(try world.state(client) == "local [a=last] queue [] server [a=last]")
         #expect(try world.serverRow("a")?["complete"] == true)
     }
+
+    @Test("P2 an insert that met a row of others goes on as its update", arguments: StoreKind.perEngine)
+    func changesKind(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        let other = try await world.makeOther()
+        try await other.items.insert(["id": "b", "text": "theirs", "priority": 9])
+        try await other.context.push()
+        try await client.items.insert(["id": "b", "text": "mine"])
+        client.context.delegate = ScriptedDelegate { operation in
+            do {
+                return try await operation.execute()
+            } catch let failure as OperationFailure where failure.code == .conflict {
+                operation.kind = .update
+                operation.item = ["id": "b", "text": "mine", "version": failure.serverItem?["version"] ?? .null]
+                return try await operation.execute()
+            }
+        }
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=one, b=mine] queue [] server [a=one, b=mine]")
+        #expect(try client.row("b")?["priority"] == 9)
+    }
+
+    @Test("P2 an update that becomes a delete removes the row here, too", arguments: StoreKind.perEngine)
+    func becomesDelete(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await makeClient(world)
+        client.context.delegate = ScriptedDelegate { operation in
+            operation.kind = .delete
+            return try await operation.execute()
+        }
+        try await client.context.push()
+        #expect(try world.state(client) == "local [] queue [] server [a deleted]")
+    }
+
+    @Test(
+        "P2 a delete in conflict that the delegate answers with the server's row shows that row",
+        arguments: StoreKind.perEngine)
+    func deleteTakesServerRow(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        let other = try await world.makeOther()
+        try await other.items.update(["id": "a", "text": "theirs"])
+        try await other.context.push()
+        try await client.items.delete(id: "a")
+        client.context.delegate = ScriptedDelegate { operation in
+            do {
+                return try await operation.execute()
+            } catch let failure as OperationFailure where failure.code == .conflict {
+                return failure.serverItem
+            }
+        }
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=theirs] queue [] server [a=theirs]")
+        try await client.items.pull(queryID: "q")
+        #expect(try client.texts() == ["theirs"])
+    }
+
+    @Test("P2 a row of another identifier, or one that does not fit, is refused", arguments: StoreKind.perEngine)
+    func foreignRow(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await makeClient(world)
+        for row in [["id": "b", "text": "x"], ["id": "a", "text": 5], ["id": "a", "colour": "red"]] as [Row] {
+            client.context.delegate = ScriptedDelegate { _ in row }
+            #expect(try await pushErrors(client).map(\.code) == [.delegate])
+        }
+        client.context.delegate = ScriptedDelegate { operation in
+            operation.item = ["id": "b", "text": "x"]
+            return try await operation.execute()
+        }
+        #expect(try await pushErrors(client).map(\.code) == [.invalidItem])
+        #expect(client.transport.requests.isEmpty)
+        #expect(try world.state(client) == "local [a=mine] queue [update a] server [a=one]")
+    }
+
+    @Test("P8 a CancellationError of the delegate's own does not end the push", arguments: StoreKind.perEngine)
+    func ownCancellation(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await makeClient(world)
+        try await client.items.insert(["id": "b", "text": "new"])
+        client.context.delegate = ScriptedDelegate { operation in
+            if operation.operation.itemID == "a" { throw CancellationError() }
+            return try await operation.execute()
+        }
+        let errors = try await pushErrors(client)
+        #expect(errors.map(\.code) == [.delegate] && errors.first?.cause is CancellationError)
+        #expect(try world.state(client) == "local [a=mine, b=new] queue [update a] server [a=one, b=new]")
+    }
+
+    @Test(
+        "P8 a conflict that was met before the push was cancelled is reported and stored",
+        arguments: StoreKind.perEngine)
+    func conflictBeforeCancel(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await makeClient(world, inConflict: true)
+        try await client.items.insert(["id": "b", "text": "new"])
+        let ends = HeaderLog()
+        client.context.delegate = ScriptedDelegate { operation in
+            defer { operation.cancelPush() }
+            return try await operation.execute()
+        } ended: {
+            ends.add($0.error?.code.rawValue)
+        }
+        do {
+            try await client.context.push()
+            Issue.record("the push succeeded")
+        } catch let error as SyncError {
+            #expect(error.code == .cancelled && error.operationErrors.map(\.code) == [.conflict])
+        }
+        let stored = try await client.context.operationErrors()
+        #expect(stored.map(\.code) == [.conflict] && stored[0].serverItem?["text"] == "theirs")
+        #expect(abs(stored[0].time.ticks - Timestamp.now.ticks) < 3600 * Timestamp.ticksPerSecond)
+        #expect(ends.values == ["cancelled"])
+    }
 }

@@ -125,4 +125,79 @@ struct NewerCopyTests {
         try await error.cancelOperationAndDiscardItem()
         #expect(try client.texts() == ["one"])
     }
+
+    @Test(
+        "C4 an edit that changes nothing leaves the row that was pulled, also where its stamp is the same",
+        arguments: StoreKind.perEngine, [true, false])
+    func unchangedEdit(_ stores: StoreKind, sameStamp: Bool) async throws {
+        let world = try World(stores)
+        let (client, error) = try await makeRefused(world)
+        let stamp = try #require(try client.row("a")?["updatedAt"])
+        try world.plant([
+            [
+                "id": "a", "text": "newer", "version": "newer",
+                "updatedAt": sameStamp ? stamp : .timestamp(world.clock.now),
+            ]
+        ])
+        let settings = PullSettings(whenPushFails: .pullOthers)
+        #expect(await syncErrorCode { try await client.items.pull(settings: settings) } == .completedWithErrors)
+        _ = error
+        try await client.items.update(["id": "a", "text": "one"])
+        client.transport.inspect(nil)
+        client.transport.clear()
+        try await client.context.push()
+        #expect(client.transport.requests.isEmpty)
+        #expect(try world.state(client) == "local [a=newer] queue [] server [a=newer]")
+        #expect(try client.row("a")?.version == "newer")
+    }
+
+    @Test(
+        "C4 an insert that is taken back after a pull brought the row of others leaves that",
+        arguments: StoreKind.perEngine, [true, false])
+    func insertTakenBack(_ stores: StoreKind, inFlight: Bool) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        let other = try await world.makeOther()
+        try await other.items.insert(["id": "b", "text": "theirs"])
+        try await other.context.push()
+        try await client.items.insert(["id": "b", "text": "mine"])
+        client.transport.inspect { request, _ in request.method == .post ? .answer(.answer(403)) : nil }
+        let settings = PullSettings(whenPushFails: .pullOthers)
+        #expect(
+            await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
+                == .completedWithErrors)
+        let once = Once()
+        if inFlight {
+            client.transport.inspect { _, _ in
+                if once.first() { try? await client.items.delete(id: "b") }
+                return .answer(.answer(403))
+            }
+            _ = try await pushErrors(client)
+        } else {
+            try await client.items.delete(id: "b")
+        }
+        client.transport.inspect(nil)
+        try await client.items.pull(queryID: "q")
+        #expect(try world.state(client) == "local [a=one, b=theirs] queue [] server [a=one, b=theirs]")
+    }
+
+    @Test(
+        "C1 discarding replaces the row: what the server's leaves out keeps no local value",
+        arguments: StoreKind.perEngine)
+    func discardReplaces(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "mine", "effort": 2.5])
+        client.transport.inspect { request, _ in
+            request.method == .patch ? .answer(.answer(412, #"{"id":"a","text":"theirs","version":"v9"}"#)) : nil
+        }
+        let error = try #require(try await pushErrors(client).first)
+        for item in [["id": "b", "text": "x"]] as [Row] {
+            #expect(await syncErrorCode { try await error.cancelOperationAndUpdateItem(item) } == .invalidArgument)
+            #expect(await syncErrorCode { try await error.keepOperationAndUpdateItem(item) } == .invalidArgument)
+        }
+        try await error.cancelOperationAndDiscardItem()
+        let row = try #require(try client.row("a"))
+        #expect(row["text"] == "theirs" && (row["effort"] ?? .null).isNull && (row["priority"] ?? .null).isNull)
+    }
 }

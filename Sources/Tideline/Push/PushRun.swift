@@ -151,28 +151,20 @@ struct PushRun<Store: LocalStore>: Sendable {
     /// Marks an operation as in flight and reads its row, in one transaction; nil when it is gone.
     private func claim(_ id: Int64) async throws -> Claimed? {
         let context = context
-        return try await unmarkingOnFailure(id) {
+        let claimed: Result<Claimed?, OperationFailure> = try await unmarkingOnFailure(id) {
             try await context.writing { writer in
-                guard var operation = try context.operations.operation(id, in: writer) else { return nil }
-                let schema = try Self.schema(of: operation, in: writer)
+                guard var operation = try context.operations.operation(id, in: writer) else { return .success(nil) }
+                guard let schema = try writer.schemaIfDefined(of: operation.table) else {
+                    return .failure(.undefinedTable(operation.table))
+                }
                 let outcomes = PushOutcomes(context, codec: RowCodec(schema: schema))
-                guard try outcomes.coalesceOrphan(&operation, in: writer) else { return nil }
+                guard try outcomes.coalesceOrphan(&operation, in: writer) else { return .success(nil) }
                 let snapshot = try writer.row(in: operation.table, id: operation.itemID)
                 context.markInFlight(id)
-                return Claimed(operation, schema: schema, snapshot: snapshot, context: context)
+                return .success(Claimed(operation, schema: schema, snapshot: snapshot, context: context))
             }
         }
-    }
-
-    private static func schema(of operation: TableOperation, in reader: some StoreReader) throws -> TableSchema {
-        do {
-            return try reader.schema(of: operation.table)
-        } catch let error as StoreError where error.code == .noSuchTable {
-            throw OperationFailure(
-                .invalidItem,
-                "the table \(operation.table.debugDescription) is not defined; define it, or cancel the operation",
-                cause: error)
-        }
+        return try claimed.get()
     }
 
     /// Writes the end of an operation; with the transaction it is no longer in flight.
@@ -306,6 +298,13 @@ extension PushRun {
         } catch let error as WireError {
             throw OperationFailure(.invalidItem, "the row cannot be sent: \(error)", cause: error)
         }
+    }
+}
+
+extension OperationFailure {
+    fileprivate static func undefinedTable(_ table: String) -> OperationFailure {
+        OperationFailure(
+            .invalidItem, "the table \(table.debugDescription) is not defined; define it, or cancel the operation")
     }
 }
 

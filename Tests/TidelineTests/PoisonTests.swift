@@ -1,0 +1,216 @@
+import Synchronization
+import Testing
+import TidelineServer
+import TidelineStore
+import TidelineTestStores
+
+@testable import Tideline
+
+/// The rules Q5 and P3: an operation that cannot succeed fails alone, and delays nobody.
+@Suite("Poison operations", .timeLimit(.minutes(15)))
+struct PoisonTests {
+    @Test(
+        "Q5 operations that the server failed go last, and only new failures abort the push",
+        arguments: StoreKind.perEngine)
+    func goLast(_ stores: StoreKind) async throws {
+        // A JSON value is a permanent fault of the original server, answered with 500.
+        let world = try World(stores) { $0.quirks = .original }
+        let client = try await world.makeClient()
+        for id in ["p1", "p2", "p3"] { try await client.items.insert(["id": .string(id), "tags": .json("[1]")]) }
+        for id in ["a", "b"] { try await client.items.insert(["id": .string(id), "text": .string(id)]) }
+        #expect(await syncErrorCode { try await client.context.push() } == .serverFailing)
+        client.transport.clear()
+        #expect(try await pushErrors(client).map(\.itemID) == ["p1", "p2", "p3"])
+        #expect(try world.serverTexts() == ["a", "b"])
+        #expect(client.transport.requests.count == 2 + 3 * 4)
+        // The table is pulled all the same.
+        let other = try await world.makeClient()
+        try await other.items.insert(["id": "z", "text": "z"])
+        try await other.context.push()
+        let settings = PullSettings(whenPushFails: .pullOthers)
+        #expect(await syncErrorCode { try await client.items.pull(settings: settings) } == .completedWithErrors)
+        #expect(try client.row("z") != nil)
+        // An edit makes it an operation like others.
+        try await client.items.update(["id": "p1", "tags": .null])
+        #expect(try await pushErrors(client).map(\.itemID) == ["p2", "p3"])
+        #expect(try world.serverRow("p1") != nil)
+    }
+
+    @Test("Q5 an edit behind a deferred operation of its row waits for it")
+    func machine() {
+        var machine = PushMachine()
+        let earlier = PushMachine.EarlierFailures(deferred: [1, 4], held: [2])
+        #expect(machine.handle(.started(last: 6, earlier: earlier)) == .find(after: 0, upTo: 6))
+        #expect(machine.handle(.found(PushMachineTests.candidate(1, "a"))) == .find(after: 1, upTo: 6))
+        #expect(machine.handle(.found(PushMachineTests.candidate(2, "b"))) == .find(after: 2, upTo: 6))
+        #expect(machine.handle(.found(PushMachineTests.candidate(3, "a"))) == .find(after: 3, upTo: 6))
+        #expect(machine.handle(.found(PushMachineTests.candidate(4, "d"))) == .find(after: 4, upTo: 6))
+        #expect(machine.handle(.found(PushMachineTests.candidate(5, "b"))) == .find(after: 5, upTo: 6))
+        #expect(machine.handle(.found(PushMachineTests.candidate(6, "e"))) == .send(6))
+        #expect(machine.handle(.succeeded) == .find(after: 0, upTo: 1))
+        #expect(machine.handle(.found(PushMachineTests.candidate(1, "a"))) == .send(1))
+        #expect(machine.handle(.failed(isServerFailure: true)) == .find(after: 3, upTo: 4))
+        #expect(machine.handle(.found(PushMachineTests.candidate(4, "d"))) == .send(4))
+        #expect(machine.handle(.succeeded) == .finish)
+    }
+
+    @Test("Q5 canonically equivalent identifiers are different rows to the order of operations")
+    func equivalentRows() {
+        var machine = PushMachine()
+        _ = machine.handle(.started(last: 2))
+        #expect(machine.handle(.found(PushMachineTests.candidate(1, "caf\u{E9}"))) == .send(1))
+        #expect(machine.handle(.failed(isServerFailure: false)) == .find(after: 1, upTo: 2))
+        #expect(machine.handle(.found(PushMachineTests.candidate(2, "cafe\u{301}"))) == .send(2))
+    }
+
+    @Test("A table whose server makes the identifiers is rejected once, not doubled", arguments: StoreKind.perEngine)
+    func foreignIDs(_ stores: StoreKind) async throws {
+        let world = try World(stores) { $0.quirks = [.original, .makesIDs] }
+        let client = try await world.makeClient()
+        try await client.items.insert(["id": "a", "text": "one"])
+        for _ in 1...3 {
+            let error = try #require(try await pushErrors(client).first)
+            #expect(error.code == .rejected && error.message.contains("cannot be synchronized"))
+        }
+        #expect(try world.serverTexts() == ["one"])
+        try await client.context.operationErrors()[0].cancelOperationAndDiscardItem()
+        #expect(try await client.queue().isEmpty)
+    }
+
+    @Test(
+        "P3 an answer that does not fit the table fails its operation alone", arguments: StoreKind.perEngine,
+        [#"{"id":"a","text":5}"#, #"{"id":"a","priority":18446744073709551616}"#])
+    func misfitAnswer(_ stores: StoreKind, body: String) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "two"])
+        try await client.items.insert(["id": "b", "text": "b"])
+        client.transport.inspect { request, _ in
+            switch request.method {
+            case .patch: .change { _ in .answer(200, body) as TransportResponse }
+            case .get: .answer(.answer(200, "[\(body)]"))
+            default: nil
+            }
+        }
+        #expect(try await pushErrors(client).map(\.code) == [.invalidAnswer])
+        #expect(try world.state(client) == "local [a=two, b=b] queue [update a] server [a=two, b=b]")
+    }
+
+    @Test("P3 null in a required column of an answer fails its operation alone", arguments: StoreKind.perEngine)
+    func requiredColumn(_ stores: StoreKind) async throws {
+        let schema = TableSchema("TodoItem", columns: [.string("text", optional: false)])
+        let world = try World(stores)
+        let client = try SyncClient(
+            url: "http://server.test", store: stores.makeStore(), transport: FaultyTransport(service: world.service))
+        try await client.define(schema)
+        for id in ["a", "b"] { try await client.table("TodoItem").insert(["id": .string(id), "text": "new"]) }
+        let transport = FaultyTransport(service: world.service)
+        transport.inspect { _, body in
+            body.contains(#""a""#) ? .change { $0.replacing(#""text":"new""#, with: #""text":null"#) } : nil
+        }
+        let second = try SyncClient(url: "http://server.test", store: client.store, transport: transport)
+        do {
+            try await second.context.push()
+            Issue.record("the push succeeded")
+        } catch let error as SyncError {
+            #expect(error.operationErrors.map(\.itemID) == ["a"])
+            #expect(error.operationErrors.map(\.code) == [.invalidAnswer])
+            #expect(error.operationErrors.first?.message.contains("text") == true)
+        }
+        #expect(try await second.context.pendingOperations().map(\.itemID) == ["a"])
+    }
+
+    @Test(
+        "P3 an operation of a table that is not defined any more is listed, and nothing else fails",
+        arguments: StoreKind.perEngine)
+    func undefinedTable(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        try client.store.write { writer in
+            let gone = TableOperation(id: 900, table: "Gone", itemID: "g", itemKey: "g", kind: .update)
+            var deleted = TableOperation(id: 901, table: "Gone", itemID: "h", itemKey: "h", kind: .delete)
+            deleted.deletedItem = #"{"id":"h","text":"was"}"#
+            for operation in [gone, deleted] { try client.context.operations.save(operation, in: writer) }
+        }
+        try await client.items.update(["id": "a", "text": "two"])
+        for _ in 1...2 {
+            let errors = try await pushErrors(client)
+            #expect(errors.map(\.itemID) == ["g", "h"] && errors.allSatisfy { $0.code == .invalidItem })
+            #expect(errors.allSatisfy { $0.message.contains("\"Gone\"") })
+        }
+        #expect(try world.serverTexts() == ["two"])
+        #expect(try await client.context.pendingOperations().map { $0.item?["text"] } == [nil, "was"])
+        try await client.context.operationErrors()[0].cancelOperationAndDiscardItem()
+        let waiting = try await client.context.pendingOperations()[0]
+        try await client.context.cancelOperationAndDiscardItem(waiting)
+        #expect(try await client.queue().isEmpty)
+        #expect(try await client.context.operationErrors().isEmpty)
+    }
+
+    @Test("P4 a conflict is not sent again until it changes or that is asked for", arguments: StoreKind.perEngine)
+    func heldConflict(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        let other = try await world.makeOther()
+        try await other.items.update(["id": "a", "text": "theirs"])
+        try await other.context.push()
+        try await client.items.update(["id": "a", "text": "mine"])
+        #expect(try await pushErrors(client).map(\.code) == [.conflict])
+        client.transport.clear()
+        for _ in 1...3 { #expect(try await pushErrors(client).map(\.code) == [.conflict]) }
+        #expect(client.transport.requests.isEmpty)
+        #expect(
+            await syncErrorCode { try await client.context.push(settings: PushSettings(retriesConflicts: true)) }
+                == .completedWithErrors)
+        #expect(client.transport.requests.count == 1)
+        try await client.items.update(["id": "a", "text": "again"])
+        #expect(try await pushErrors(client).map(\.code) == [.conflict])
+        #expect(client.transport.requests.count == 2)
+    }
+
+    @Test(
+        "P3 a conflict whose look-up fails is a conflict", arguments: StoreKind.perEngine, [500, 403, 200])
+    func failedLookUp(_ stores: StoreKind, status: Int) async throws {
+        let client = try await World(stores).makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "mine"])
+        client.transport.inspect { request, _ in .answer(.answer(request.method == .patch ? 412 : status)) }
+        let error = try #require(try await pushErrors(client).first)
+        #expect(error.code == .conflict && error.status == 412 && error.serverItem == nil && !error.isRowGone)
+    }
+
+    @Test("C1 an operation that waits can be cancelled and discarded", arguments: StoreKind.perEngine)
+    func cancelsWaiting(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "two"])
+        try await client.items.insert(["id": "b", "text": "b"])
+        let operations = try await client.context.pendingOperations()
+        #expect(operations.map { $0.item?["text"] } == ["two", "b"])
+        try await client.items.update(["id": "a", "priority": 5])
+        #expect(
+            await syncErrorCode { try await client.context.cancelOperationAndDiscardItem(operations[0]) }
+                == .operationChanged)
+        for operation in try await client.context.pendingOperations() {
+            try await client.context.cancelOperationAndDiscardItem(operation)
+        }
+        #expect(try world.state(client) == "local [a=one] queue [] server [a=one]")
+        try await client.items.update(["id": "a", "text": "three"])
+        let waiting = try await client.context.pendingOperations()[0]
+        try await client.context.cancelOperation(waiting, updating: ["id": "a", "text": "settled"])
+        #expect(try world.state(client) == "local [a=settled] queue [] server [a=one]")
+    }
+
+    @Test("A number that the server stores differently is a warning of the push", arguments: StoreKind.perEngine)
+    func warns(_ stores: StoreKind) async throws {
+        let world = try World(stores) { $0.quirks = .original }
+        let client = try await world.makeClient()
+        try await client.items.insert(["id": "a", "priority": 9_007_199_254_740_993])
+        let progress = Mutex<[PushProgress]>([])
+        let settings = PushSettings(onProgress: { step in progress.withLock { $0.append(step) } })
+        let result = try await client.context.push(settings: settings)
+        #expect(result.warnings.map(\.column) == ["priority"])
+        #expect(result.warnings.map(\.stored) == [.int(9_007_199_254_740_992)])
+        #expect(result.warnings[0].description.contains("9007199254740993"))
+        #expect(progress.withLock { $0 } == [PushProgress(sent: 1, failed: 0, total: 1)])
+    }
+}
