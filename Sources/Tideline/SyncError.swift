@@ -18,6 +18,10 @@ public struct SyncError: Error, Sendable {
     public var status: Int?
     /// The server's row in a conflict; nil when it cannot be had.
     public var serverItem: Row?
+    /// With code ``Code/rowChanged``: the row that the call was given.
+    public var givenRow: Row?
+    /// With code ``Code/rowChanged``: the row as the local table has it.
+    public var storedRow: Row?
     /// The failures of single operations in a push, also when the push was aborted after them.
     public var operationErrors: [TableOperationError]
     /// The error below: a `StoreError`, ``TransportError``, `WireError`, or one thrown by the delegate.
@@ -73,12 +77,21 @@ public struct SyncError: Error, Sendable {
         public static let rowExists = Code(rawValue: "rowExists")
         /// The local table has no such row.
         public static let noSuchRow = Code(rawValue: "noSuchRow")
+        /// The row given to an update or delete has another version than the stored one: it was read before a change by
+        /// others. See ``SyncError/givenRow`` and ``SyncError/storedRow``.
+        public static let rowChanged = Code(rawValue: "rowChanged")
         /// The table has operations waiting to be pushed. Push first, or use `forcePurge`.
         public static let operationsPending = Code(rawValue: "operationsPending")
         /// An operation of the table is on its way to the server. Wait for the push to end.
         public static let operationInFlight = Code(rawValue: "operationInFlight")
         /// The operation has changed since the error arose; nothing was resolved. Look at it again.
         public static let operationChanged = Code(rawValue: "operationChanged")
+        /// The store holds rows and pending operations of another server. Use ``SyncClient/switchServer(keepingPending:)``,
+        /// ``SyncClient/wipe()`` or another store.
+        public static let otherServer = Code(rawValue: "otherServer")
+        /// The store holds rows and pending operations of another user. Use ``SyncClient/wipe()``,
+        /// ``SyncClient/switchServer(keepingPending:)`` or another store.
+        public static let otherUser = Code(rawValue: "otherUser")
         /// The query id was used with another filter before. Use another id, or reset the token.
         public static let filterChanged = Code(rawValue: "filterChanged")
         /// An incremental pull cannot go on: the server ignores the filter, or sends rows without `updatedAt`.

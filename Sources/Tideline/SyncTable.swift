@@ -25,7 +25,8 @@ public struct SyncTable<Store: LocalStore>: Sendable {
     @discardableResult
     public nonisolated(nonsending) func insert(_ row: Row) async throws -> Row {
         var row = row
-        if row.id.isEmpty { row.id = context.options.environment.makeID() }
+        // A value that is no id stays in the row, to be refused.
+        if row["id"] == nil { row.id = context.options.environment.makeID() }
         let (name, prepared) = (self.name, row)
         return try await context.change(table: name) { changes, writer in
             try changes.insert(RowInput.checked(prepared, for: changes.schema), in: writer)
@@ -34,37 +35,74 @@ public struct SyncTable<Store: LocalStore>: Sendable {
 
     /// Merges the columns that `row` names into the stored row of its id, and queues the update, in one transaction.
     ///
-    /// - Throws: ``SyncError``: ``SyncError/Code/noSuchRow`` for an id that the local table lacks; otherwise as
-    ///   ``insert(_:)``.
-    public nonisolated(nonsending) func update(_ row: Row) async throws {
+    /// A row that was read carries its `version`. If the stored row has another one by now, a pull or push has changed it,
+    /// and saving the whole row would undo changes of others that the app has not seen. A row without `version` is merged
+    /// as it is; local edits that wait in the queue do not change the version.
+    /// - Parameter overwriting: Whether to merge the row whatever version it carries.
+    /// - Throws: ``SyncError``: ``SyncError/Code/noSuchRow`` for an id that the local table lacks;
+    ///   ``SyncError/Code/rowChanged``, with both rows, for a row of another version; otherwise as ``insert(_:)``.
+    public nonisolated(nonsending) func update(_ row: Row, overwriting: Bool = false) async throws {
         try await context.change(table: name) { changes, writer in
-            try changes.update(RowInput.checked(row, for: changes.schema), in: writer)
+            let checked = try RowInput.checked(row, for: changes.schema)
+            try changes.update(checked, given: overwriting ? nil : row, in: writer)
         }
+    }
+
+    /// Changes the stored row of an id by a closure, and queues the update, in one transaction.
+    ///
+    /// The closure gets the row as it is stored, so that nothing that others have changed is undone. A column that it
+    /// takes out of the row is cleared; system columns stay as they are; a row that it leaves as it was queues nothing.
+    /// ```swift
+    /// try await items.update(id: id) { $0["complete"] = true }
+    /// ```
+    /// - Returns: The row as stored.
+    /// - Throws: ``SyncError``: ``SyncError/Code/noSuchRow`` for an id that the local table lacks;
+    ///   ``SyncError/Code/invalidArgument`` for another id, or where the app writes the rows itself
+    ///   (``SyncOptions/handlesSyncTableOperations``); otherwise as ``insert(_:)``. What the closure throws is thrown on.
+    @discardableResult
+    public nonisolated(nonsending) func update(id: String, _ change: @escaping @Sendable (inout Row) throws -> Void) async throws -> Row {
+        guard context.options.handlesSyncTableOperations else {
+            throw SyncError(
+                .invalidArgument, "the app writes the rows of this context itself; write the row and call update(_:)",
+                table: name, id: id)
+        }
+        return try await context.change(table: name) { changes, writer in
+            try RowInput.checkID(id, of: changes.schema)
+            return try changes.update(id: id, in: writer, change)
+        }.get()
     }
 
     /// Deletes the row of that id, and queues the delete with the row's content and version, in one transaction.
     ///
     /// A row that the local table lacks is queued too, as the server may have it.
-    /// - Parameter version: The version to delete, where the local table does not have the row; without one the
-    ///   server deletes whatever it has.
+    /// - Parameter version: The version to delete; without one, whatever version is stored. Where the local table does
+    ///   not have the row, the server deletes this version, or without one whatever it has.
+    /// - Throws: ``SyncError``: ``SyncError/Code/rowChanged`` where the stored row has another version;
+    ///   ``SyncError/Code/invalidArgument`` for a bad id; ``SyncError/Code/store``.
     public nonisolated(nonsending) func delete(id: String, version: String? = nil) async throws {
-        try await context.change(table: name) { changes, writer in
-            try RowInput.checkID(id, of: changes.schema)
-            try changes.delete(id: id, version: version, in: writer)
-        }
+        try await delete(Row(id: .string(id), distinctColumns: version.map { [("version", .string($0))] } ?? []))
     }
 
-    /// Deletes a row by its id; see ``delete(id:version:)``.
+    /// Deletes a row by its id, and by its version if it carries one; see ``delete(id:version:)``.
     public nonisolated(nonsending) func delete(_ row: Row) async throws {
-        try await delete(id: row.id, version: row.version)
+        try await context.change(table: name) { changes, writer in
+            try RowInput.checkID(of: row, for: changes.schema)
+            try changes.delete(id: row.id, given: row, in: writer)
+        }
     }
 
     // MARK: Reading
 
     /// The local row of that id, nil when there is none.
+    ///
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidArgument`` for an id that no row can have.
     public nonisolated(nonsending) func row(id: String) async throws -> Row? {
         let name = name
-        return try await context.reading { try $0.row(in: name, id: id) }
+        return try await context.reading { reader in
+            try RowInput.checkName(name)
+            try RowInput.checkID(id, of: reader.schema(of: name))
+            return try reader.row(in: name, id: id)
+        }
     }
 
     /// The local rows that match, all by default; the query's table is this one.
@@ -85,7 +123,7 @@ public struct SyncTable<Store: LocalStore>: Sendable {
     /// - Returns: What the pull did.
     /// - Throws: ``SyncError``. What was stored before stays, and the next pull goes on from there.
     @discardableResult
-    public func pull(
+    public nonisolated(nonsending) func pull(
         _ query: Query? = nil, queryID: String? = nil, settings: PullSettings = PullSettings()
     ) async throws -> PullResult {
         try await context.pull(own(query), queryID: queryID, settings: settings)
@@ -101,7 +139,7 @@ public struct SyncTable<Store: LocalStore>: Sendable {
     /// - Returns: How many rows were removed.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/operationsPending``; nothing is removed then.
     @discardableResult
-    public func purge(_ query: Query? = nil, resetsTokens: Bool = true) async throws -> Int {
+    public nonisolated(nonsending) func purge(_ query: Query? = nil, resetsTokens: Bool = true) async throws -> Int {
         try await context.purge(own(query), resetsTokens: resetsTokens)
     }
 
@@ -110,9 +148,10 @@ public struct SyncTable<Store: LocalStore>: Sendable {
     /// - Throws: ``SyncError`` with code ``SyncError/Code/operationInFlight`` while an operation of the table is on its
     ///   way; nothing is removed then.
     @discardableResult
-    public func forcePurge() async throws -> ForcePurgeResult { try await context.forcePurge(table: name) }
+    public nonisolated(nonsending) func forcePurge() async throws -> ForcePurgeResult { try await context.forcePurge(table: name) }
 
     private func own(_ query: Query?) throws -> Query {
+        try RowInput.checkName(name)
         let query = query ?? Query(name)
         guard query.table == name else {
             throw SyncError(

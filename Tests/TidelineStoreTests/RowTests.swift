@@ -38,6 +38,10 @@ struct RowTests {
         #expect(row.key == nil && row.id == "")
         row["id"] = 5
         #expect(row.key == .int(5) && row.id == "5")
+        row["id"] = 1.5
+        #expect(row.key == nil && row["id"] == 1.5 && row.columnNames.contains("id"))
+        row.id = "7"
+        #expect(row["id"] == "7" && !row.columnNames.contains("id"))
     }
 
     @Test("Names are told apart by their bytes")

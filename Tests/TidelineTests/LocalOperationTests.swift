@@ -244,7 +244,7 @@ struct LocalOperationTests {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
         let version = try client.row("a")?.version
-        try await client.items.delete(["id": "A", "text": "stale", "version": "other"])
+        try await client.items.delete(["id": "A", "text": "stale"])
         let operation = try #require(try await client.context.pendingOperations().first)
         #expect(operation.kind == .delete && operation.itemID == "a")
         #expect(version != nil && operation.baseVersion == version)
@@ -262,7 +262,7 @@ struct LocalOperationTests {
     @Test("L5 an update's base version comes from the store, not from the caller", arguments: StoreKind.perEngine)
     func baseVersionOfUpdate(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeSyncedClient()
-        try await client.items.update(["id": "a", "text": "two", "version": "other"])
+        try await client.items.update(["id": "a", "text": "two", "version": "other"], overwriting: true)
         let version = try client.row("a")?.version
         #expect(version != "other")
         #expect(try await client.context.pendingOperations().first?.baseVersion == version)
@@ -342,7 +342,8 @@ struct LocalOperationTests {
         let client = try await World(stores).makeSyncedClient()
         let version = try client.row("a")?.version
         try await client.items.update([
-            "id": "a", "effort": 3, "version": "mine", "updatedAt": 5, "createdAt": "x", "deleted": true,
+            "id": "a", "effort": 3, "version": version.map { .string($0) } ?? .null, "updatedAt": 5, "createdAt": "x",
+            "deleted": true,
         ])
         #expect(try client.row("a")?.version == version)
         #expect(try client.row("a")?["effort"] == .double(3))

@@ -52,7 +52,7 @@ struct PushTests {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
         let version = try client.row("a")?.version ?? ""
-        try await client.items.update(["id": "a", "text": "two", "version": "app's", "updatedAt": .null])
+        try await client.items.update(["id": "a", "text": "two", "version": .string(version), "updatedAt": .null])
         try await client.items.update(["id": "a", "priority": 1, "complete": true])
         try await client.items.update(["id": "a", "text": "three"])
         let requests = log(client)

@@ -28,21 +28,55 @@ struct LocalChanges: Sendable {
     }
 
     /// Merges the named columns into a row.
-    func update(_ row: Row, in writer: some StoreWriter) throws {
+    ///
+    /// - Parameter given: The row as the app passed it in, whose version must be the stored one; nil to overwrite.
+    func update(_ row: Row, given: Row?, in writer: some StoreWriter) throws {
         let stored = try writer.row(in: schema.name, id: row.id)
+        try requireCurrent(given, stored)
         guard stored != nil || !writesRows else {
-            throw SyncError(.noSuchRow, "the local table has no row with this id", table: schema.name, id: row.id)
+            throw noSuchRow(row.id)
         }
         let pending = try pendingOperations(of: row.id, in: writer)
         try apply(.update, to: stored?.id ?? row.id, stored: stored, after: pending, in: writer)
         if writesRows { try writer.upsert(row, into: schema.name) }
     }
 
+    /// Changes the stored row by a closure.
+    ///
+    /// - Returns: The row as stored then, or the error that the closure threw, in which case nothing is changed.
+    func update(
+        id: String, in writer: some StoreWriter, _ change: (inout Row) throws -> Void
+    ) throws -> Result<Row, any Error> {
+        guard let stored = try writer.row(in: schema.name, id: id) else { throw noSuchRow(id) }
+        var changed = stored
+        do {
+            try change(&changed)
+        } catch {
+            return .failure(error)
+        }
+        guard changed["id"] == stored["id"] else {
+            throw SyncError(
+                .invalidArgument, "the id of a row cannot be changed; delete the row and insert another",
+                table: schema.name, column: "id", id: id)
+        }
+        var edits = Row(id: stored.key)
+        for name in stored.columnNames where changed[name] == nil { edits[name] = .null }
+        for (name, value) in changed.values where value != stored[name] ?? .null { edits[name] = value }
+        edits = try RowInput.checked(edits, for: schema)
+        guard !edits.isEmpty else { return .success(stored) }
+        try update(edits, given: nil, in: writer)
+        return .success(try writer.row(in: schema.name, id: id) ?? changed)
+    }
+
     /// Deletes a row; one that the store lacks is queued, as the server may have it.
-    func delete(id: String, version: String?, in writer: some StoreWriter) throws {
+    ///
+    /// - Parameter given: The row as the app has it; if it carries a version, that must be the stored one.
+    func delete(id: String, given: Row? = nil, in writer: some StoreWriter) throws {
         let stored = try writer.row(in: schema.name, id: id)
+        try requireCurrent(given, stored)
         let pending = try pendingOperations(of: id, in: writer)
-        try apply(.delete, to: stored?.id ?? id, stored: stored, givenVersion: version, after: pending, in: writer)
+        try apply(
+            .delete, to: stored?.id ?? id, stored: stored, givenVersion: given?.version, after: pending, in: writer)
         guard writesRows else { return }
         try writer.delete(id: id, from: schema.name)
         // The insert was taken back: the row is as a pull has brought it meanwhile, and will not bring it again.
@@ -53,6 +87,23 @@ struct LocalChanges: Sendable {
     }
 
     private var codec: RowCodec { RowCodec(schema: schema) }
+
+    /// Refuses a row that carries a version other than the stored one: whoever passes it in has not seen what changed.
+    private func requireCurrent(_ given: Row?, _ stored: Row?) throws {
+        guard let given, let stored, let version = given["version"], version != stored["version"] ?? .null else {
+            return
+        }
+        var error = SyncError(
+            .rowChanged,
+            "the row has changed since it was read; apply the change to the row as it is now (update(id:_:)), or pass "
+                + "overwriting: true", table: schema.name, id: stored.id)
+        (error.givenRow, error.storedRow) = (given, stored)
+        throw error
+    }
+
+    private func noSuchRow(_ id: String) -> SyncError {
+        SyncError(.noSuchRow, "the local table has no row with this id", table: schema.name, id: id)
+    }
 
     // MARK: Queue
 
@@ -101,7 +152,7 @@ struct LocalChanges: Sendable {
         if kind == .delete { operation.deletedItem = stored?.json }
         // An operation behind one in flight gets base and version from the answer to that.
         if isFirst, kind != .insert {
-            operation.baseVersion = stored?.version ?? givenVersion
+            operation.baseVersion = stored == nil ? givenVersion : stored?.version
             // The app may have written the row already: then it is no base.
             if writesRows { operation.base = stored?.json }
         }

@@ -7,12 +7,29 @@ enum RowInput {
     ///
     /// - Throws: ``SyncError`` with code invalidArgument, naming table, column and id.
     static func checked(_ row: Row, for schema: TableSchema) throws -> Row {
-        try checkID(row.id, of: schema)
+        try checkID(of: row, for: schema)
         var checked: [(name: String, value: Value)] = []
         for (name, value) in row.values where !SystemColumns.names.contains(name) {
             checked.append((name, try fitted(value, column: name, id: row.id, schema: schema)))
         }
         return Row(id: row.key, distinctColumns: checked)
+    }
+
+    /// Refuses a row whose id is missing, of another type than the table's, or one that servers do not take.
+    static func checkID(of row: Row, for schema: TableSchema) throws {
+        if let id = row["id"], row.key?.type != schema.idType {
+            throw SyncError(
+                .invalidArgument, "the id \(id) has type \(id.type?.rawValue ?? "null"); ids of this table are text",
+                table: schema.name, column: "id")
+        }
+        try checkID(row.id, of: schema)
+    }
+
+    /// Refuses the name of a table that is blank.
+    static func checkName(_ table: String) throws {
+        guard table.allSatisfy(\.isWhitespace) else { return }
+        throw SyncError(
+            .invalidArgument, "the name of the table is blank; pass the name it has on the server", table: table)
     }
 
     static func checkID(_ id: String, of schema: TableSchema) throws {

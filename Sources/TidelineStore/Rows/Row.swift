@@ -43,14 +43,14 @@ public struct Row: Sendable {
     /// The primary key as text, an integer in decimal; empty when there is none, as an empty id counts as absent.
     public var id: String {
         get { key?.text ?? "" }
-        set { key = newValue.isEmpty ? nil : .string(newValue) }
+        set { setKey(.string(newValue)) }
     }
 
     /// The value of a column; nil when the row does not name it. `id` is a column too: set to null, an empty text or
-    /// nil, the row has no id.
+    /// nil, the row has no id. A value that can be no id, such as a double, stays as a column that every table refuses.
     public subscript(name: String) -> Value? {
         get {
-            // No column has the name `id`.
+            // A column has the name `id` only where its value can be no id.
             value(of: name) ?? (name == "id" ? key?.value : nil)
         }
         set {
@@ -123,10 +123,14 @@ public struct Row: Sendable {
     }
 
     private mutating func setKey(_ value: Value?) {
+        if key == nil, let place = named.firstIndex(where: { $0.name == "id" }) { named.remove(at: place) }
         switch value {
-        case .string(let text): id = text
+        case .string(let text): key = text.isEmpty ? nil : .string(text)
         case .int(let number): key = .int(number)
-        default: key = nil
+        case nil, .null: key = nil
+        case let value?:
+            key = nil
+            named = takeValues() + [("id", value)]
         }
     }
 
