@@ -15,6 +15,8 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     let operations: OperationStore
     let errorStore: ErrorStore
     let tokens: TokenStore
+    let definitions: DefinitionStore
+    let owners: OwnerStore
     let settled = SettledRows()
     private let runner: StoreRunner<Store>
     private let pushLock = AsyncLock()
@@ -35,7 +37,10 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         operations = OperationStore(tables: tables)
         errorStore = ErrorStore(tables: tables)
         tokens = TokenStore(tables: tables, makeID: options.environment.makeID)
-        try store.define(tables.schemas)
+        definitions = DefinitionStore(tables: tables)
+        owners = OwnerStore(
+            tables: tables, own: StoreOwner(server: connection.base.identity, user: options.userID))
+        try definitions.defineSystemTables(in: store)
     }
 
     /// What takes part in pushes; nil for none.
@@ -44,22 +49,35 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         set { shared.withLock { $0.delegate = newValue } }
     }
 
-    /// Creates local tables, or evolves them; see `LocalStore.define(_:)`.
+    /// Creates local tables, or adds to those that exist what the definitions have beyond them.
     ///
-    /// - Throws: ``SyncError`` with code invalidArgument for a table that cannot be synchronised: one without textual
-    ///   ids, or without the columns `updatedAt` and `version`; with code store for what the store refuses.
+    /// Definitions only grow: a column that any client over the store has defined stays, with its index, whether or not
+    /// these definitions name it, and is pushed and pulled like the others. An older version of an app, or its
+    /// extension, therefore hides nothing from a newer one. ``drop(columns:from:)`` removes a column. A column that is
+    /// added reads null until the next pull of each query id, which brings all rows again. Make it optional, or clients
+    /// with an older definition cannot insert rows.
+    /// - Throws: ``SyncError`` with code invalidArgument for a table that cannot be synchronized: one without textual
+    ///   ids, without the columns `updatedAt` and `version`, or with references, which are not supported yet; with code
+    ///   store for what the store refuses, such as a column of another type than in an earlier definition.
     public func define(_ tables: [TableSchema]) async throws {
         for table in tables {
+            try RowInput.checkName(table.name)
+            guard table.references.isEmpty else {
+                throw SyncError(
+                    .invalidArgument, "references are not supported yet; leave them out of the definition",
+                    table: table.name, column: table.references.first?.column)
+            }
             guard table.idType == .string, table.systemColumns.isSuperset(of: [.updatedAt, .version]),
                 !table.systemColumns.contains(.deleted)
             else {
                 throw SyncError(
                     .invalidArgument,
-                    "a synchronised table needs textual ids and the system columns updatedAt and version, not deleted",
+                    "a synchronized table needs textual ids and the system columns updatedAt and version, not deleted",
                     table: table.name)
             }
         }
-        try await mapped { try await runner.perform { try $0.define(tables) } }
+        let definitions = definitions
+        try await performing { try definitions.define(tables, in: $0) }
     }
 
     // MARK: The queue
@@ -132,6 +150,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         }
         return try await mapped {
             var (result, delegate) = try await pushLock.withLock {
+                try await confirmOwner()
                 let delegate = self.delegate
                 return (await PushRun(context: self, delegate: delegate, settings: settings).run(), delegate)
             }
@@ -157,6 +176,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     func pull(_ query: Query, queryID: String?, settings: PullSettings) async throws -> PullResult {
         try PullArguments.check(query, queryID: queryID, settings: settings)
         return try await mapped {
+            try await confirmOwner()
             let schema = try await reading { try $0.schema(of: query.table) }
             try PullArguments.checkColumns(of: query, schema: schema)
             let pushErrors = try await pushBeforePull(of: query.table, settings: settings)
@@ -252,6 +272,8 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     ) async throws -> T {
         do {
             return try await runner.writeUnlessCancelled { [self] writer in
+                try RowInput.checkName(table)
+                try owners.confirmUser(in: writer)
                 let changes = LocalChanges(
                     operations: operations, schema: try writer.schema(of: table),
                     writesRows: options.handlesSyncTableOperations, isStrict: options.isStrict, inFlight: inFlight)
@@ -280,6 +302,11 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         } catch {
             throw syncError(error)
         }
+    }
+
+    /// Runs another blocking call on the store, alone among this context's writes.
+    func performing<T: Sendable>(_ body: @escaping @Sendable (Store) throws -> T) async throws -> T {
+        try await mapped { try await runner.perform(body) }
     }
 
     private func mapped<T>(_ body: () async throws -> T) async throws -> T {
@@ -315,7 +342,20 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     func markInFlight(_ id: Int64) { _ = shared.withLock { $0.inFlight.insert(id) } }
     func unmarkInFlight(_ id: Int64) { _ = shared.withLock { $0.inFlight.remove(id) } }
 
-    private func lock(of table: String) -> AsyncLock {
+    /// Runs `body` while no push of this context and no pull or purge of these tables runs.
+    func withExclusiveAccess<T>(to tables: [String], _ body: () async throws -> T) async throws -> T {
+        guard !DelegateScope.isWithin(self) else {
+            throw SyncError(.invalidArgument, "a delegate cannot do this while it performs an operation of a push")
+        }
+        return try await mapped { try await pushLock.withLock { try await withLocks(of: tables[...], body) } }
+    }
+
+    private func withLocks<T>(of tables: ArraySlice<String>, _ body: () async throws -> T) async throws -> T {
+        guard let first = tables.first else { return try await body() }
+        return try await lock(of: first).withLock { try await withLocks(of: tables.dropFirst(), body) }
+    }
+
+    func lock(of table: String) -> AsyncLock {
         shared.withLock { shared in
             if let lock = shared.tableLocks[table] { return lock }
             let lock = AsyncLock()

@@ -19,6 +19,11 @@ public struct SyncOptions: Sendable {
     /// The header that signs a request in, such as `X-ZUMO-AUTH`; called for each request, and once more with `true`
     /// when the server answered 401. Nil when nobody is signed in.
     public var authorization: (@Sendable (_ refresh: Bool) async throws -> HTTPField?)?
+    /// The id of the user who is signed in, or any text that stands for it; nil where the app does not tell users apart.
+    ///
+    /// It is kept in the store with the queue and never sent. Once a store has a user, pushes, pulls and local changes
+    /// of a client of another user are refused with ``SyncError/Code/otherUser``.
+    public var userID: String?
     /// Sent as `X-ZUMO-INSTALLATION-ID`, so that a server can tell the sender of a push notification.
     public var installationID: String?
     /// Headers added to every request.

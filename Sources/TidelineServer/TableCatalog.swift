@@ -24,19 +24,20 @@ final class TableCatalog<Store: LocalStore>: Sendable {
     /// Beyond this a table does not grow: names come from outside and are kept for ever.
     private static var maximumColumns: Int { 1_000 }
 
-    init(store: Store, schemas: [TableSchema], keepsColumns: Bool) throws {
+    /// Defines the tables in addition to what the store has of them: a column that was ever served stays.
+    init(store: Store, schemas: [TableSchema]) throws {
         self.store = store
-        let existing = try store.appTables()
-        var definitions: [TableSchema] = []
-        for schema in schemas {
+        let existing = try store.tables()
+        try StoreRole.requireServer(existing)
+        let definitions = try schemas.map { schema in
             guard schema.idType == .string else {
                 throw StoreError(
                     .schemaMismatch, "ids are text in the table protocol", table: schema.name, column: "id")
             }
-            let stored = keepsColumns ? existing.first { $0.name == schema.name } : nil
-            definitions.append(Self.served(schema, keeping: stored?.columns ?? []))
+            let stored = existing.first { $0.name.isSameBytes(as: schema.name) && !$0.isSystem }
+            return Self.served(try stored?.union(schema) ?? schema, keeping: [])
         }
-        try store.define(definitions)
+        try store.define(definitions + [StoreRole.serverMark])
         let served = try store.appTables().filter { $0.systemColumns == .all && $0.idType == .string }
         tables = Mutex(Dictionary(served.map { ($0.name, ServedTable($0)) }, uniquingKeysWith: { first, _ in first }))
     }
@@ -56,7 +57,9 @@ final class TableCatalog<Store: LocalStore>: Sendable {
             }
             let new = columns.filter { tables[name]?.parser.shape.index(of: $0.name) == nil }
             if let schema, new.isEmpty { return tables[schema.name] ?? ServedTable(schema) }
-            schema = Self.served(schema ?? TableSchema(name, columns: []), keeping: new)
+            let stored = try store.appTables().first { $0.name.isSameBytes(as: name) }
+            let known = schema ?? TableSchema(name, columns: [])
+            schema = Self.served(try stored?.union(known) ?? known, keeping: new)
             guard let schema, schema.columns.count <= Self.maximumColumns else {
                 throw StoreError(
                     .schemaMismatch, "a table may have \(Self.maximumColumns) columns", table: name,

@@ -26,12 +26,12 @@ public final class TableService<Store: LocalStore>: Sendable {
     /// A service over a store, which stays the caller's to close.
     ///
     /// Tables that the store has already are served if they keep all system columns.
-    /// - Throws: What ``LocalStore/define(_:)`` throws for the tables of the options.
+    /// - Throws: What ``LocalStore/define(_:)`` throws for the tables of the options, which only add to those there are;
+    ///   ``StoreError/Code/schemaMismatch`` for a client's store, with its queue.
     public init(store: Store, options: TableServiceOptions = TableServiceOptions()) throws {
         self.store = store
         self.options = options
-        catalog = try TableCatalog(
-            store: store, schemas: options.schemas, keepsColumns: options.createsTablesOnFirstInsert)
+        catalog = try TableCatalog(store: store, schemas: options.schemas)
         stamps = StampSource(clock: options.clock, isCoarse: options.quirks.contains(.millisecondStamps))
     }
 

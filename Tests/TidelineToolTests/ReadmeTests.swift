@@ -21,8 +21,9 @@ private func example() async throws {
     do {
         try await client.context.push()
         try await items.pull(queryID: "all")  // only what changed since the last time
-    } catch let error as SyncError {
-        for conflict in error.operationErrors where conflict.code == .conflict {
+    } catch let error as SyncError where error.code == .completedWithErrors {
+        for conflict in error.operationErrors {
+            guard conflict.code == .conflict else { throw conflict }
             try await conflict.cancelOperationAndDiscardItem()  // or keepOperationAndUpdateItem(_:), …
         }
     }

@@ -23,14 +23,16 @@ struct PageApplication: Sendable {
     /// - Parameters:
     ///   - known: Versions of rows that the page before brought, by id.
     ///   - isFresh: Whether the table had no rows when the pull began, so that none need be looked up.
+    ///   - comparesContent: Whether a row of the stored version is compared by its columns too.
     ///   - settled: The rows whose operations ended during the pull.
     init(
-        _ page: PulledPage, known: [String: String], isFresh: Bool, settled: SettledRows, operations: OperationStore,
-        in reader: some StoreReader
+        _ page: PulledPage, known: [String: String], isFresh: Bool, comparesContent: Bool, settled: SettledRows,
+        operations: OperationStore, in reader: some StoreReader
     ) throws {
         self.page = page
         let comparison = try PageComparison(
-            page, known: known, isFresh: isFresh, settled: settled, operations: operations, in: reader)
+            page, known: known, isFresh: isFresh, comparesContent: comparesContent, settled: settled,
+            operations: operations, in: reader)
         if page.deleted.isEmpty, let leading = comparison.leadingKnown {
             stored = leading == 0 ? nil : Array(leading..<page.rows.count)
             return

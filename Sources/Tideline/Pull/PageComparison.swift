@@ -19,6 +19,7 @@ struct PageComparison: Sendable {
     private let page: PulledPage
     private let known: [String: String]
     private let isFresh: Bool
+    private let comparesContent: Bool
     /// The oldest operation of each row with pending operations, by the row's key.
     private let pending: [String: TableOperation]
     /// The rows whose operations ended after the page was asked for.
@@ -29,12 +30,13 @@ struct PageComparison: Sendable {
 
     /// See ``PageApplication``.
     init(
-        _ page: PulledPage, known: [String: String], isFresh: Bool, settled: SettledRows, operations: OperationStore,
-        in reader: some StoreReader
+        _ page: PulledPage, known: [String: String], isFresh: Bool, comparesContent: Bool, settled: SettledRows,
+        operations: OperationStore, in reader: some StoreReader
     ) throws {
         self.page = page
         self.known = known
         self.isFresh = isFresh
+        self.comparesContent = comparesContent
         let table = page.codec.schema.name
         let query = Query(operations.tables.operations).filter(.column("table") == .value(table)).order(by: "id")
         let found = try operations.operations(matching: query, in: reader).map { ($0.itemKey, $0) }
@@ -78,7 +80,7 @@ struct PageComparison: Sendable {
         of view: borrowing RowView, _ version: String?, on operation: TableOperation
     ) throws -> PageEffect {
         let known = try (operation.pulled ?? operation.base).map(page.codec.row)
-        if let version, known?.version == version { return .none }
+        if let version, let known, known.version == version, shows(known, view) { return .none }
         // A page that was asked for before a push shows the row as it was before the push's answer.
         if let stamp = view["updatedAt"]?.timestamp, let newest = known?["updatedAt"]?.timestamp, stamp < newest {
             return .none
@@ -90,7 +92,23 @@ struct PageComparison: Sendable {
         guard let version else { return false }
         if known[view.id] == version { return true }
         guard !isFresh else { return false }
-        return try reader.withRow(in: schema.name, id: view.key) { $0["version"]?.string } == version
+        guard comparesContent else {
+            return try reader.withRow(in: schema.name, id: view.key) { $0["version"]?.string } == version
+        }
+        guard let stored = try reader.row(in: schema.name, id: view.key), stored.version == version else {
+            return false
+        }
+        return shows(stored, view)
+    }
+
+    /// Whether a row that is kept in the page's version has all that the page shows; only looked at where it may not.
+    private func shows(_ kept: Row, _ view: borrowing RowView) -> Bool {
+        guard comparesContent else { return true }
+        let shape = page.rows.shape
+        for index in 0..<shape.count {
+            if let value = view.value(at: index), value != kept[shape.columns[index].name] ?? .null { return false }
+        }
+        return true
     }
 
     /// Whether the server changed the row after the state that is stored.

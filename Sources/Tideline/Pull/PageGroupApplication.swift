@@ -10,11 +10,13 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
     private let table: String
     private let queryID: String?
     private let filter: String
+    private let columns: String
     private let onProgress: (@Sendable (PullProgress) -> Void)?
 
     init(_ run: PullRun<Store>, filter: String, _ progress: PullMemory) {
         self.progress = progress
         self.filter = filter
+        columns = run.schema.columnFingerprint
         context = run.context
         table = run.schema.name
         queryID = run.queryID
@@ -33,7 +35,7 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
     }
 
     private mutating func storeAtOnce(_ group: [HeldPage], _ last: HeldPage) async throws {
-        let token = makeToken(last.reached)
+        let token = makeToken(last)
         var changesNothing = false
         if token == nil || token == progress.stored { changesNothing = try await findsNothing(in: group) }
         if !changesNothing { try await write(group, token) }
@@ -41,11 +43,18 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
     }
 
     /// The token to store with a page; nil for a pull of all rows.
-    private func makeToken(_ updatedAt: Timestamp?) -> PullToken? {
-        guard queryID != nil, let updatedAt else { return nil }
+    private func makeToken(_ last: HeldPage) -> PullToken? {
+        guard queryID != nil, let updatedAt = last.reached else { return nil }
+        let isRefreshing = progress.isRefreshing && !last.isLast ? true : nil
         // Without news the clock stays too: an earlier one only makes the next pull look further back.
-        if let stored = progress.stored, stored.updatedAt == updatedAt { return stored }
-        return PullToken(updatedAt: updatedAt, serverDate: progress.serverDate, filter: filter)
+        if let stored = progress.stored, stored.updatedAt == updatedAt, stored.columns == columns,
+            stored.isRefreshing == isRefreshing
+        {
+            return stored
+        }
+        return PullToken(
+            updatedAt: updatedAt, serverDate: progress.serverDate, filter: filter, columns: columns,
+            isRefreshing: isRefreshing)
     }
 
     /// Whether the pages bring nothing that is not stored, found by reading alone.
@@ -89,7 +98,8 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
     ) throws -> PageApplication {
         try PageApplication(
             held.page, known: progress.known, isFresh: progress.isFresh && !held.mayRepeat,
-            settled: context.settled, operations: context.operations, in: reader)
+            comparesContent: progress.isRefreshing, settled: context.settled, operations: context.operations, in: reader
+        )
     }
 
     private mutating func save(_ token: PullToken, in writer: Store.Writer) throws {

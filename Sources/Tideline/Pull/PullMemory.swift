@@ -8,6 +8,9 @@ struct PullMemory: Sendable {
     var known: [String: String] = [:]
     /// Whether the table had no rows when the pull began.
     var isFresh: Bool
+    /// Whether the pull brings all rows into a table that has some. They may lack columns that were added since, so that
+    /// their versions are not trusted until the pull has ended.
+    var isRefreshing = false
     /// The server's clock when it answered first: a row committed after that may not have been seen.
     var serverDate: Timestamp?
     /// The greatest the token may be: rows from there on were passed over and are to come with the next pull.
@@ -37,6 +40,8 @@ struct HeldPage: Sendable {
     let page: PulledPage
     /// Whether rows of pages before the last may come again with this one.
     let mayRepeat: Bool
+    /// Whether the pull ends with this page.
+    let isLast: Bool
     /// The greatest `updatedAt` up to which everything is stored once this page is; nil when there is none.
     let reached: Timestamp?
     /// What to tell once it is stored.

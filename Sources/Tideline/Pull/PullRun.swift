@@ -27,7 +27,7 @@ struct PullRun<Store: LocalStore>: Sendable {
         let filter = try filterText()
         let reader = PageReading(schema: schema)
         let progress = try await begin(filter: filter)
-        let cursor = makeCursor(progress.stored)
+        let cursor = makeCursor(progress.stored.flatMap { $0.columns == schema.columnFingerprint ? $0 : nil })
         guard let first = cursor.first else { return PullResult() }
         var state = State(cursor: cursor, application: PageGroupApplication(self, filter: filter, progress))
         do {
@@ -68,7 +68,10 @@ struct PullRun<Store: LocalStore>: Sendable {
             let decision = try cursor.receive(page.summary)
             received.pages += 1
             received.rowsPulled += page.summary.count
-            held.append(HeldPage(page: page, mayRepeat: mayRepeat, reached: cursor.token, progress: received))
+            held.append(
+                HeldPage(
+                    page: page, mayRepeat: mayRepeat, isLast: decision == .finish, reached: cursor.token,
+                    progress: received))
             return decision
         }
 
@@ -111,6 +114,8 @@ struct PullRun<Store: LocalStore>: Sendable {
             return (token, try reader.rows(matching: Query(table).limit(1)).rows.isEmpty)
         }
         var progress = PullMemory(stored: stored, isFresh: isFresh)
+        let isWhole = stored.map { $0.columns == schema.columnFingerprint && $0.isRefreshing != true } ?? false
+        progress.isRefreshing = !isFresh && !isWhole
         guard let stored, stored.filter != filter, let queryID else { return progress }
         guard settings.whenFilterChanges == .reset else {
             throw SyncError(
@@ -120,6 +125,7 @@ struct PullRun<Store: LocalStore>: Sendable {
         }
         try await context.writing { try context.tokens.remove(table: table, queryID: queryID, in: $0) }
         progress.stored = nil
+        progress.isRefreshing = !isFresh
         return progress
     }
 

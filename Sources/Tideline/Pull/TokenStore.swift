@@ -9,6 +9,10 @@ struct PullToken: Sendable, Hashable, Codable {
     var serverDate: Timestamp?
     /// The filter the query id stands for, as the server is asked.
     var filter: String
+    /// The columns that the pull stored, as ``TableSchema/columnFingerprint``: with others by now, rows lack some.
+    var columns: String?
+    /// Whether the pull that brings all rows, into a table that had some, has not ended; nil for no.
+    var isRefreshing: Bool?
 }
 
 /// The tokens as they lie in the config table.
@@ -43,6 +47,10 @@ struct TokenStore: Sendable {
 
     func remove(table: String, queryID: String? = nil, in writer: some StoreWriter) throws {
         try writer.delete(matching: query(table: table, queryID: queryID))
+    }
+
+    func removeAll(in writer: some StoreWriter) throws {
+        try writer.delete(matching: Query(tables.config).filter(.column("keyType") == .value(Self.keyType)))
     }
 
     private static func token(in row: Row?) throws -> PullToken? {

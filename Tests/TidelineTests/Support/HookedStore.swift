@@ -8,7 +8,13 @@ final class HookedStore: LocalStore {
     typealias Hook = @Sendable (Int) throws -> Void
 
     let base: AnyStore
-    private let state = Mutex<(writes: Int, hook: Hook?)>((0, nil))
+    private let state = Mutex(State())
+
+    private struct State {
+        var writes = 0
+        var hook: Hook?
+        var define: (@Sendable () throws -> Void)?
+    }
 
     init(_ base: AnyStore) { self.base = base }
 
@@ -16,10 +22,20 @@ final class HookedStore: LocalStore {
     var writes: Int { state.withLock { $0.writes } }
 
     /// Counts writes from 1 again and calls `hook` in each.
-    func onWrite(_ hook: Hook?) { state.withLock { $0 = (0, hook) } }
+    func onWrite(_ hook: Hook?) { state.withLock { ($0.writes, $0.hook) = (0, hook) } }
+
+    /// Calls `hook` once, before the next definition of tables.
+    func beforeDefinition(_ hook: @escaping @Sendable () throws -> Void) { state.withLock { $0.define = hook } }
 
     var capabilities: StoreCapabilities { base.capabilities }
-    func define(_ tables: [TableSchema]) throws { try base.define(tables) }
+    func define(_ tables: [TableSchema]) throws {
+        let hook = state.withLock { state in
+            defer { state.define = nil }
+            return state.define
+        }
+        try hook?()
+        try base.define(tables)
+    }
     func tables() throws -> [TableSchema] { try base.tables() }
     func read<T>(_ body: (AnyReader) throws -> T) throws -> T { try base.read(body) }
     func close() throws { try base.close() }

@@ -1,0 +1,113 @@
+internal import Foundation
+internal import TidelineStore
+
+/// The definitions of synchronized tables, which only grow: the config table keeps, for each, the union of all that any
+/// client over the store has defined.
+///
+/// A store's `define` hides the columns that a definition does not name. Of two processes that define a table at once,
+/// one may hide what the other has just added. Therefore each adds its union to the record after it has defined it, and
+/// defines again where the store then lacks what the record has: the later of the two sees what the earlier recorded.
+struct DefinitionStore: Sendable {
+    let tables: SystemTables
+
+    /// The key type of a definition in the config table; tokens and the operation counter have others.
+    private static let keyType: Int64 = 3
+    /// How often other processes may come between before this gives up.
+    private static let maximumRounds = 100
+
+    /// Defines tables in addition to all that was ever defined. At rest this writes nothing.
+    func define(_ schemas: [TableSchema], in store: some LocalStore) throws {
+        for _ in 0..<Self.maximumRounds {
+            let stored = try store.tables()
+            let given = try TableEvolution.checked(schemas, beside: stored.map(\.name))
+            let recorded = try store.read { reader in try given.map { try self.recorded(of: $0.name, in: reader) } }
+            let state = try State(given, stored: stored, recorded: recorded)
+            if !state.lacking.isEmpty { try store.define(state.lacking) }
+            if state.unrecorded.isEmpty, state.lacking.isEmpty { return }
+            try store.write { try record(state.unrecorded, in: $0) }
+        }
+        throw StoreError(.busy, "other processes keep changing the tables; try again", table: schemas.first?.name)
+    }
+
+    /// Defines the tables of queue, errors and tokens, and leaves the columns that a later version has added to them.
+    ///
+    /// - Throws: ``StoreError/Code/schemaMismatch`` for a server's store; what the store's `define` throws.
+    func defineSystemTables(in store: some LocalStore) throws {
+        let stored = try store.tables()
+        try StoreRole.requireClient(stored)
+        let lacking = try tables.schemas.compactMap { schema -> TableSchema? in
+            guard let existing = stored.first(where: { $0.name.isSameBytes(as: schema.name) }), existing.isSystem else {
+                return schema
+            }
+            let union = try existing.union(schema)
+            return union == existing ? nil : union
+        }
+        if !lacking.isEmpty { try store.define(lacking) }
+    }
+
+    /// What is left to do before the store has everything that was ever defined.
+    private struct State {
+        /// The definitions that the store does not have in full.
+        var lacking: [TableSchema] = []
+        /// The definitions that the record does not have in full.
+        var unrecorded: [TableSchema] = []
+
+        init(_ given: [TableSchema], stored: [TableSchema], recorded: [TableSchema?]) throws {
+            for (schema, recorded) in zip(given, recorded) {
+                let stored = stored.first { $0.name.isSameBytes(as: schema.name) }
+                var union = try stored?.union(schema) ?? schema
+                if let recorded { union = try union.union(recorded) }
+                if union != stored { lacking.append(union) }
+                if try recorded?.includes(union) != true { unrecorded.append(union) }
+            }
+        }
+    }
+
+    /// The names of all tables that were ever defined as synchronized.
+    func tableNames(in reader: some StoreReader) throws -> [String] {
+        let query = Query(tables.config).filter(.column("keyType") == .value(Self.keyType)).order(by: "table")
+        return try reader.rows(matching: query).rows.compactMap { $0["table"]?.string }
+    }
+
+    /// Removes columns from the record.
+    func forget(columns: [String], of table: String, in writer: some StoreWriter) throws {
+        guard let schema = try recorded(of: table, in: writer) else { return }
+        try save(schema.removing(columns: columns), in: writer)
+    }
+
+    // MARK: The record
+
+    private func record(_ schemas: [TableSchema], in writer: some StoreWriter) throws {
+        for schema in schemas {
+            try save(try recorded(of: schema.name, in: writer)?.union(schema) ?? schema, in: writer)
+        }
+    }
+
+    private func recorded(of table: String, in reader: some StoreReader) throws -> TableSchema? {
+        guard let value = try reader.row(in: tables.config, id: rowID(of: table))?["value"]?.string else { return nil }
+        return try JSONDecoder().decode(TableSchema.self, from: Data(value.utf8))
+    }
+
+    private func save(_ schema: TableSchema, in writer: some StoreWriter) throws {
+        let row: Row = [
+            "id": .string(rowID(of: schema.name)), "table": .string(schema.name), "key": "definition",
+            "keyType": .int(Self.keyType),
+            "value": .string(String(decoding: try JSONEncoder().encode(schema), as: UTF8.self)),
+        ]
+        try writer.upsert(row, into: tables.config)
+    }
+
+    private func rowID(of table: String) -> String { "definition \(table)" }
+}
+
+extension TableSchema {
+    /// A short text that changes when a column is added or removed; the same in every process.
+    var columnFingerprint: String {
+        // FNV-1a, as Swift's hashes differ from process to process.
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for name in allColumns.map(\.name).sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+            for byte in Array(name.utf8) + [0] { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        }
+        return String(hash, radix: 16)
+    }
+}

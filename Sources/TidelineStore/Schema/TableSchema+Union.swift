@@ -1,0 +1,48 @@
+extension TableSchema {
+    /// This definition, and all that `other` adds to it: columns, system columns, indexes, references.
+    ///
+    /// The columns of this definition keep their places; a column that both name is optional if either says so. The
+    /// result equals this definition if `other` adds nothing.
+    /// - Throws: ``StoreError/Code/schemaMismatch``, naming table and column: a column of another type, another id type
+    ///   or matching.
+    package func union(_ other: TableSchema) throws(StoreError) -> TableSchema {
+        guard idType == other.idType, idMatching == other.idMatching else {
+            throw StoreError(
+                .schemaMismatch, "another definition of the table has another type or matching of ids", table: name,
+                column: "id")
+        }
+        var result = self
+        for column in other.columns {
+            let index = columns.firstIndex { $0.name.isSameBytes(as: column.name) }
+            guard let index else {
+                result.columns.append(column)
+                continue
+            }
+            let known = columns[index]
+            guard known.type == column.type else {
+                throw StoreError(
+                    .schemaMismatch,
+                    "the column has type \(known.type.rawValue) in another definition of the table, not "
+                        + "\(column.type.rawValue); give the new column a name of its own",
+                    table: name, column: column.name)
+            }
+            result.columns[index].isOptional = known.isOptional || column.isOptional
+        }
+        result.systemColumns.formUnion(other.systemColumns)
+        result.indexes += other.indexes.filter { !indexes.contains($0) }
+        result.references += other.references.filter { !references.contains($0) }
+        return result
+    }
+
+    /// Whether `other` adds nothing to this definition.
+    package func includes(_ other: TableSchema) throws(StoreError) -> Bool { try union(other) == self }
+
+    /// This definition without these columns, and without the indexes over them.
+    package func removing(columns names: [String]) -> TableSchema {
+        func isRemoved(_ column: String) -> Bool { names.contains { $0.isSameBytes(as: column) } }
+        var result = self
+        result.columns.removeAll { isRemoved($0.name) }
+        result.indexes.removeAll { $0.columns.contains(where: isRemoved) }
+        return result
+    }
+}

@@ -1,0 +1,113 @@
+import HTTPTypes
+import Testing
+import TidelineServer
+import TidelineStore
+import TidelineTestStores
+
+@testable import Tideline
+
+/// L11: a definition that grew makes the next pull of each query id whole, and versions are not trusted until it ended.
+@Suite("Added columns", .timeLimit(.minutes(15)))
+struct AddedColumnTests {
+    private static let older = TableSchema("TodoItem", columns: [.string("text")])
+    private static let newer = TableSchema("TodoItem", columns: [.string("text"), .int("priority")])
+
+    /// A store with six rows that an older definition pulled, some of them for two query ids, and a client with a newer
+    /// definition over it.
+    private func makeGrown(
+        _ stores: StoreKind
+    ) async throws -> (World, SyncClient<AnyStore>, FaultyTransport<AnyStore>) {
+        let (world, store) = (try World(stores), try stores.makeStore())
+        let rows = (0..<6).map { number in
+            World.row("r\(number)", at: number * 10_000).merging(["priority": .int(number)])
+        }
+        try world.plant(rows)
+        let older = try SyncClient(
+            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
+        try await older.define(Self.older)
+        try await older.table("TodoItem").pull(queryID: "all")
+        try await older.table("TodoItem").pull(Query("TodoItem").filter(.column("text") > "r2"), queryID: "some")
+        let transport = FaultyTransport(service: world.service)
+        let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
+        try await client.define(Self.newer)
+        #expect(try priorities(store).allSatisfy { $0 == .null })
+        return (world, client, transport)
+    }
+
+    private func priorities(_ store: AnyStore) throws -> [Value?] {
+        try store.read { try $0.rows(matching: Query("TodoItem").order(by: "id")).rows.map { $0["priority"] } }
+    }
+
+    private let all: [Value?] = [0, 1, 2, 3, 4, 5]
+
+    @Test(
+        "L11 the next pull fills a column that was added, and the one after it is at rest",
+        arguments: StoreKind.perEngine)
+    func fills(_ stores: StoreKind) async throws {
+        let (world, client, _) = try await makeGrown(stores)
+        let result = try await client.table("TodoItem").pull(queryID: "all")
+        #expect(result.rowsStored == 6)
+        #expect(try priorities(client.store) == all)
+        world.clock.advance(by: .seconds(60))
+        for _ in 1...2 { try await client.table("TodoItem").pull(queryID: "all") }
+        let atRest = try await client.table("TodoItem").pull(queryID: "all")
+        #expect(atRest.rowsStored == 0 && atRest.writes == 0)
+    }
+
+    @Test("L11 each query id fills its rows, and so does a pull without one", arguments: StoreKind.perEngine)
+    func eachQuery(_ stores: StoreKind) async throws {
+        let (_, client, _) = try await makeGrown(stores)
+        let items = client.table("TodoItem")
+        try await items.pull(Query("TodoItem").filter(.column("text") > "r2"), queryID: "some")
+        #expect(try priorities(client.store) == [.null, .null, .null, 3, 4, 5])
+        try await items.pull(Query("TodoItem").filter(.column("text") < "r1"), queryID: "new")
+        #expect(try priorities(client.store) == [0, .null, .null, 3, 4, 5])
+        try await items.pull()
+        #expect(try priorities(client.store) == all)
+        #expect(try await items.pull().rowsStored == 0)
+    }
+
+    @Test("L11 a token that was reset brings the column too", arguments: StoreKind.perEngine)
+    func reset(_ stores: StoreKind) async throws {
+        let (_, client, _) = try await makeGrown(stores)
+        try await client.context.resetToken(table: "TodoItem")
+        #expect(try await client.table("TodoItem").pull(queryID: "all").rowsStored == 6)
+        #expect(try priorities(client.store) == all)
+    }
+
+    @Test(
+        "L11 a pull that fails half way goes on, and versions stay untrusted until it has ended",
+        arguments: StoreKind.perEngine, [true, false])
+    func interrupted(_ stores: StoreKind, hasToken: Bool) async throws {
+        let (_, client, transport) = try await makeGrown(stores)
+        if !hasToken { try await client.context.resetToken(table: "TodoItem") }
+        let settings = PullSettings(pageSize: 2)
+        for failing in 2...4 {
+            let requests = HeaderLog()
+            transport.inspect { request, _ in
+                requests.add(request.target)
+                return requests.values.count >= failing ? .answer(.answer(400, "no")) : nil
+            }
+            #expect(
+                await syncErrorCode { try await client.table("TodoItem").pull(queryID: "all", settings: settings) }
+                    == .rejected)
+        }
+        transport.inspect(nil)
+        try await client.table("TodoItem").pull(queryID: "all", settings: settings)
+        #expect(try priorities(client.store) == all)
+    }
+
+    @Test("L11 a row with a pending edit gets the column when the operation has ended", arguments: StoreKind.perEngine)
+    func pending(_ stores: StoreKind) async throws {
+        let (_, client, transport) = try await makeGrown(stores)
+        try await client.table("TodoItem").update(["id": "r1", "text": "mine"])
+        transport.inspect { request, _ in request.method == .patch ? .answer(.answer(400, "no")) : nil }
+        let error = await #expect(throws: SyncError.self) {
+            try await client.table("TodoItem").pull(
+                queryID: "all", settings: PullSettings(whenPushFails: .pullOthers))
+        }
+        #expect(try priorities(client.store) == [0, .null, 2, 3, 4, 5])
+        try await error?.operationErrors.first?.cancelOperationAndDiscardItem()
+        #expect(try priorities(client.store) == all)
+    }
+}

@@ -1,0 +1,187 @@
+import Testing
+import TidelineServer
+import TidelineStore
+import TidelineTestStores
+
+@testable import Tideline
+
+/// L11: definitions of synchronized tables only grow.
+@Suite("Definitions", .timeLimit(.minutes(15)))
+struct DefinitionTests {
+    private static let older = TableSchema("Note", columns: [.string("text")], indexes: [["text"]])
+    private static let newer = TableSchema("Note", columns: [.string("note"), .string("text")], indexes: [["note"]])
+
+    /// A client with a definition of its own, over a store that others use too.
+    private func makeClient(
+        _ schema: TableSchema, over store: AnyStore, in world: World
+    ) async throws -> SyncClient<AnyStore> {
+        let client = try SyncClient(
+            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
+        try await client.define(schema)
+        return client
+    }
+
+    private func serverNote(_ world: World, _ id: String) throws -> Row? {
+        try world.serverStore.read { try $0.row(in: "Note", id: id) }
+    }
+
+    @Test("L11 an older definition hides no column, and its push sends every column", arguments: StoreKind.perEngine)
+    func olderDefinition(_ stores: StoreKind) async throws {
+        let (world, store) = (try World(stores), try stores.makeStore())
+        let newer = try await makeClient(Self.newer, over: store, in: world)
+        try await newer.table("Note").insert(["id": "a", "text": "one", "note": "first"])
+        try await newer.context.push()
+        try await newer.table("Note").update(["id": "a", "note": "edited"])
+        let older = try await makeClient(Self.older, over: store, in: world)
+        try await newer.table("Note").insert(["id": "b", "text": "two", "note": "second"])
+        try await older.table("Note").insert(["id": "c", "text": "three"])
+        try await older.context.push()
+        #expect(try serverNote(world, "a")?["note"] == "edited")
+        #expect(try serverNote(world, "b")?["note"] == "second")
+        #expect(try await older.table("Note").row(id: "a")?["note"] == "edited")
+        let schema = try store.read { try $0.schema(of: "Note") }
+        #expect(schema.columns.map(\.name) == ["note", "text"] && schema.indexes == [["note"], ["text"]])
+    }
+
+    @Test("L11 what was defined once writes nothing when it is defined again", arguments: StoreKind.perEngine)
+    func atRest(_ stores: StoreKind) async throws {
+        let (world, store) = (try World(stores), HookedStore(try stores.makeStore()))
+        let client = try SyncClient(
+            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
+        try await client.define(Self.newer)
+        store.beforeDefinition { Issue.record("nothing is left to define") }
+        store.onWrite(nil)
+        let again = try SyncClient(
+            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
+        try await again.define(Self.newer)
+        try await again.define(TableSchema("Note", columns: [.string("text")]))
+        #expect(store.writes == 0)
+    }
+
+    @Test("L11 of two processes that define a table at once neither loses a column", arguments: StoreKind.perEngine)
+    func atOnce(_ stores: StoreKind) async throws {
+        let base = try stores.makeStore()
+        let store = HookedStore(base)
+        let definitions = DefinitionStore(tables: SystemTables())
+        try definitions.defineSystemTables(in: base)
+        // The other process defines its columns between the look of this one at the tables and its definition.
+        store.beforeDefinition {
+            try definitions.define([TableSchema("Note", columns: [.string("text"), .int("other")])], in: base)
+        }
+        try definitions.define([TableSchema("Note", columns: [.string("text"), .int("own")])], in: store)
+        let names = try base.read { try $0.schema(of: "Note").columns.map(\.name) }
+        #expect(Set(names) == ["text", "own", "other"])
+    }
+
+    @Test("L11 a definition past the core hides a column only until the next one", arguments: StoreKind.perEngine)
+    func repaired(_ stores: StoreKind) async throws {
+        let (world, store) = (try World(stores), try stores.makeStore())
+        let client = try await makeClient(Self.newer, over: store, in: world)
+        try await client.table("Note").insert(["id": "a", "note": "kept"])
+        try store.define([Self.older])
+        try await client.define(Self.older)
+        #expect(try await client.table("Note").row(id: "a")?["note"] == "kept")
+    }
+
+    @Test("L11 a column of another type is refused with table, column and types", arguments: StoreKind.perEngine)
+    func otherType(_ stores: StoreKind) async throws {
+        let (world, store) = (try World(stores), try stores.makeStore())
+        let client = try await makeClient(Self.newer, over: store, in: world)
+        let changed = TableSchema("Note", columns: [.int("note"), .int("new")])
+        let error = await #expect(throws: SyncError.self) { try await client.define(changed) }
+        #expect(error?.code == .store && error?.table == "Note" && error?.column == "note")
+        #expect(error?.message.contains("string") == true && error?.message.contains("int") == true)
+        #expect(try store.read { try $0.schema(of: "Note").column("new") } == nil)
+        try await client.define(Self.older)
+    }
+
+    @Test("L11 a column that one definition lets be null may be null", arguments: StoreKind.perEngine)
+    func optional(_ stores: StoreKind) async throws {
+        let (world, store) = (try World(stores), try stores.makeStore())
+        let required = TableSchema("Note", columns: [.string("text", optional: false)])
+        let client = try await makeClient(required, over: store, in: world)
+        #expect(await syncErrorCode { try await client.table("Note").insert(["id": "a"]) } == .store)
+        try await client.define(Self.older)
+        try await client.define(required)
+        try await client.table("Note").insert(["id": "a"])
+    }
+
+    // MARK: Dropping
+
+    @Test("L11 a column goes when it is dropped, and comes back when it is defined", arguments: StoreKind.perEngine)
+    func drop(_ stores: StoreKind) async throws {
+        let (world, store) = (try World(stores), try stores.makeStore())
+        let client = try await makeClient(Self.newer, over: store, in: world)
+        try await client.drop(columns: ["note"], from: "Note")
+        #expect(try store.read { try $0.schema(of: "Note") }.columns == [.string("text")])
+        try await client.define(Self.older)
+        let schema = try store.read { try $0.schema(of: "Note") }
+        #expect(schema.columns == [.string("text")] && schema.indexes == [["text"]])
+        try await client.define(Self.newer)
+        #expect(try store.read { try $0.schema(of: "Note").column("note") } != nil)
+    }
+
+    @Test("L11 a column that an operation would send is not dropped", arguments: StoreKind.perEngine)
+    func dropRefused(_ stores: StoreKind) async throws {
+        let (world, store) = (try World(stores), try stores.makeStore())
+        let client = try await makeClient(Self.newer, over: store, in: world)
+        let notes = client.table("Note")
+        func drop(_ column: String) async -> SyncError? {
+            await #expect(throws: SyncError.self) { try await client.drop(columns: [column], from: "Note") }
+        }
+        try await notes.insert(["id": "a", "text": "one", "note": "first"])
+        let inserted = await drop("note")
+        #expect(inserted?.code == .operationsPending && inserted?.column == "note" && inserted?.id == "a")
+        try await client.context.push()
+        try await notes.update(["id": "a", "note": .null])
+        #expect(await drop("note")?.code == .operationsPending)
+        #expect(await drop("nothing")?.code == .invalidArgument)
+        #expect(await drop("version")?.code == .invalidArgument)
+        try await client.context.push()
+        try await notes.update(["id": "a", "text": "two"])
+        try await client.drop(columns: ["note"], from: "Note")
+        try await client.context.push()
+        #expect(try serverNote(world, "a")?["text"] == "two")
+    }
+
+    @Test("L11 an edit of another process during a drop undoes the drop", arguments: StoreKind.perEngine)
+    func dropRace(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let store = HookedStore(try stores.makeStore())
+        let client = try SyncClient(
+            url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
+        try await client.define(Self.newer)
+        let other = LocalChanges(
+            operations: client.context.operations, schema: Self.newer, writesRows: true, isStrict: false, inFlight: [])
+        store.beforeDefinition {
+            try store.base.write { _ = try other.insert(["id": "a", "note": "kept"], in: $0) }
+        }
+        #expect(
+            await syncErrorCode { try await client.drop(columns: ["note"], from: "Note") } == .operationsPending)
+        try await client.context.push()
+        #expect(try serverNote(world, "a")?["note"] == "kept")
+    }
+
+    // MARK: Not supported yet
+
+    @Test("a definition with references is refused, not ignored", arguments: StoreKind.perEngine)
+    func references(_ stores: StoreKind) async throws {
+        let (world, store) = (try World(stores), try stores.makeStore())
+        let client = try await makeClient(Self.older, over: store, in: world)
+        let child = TableSchema(
+            "Line", columns: [.string("note")], references: [Reference(column: "note", table: "Note")])
+        let error = await #expect(throws: SyncError.self) { try await client.define(child) }
+        #expect(error?.code == .invalidArgument && error?.table == "Line" && error?.column == "note")
+        #expect(try store.tables().contains { $0.name == "Line" } == false)
+    }
+
+    @Test("an older version of the core keeps the columns that a newer one added to the system tables")
+    func systemTables() async throws {
+        let (world, store) = (try World(.simplest), try StoreKind.simplest.makeStore())
+        var newer = SystemTables().operationsSchema
+        newer.columns.append(.string("later"))
+        try store.define([newer])
+        _ = try await makeClient(Self.older, over: store, in: world)
+        #expect(try store.read { try $0.schema(of: "MS_TableOperations").column("later") } != nil)
+    }
+}

@@ -1,0 +1,181 @@
+import Testing
+import TidelineStore
+import TidelineTestStores
+
+@testable import Tideline
+
+/// L12: queue and tokens belong to one server and, where the app names one, one user.
+@Suite("Owner of a store", .timeLimit(.minutes(15)))
+struct OwnerTests {
+    /// A client of an address and user over a store that others use too.
+    private func makeClient(
+        _ world: World, over store: AnyStore, url: String = "http://server.test", user: String? = nil
+    ) async throws -> SyncClient<AnyStore> {
+        var options = SyncOptions()
+        options.userID = user
+        options.environment.sleep = { _ in }
+        let client = try SyncClient(
+            url: url, store: store, transport: FaultyTransport(service: world.service), options: options)
+        try await client.define(World.schema)
+        return client
+    }
+
+    private func texts(_ store: AnyStore) throws -> [String?] {
+        try store.read { try $0.rows(matching: Query("TodoItem").order(by: "id")).rows.map { $0["text"]?.string } }
+    }
+
+    @Test(
+        "L12 another server is refused by push and pull, and nothing is sent", arguments: StoreKind.perEngine,
+        ["https://server.test", "http://other.test", "http://server.test:8080", "http://server.test/app"])
+    func otherServer(_ stores: StoreKind, url: String) async throws {
+        let (world, store) = (try World(stores), try stores.makeStore())
+        let first = try await makeClient(world, over: store)
+        try await first.table("TodoItem").insert(["id": "a", "text": "one"])
+        try await first.context.push()
+        try await first.table("TodoItem").update(["id": "a", "text": "two"])
+        let other = try World(stores)
+        let moved = try await makeClient(other, over: store, url: url)
+        let push = await #expect(throws: SyncError.self) { try await moved.context.push() }
+        #expect(push?.code == .otherServer && push?.message.contains(url) == true)
+        #expect(push?.message.contains("switchServer") == true && push?.message.contains("wipe") == true)
+        #expect(await syncErrorCode { try await moved.table("TodoItem").pull() } == .otherServer)
+        #expect(await syncErrorCode { try await moved.table("TodoItem").pull(queryID: "q") } == .otherServer)
+        #expect(try other.serverTexts().isEmpty)
+        try await first.context.push()
+        #expect(try world.serverTexts() == ["two"])
+    }
+
+    @Test(
+        "L12 the same server has many addresses",
+        arguments: [
+            "HTTP://Server.Test", "http://server.test/", "http://server.test:80", "http://server.test.",
+        ])
+    func sameServer(url: String) async throws {
+        let (world, store) = (try World(.simplest), try StoreKind.simplest.makeStore())
+        try await makeClient(world, over: store).context.push()
+        try await makeClient(world, over: store, url: url).context.push()
+        #expect(try ServerAddress("https://[::443]:443/App%20x").identity == "https://[::443]/App%20x")
+    }
+
+    @Test("L12 another user is refused by push, pull and local changes", arguments: StoreKind.perEngine)
+    func otherUser(_ stores: StoreKind) async throws {
+        let (world, store) = (try World(stores), try stores.makeStore())
+        let ann = try await makeClient(world, over: store, user: "ann")
+        try await ann.table("TodoItem").insert(["id": "a", "text": "hers"])
+        let bob = try await makeClient(world, over: store, user: "bob")
+        let items = bob.table("TodoItem")
+        let codes = [
+            await syncErrorCode { try await items.insert(["id": "b", "text": "his"]) },
+            await syncErrorCode { try await items.update(["id": "a", "text": "his"]) },
+            await syncErrorCode { try await items.delete(id: "a") },
+            await syncErrorCode { try await bob.context.push() },
+            await syncErrorCode { try await items.pull() },
+            await syncErrorCode { try await makeClient(world, over: store).context.push() },
+        ]
+        #expect(codes.allSatisfy { $0 == .otherUser }, "\(codes)")
+        let error = await #expect(throws: SyncError.self) { try await bob.context.push() }
+        #expect(error?.message.contains("ann") == true && error?.message.contains("bob") == true)
+        #expect(try texts(store) == ["hers"])
+        #expect(try world.serverTexts().isEmpty)
+        try await ann.context.push()
+        #expect(try world.serverTexts() == ["hers"])
+    }
+
+    @Test("L12 a store without a user takes the first that is named", arguments: StoreKind.perEngine)
+    func firstUser(_ stores: StoreKind) async throws {
+        let (world, store) = (try World(stores), try stores.makeStore())
+        let nobody = try await makeClient(world, over: store)
+        try await nobody.table("TodoItem").insert(["id": "a", "text": "one"])
+        try await nobody.context.push()
+        try await makeClient(world, over: store, user: "ann").context.push()
+        #expect(
+            await syncErrorCode { try await makeClient(world, over: store, user: "bob").context.push() } == .otherUser)
+    }
+
+    // MARK: Switching
+
+    @Test(
+        "L12 after a switch the rows come from the new server, and pending changes go to it",
+        arguments: StoreKind.perEngine)
+    func switching(_ stores: StoreKind) async throws {
+        let (world, store) = (try World(stores), try stores.makeStore())
+        let first = try await makeClient(world, over: store)
+        try await first.table("TodoItem").insert(["id": "a", "text": "only there"])
+        try await first.table("TodoItem").insert(["id": "c", "text": "both"])
+        try await first.table("TodoItem").pull(queryID: "q")
+        try await first.table("TodoItem").insert(["id": "n", "text": "new"])
+        let other = try World(stores)
+        other.clock.advance(by: .seconds(-86_400))
+        try other.plant([World.row("o", at: -864_000_000_000, text: "only here")])
+        let moved = try await makeClient(other, over: store, url: "http://other.test")
+        let result = try await moved.switchServer(keepingPending: true)
+        #expect(result == ForcePurgeResult(rows: 2, operations: 0))
+        #expect(try texts(store) == ["new"])
+        try await moved.table("TodoItem").pull(queryID: "q")
+        #expect(try texts(store) == ["new", "only here"])
+        #expect(try other.serverTexts() == ["new", "only here"])
+        #expect(await syncErrorCode { try await first.context.push() } == .otherServer)
+    }
+
+    @Test("L12 a switch that keeps nothing pending, and a wipe, leave an empty store", arguments: StoreKind.perEngine)
+    func wiping(_ stores: StoreKind) async throws {
+        for wipes in [false, true] {
+            let (world, store) = (try World(stores), try stores.makeStore())
+            let ann = try await makeClient(world, over: store, user: "ann")
+            try await ann.table("TodoItem").insert(["id": "a", "text": "one"])
+            try await ann.table("TodoItem").pull(queryID: "q")
+            try await ann.table("TodoItem").update(["id": "a", "text": "two"])
+            let bob = try await makeClient(world, over: store, user: "bob")
+            let result = wipes ? try await bob.wipe() : try await bob.switchServer(keepingPending: false)
+            #expect(result == ForcePurgeResult(rows: 1, operations: 1))
+            #expect(try texts(store).isEmpty && store.tokens().isEmpty)
+            #expect(try await bob.context.pendingOperationsCount == 0)
+            // After a wipe the store is nobody's.
+            let code = await syncErrorCode { try await ann.table("TodoItem").insert(["id": "n"]) }
+            #expect(code == (wipes ? nil : .otherUser))
+            let counter = try store.read { try $0.row(in: "MS_TableConfig", id: "lastOperationId") }
+            #expect(counter?["value"] == (wipes ? "3" : "2"))
+        }
+    }
+
+    @Test("L12 a table of the app that is not synchronized survives a wipe", arguments: StoreKind.perEngine)
+    func localTables(_ stores: StoreKind) async throws {
+        let (world, store) = (try World(stores), try stores.makeStore())
+        let client = try await makeClient(world, over: store)
+        try store.define([TableSchema("Settings", columns: [.string("text")])])
+        try store.write { try $0.upsert(["id": "a", "text": "kept"], into: "Settings") }
+        try await client.wipe()
+        #expect(try store.read { try $0.count(Query("Settings")) } == 1)
+    }
+
+    @Test("L12 a wipe that fails in the store changes nothing", arguments: StoreKind.perEngine)
+    func atomic(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let (store, client) = try await world.makeFailingClient()
+        try await client.table("TodoItem").update(["id": "a", "text": "two"])
+        let before = try store.base.dump()
+        var failures = 0
+        while true {
+            store.fail(at: failures + 1)
+            let code = await syncErrorCode { try await client.wipe() }
+            guard store.heal() else { break }
+            failures += 1
+            #expect(code == .store)
+            #expect(try store.base.dump() == before)
+        }
+        #expect(failures >= 4)
+        #expect(try world.state(store.base) == "local [] queue [] server [a=one]")
+    }
+
+    @Test("L12 a delegate cannot switch the store under its own push", arguments: StoreKind.perEngine)
+    func fromDelegate(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeClient()
+        let context = client.context
+        context.delegate = ScriptedDelegate { operation in
+            #expect(await syncErrorCode { try await context.wipe() } == .invalidArgument)
+            return try await operation.execute()
+        }
+        try await client.items.insert(["id": "a", "text": "one"])
+        try await context.push()
+    }
+}
