@@ -17,8 +17,8 @@ public final class SyncClient<Store: LocalStore>: Sendable {
 
     /// A client of the server at `url`, over `store`.
     ///
-    /// The tables of the queue are made in the store, which blocks for the moment that takes. The first push or pull
-    /// records the server's address and ``SyncOptions/userID`` in the store; a client of another server or user is then
+    /// The tables of the queue are made in the store, which blocks for the moment that takes. The first answer
+    /// that is stored records the server's address and ``SyncOptions/userID``; a client of another server or user is then
     /// refused with ``SyncError/Code/otherServer`` or ``SyncError/Code/otherUser``. Two addresses are the same server if
     /// scheme, host, port (with the scheme's own as the default) and path are the same; a slash at the end, and the case
     /// of scheme and host, do not matter.

@@ -26,6 +26,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         var inFlight: Set<Int64> = []
         var delegate: (any SyncContextDelegate)?
         var tableLocks: [String: AsyncLock] = [:]
+        var recordsOwner = true
     }
 
     init(store: Store, connection: ServerConnection) throws {
@@ -325,13 +326,20 @@ public final class SyncContext<Store: LocalStore>: Sendable {
             return SyncError(.cancelled, "the task was cancelled", table: error.table, cause: error)
         case let error as StoreError:
             return SyncError(
-                .store, error.description, table: error.table, column: error.column, id: error.id, cause: error)
+                .store, error.reason, table: error.table, column: error.column, id: error.id, cause: error)
         case let error as WireError:
             return SyncError(
                 .invalidArgument, error.message, table: error.table, column: error.column, id: error.id, cause: error)
         case is CancellationError: return SyncError(.cancelled, "the task was cancelled")
         default: return SyncError(.store, "the local state cannot be read: \(error)", cause: error)
         }
+    }
+
+    /// Whether the store may not have its owner on record yet: looked up at the beginning of each push and pull, so that
+    /// their transactions need not.
+    var recordsOwner: Bool {
+        get { shared.withLock { $0.recordsOwner } }
+        set { shared.withLock { $0.recordsOwner = newValue } }
     }
 
     // MARK: In flight

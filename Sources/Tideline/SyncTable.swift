@@ -106,9 +106,16 @@ public struct SyncTable<Store: LocalStore>: Sendable {
     }
 
     /// The local rows that match, all by default; the query's table is this one.
+    ///
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidArgument`` for a query that the table cannot answer, such
+    ///   as one with a column that it does not define; ``SyncError/Code/store``.
     public nonisolated(nonsending) func rows(matching query: Query? = nil) async throws -> QueryResult {
         let query = try own(query)
-        return try await context.reading { try $0.rows(matching: query) }
+        do {
+            return try await context.reading { try $0.rows(matching: query) }
+        } catch {
+            throw argumentError(error)
+        }
     }
 
     // MARK: Pull and purge
@@ -123,7 +130,7 @@ public struct SyncTable<Store: LocalStore>: Sendable {
     /// - Returns: What the pull did.
     /// - Throws: ``SyncError``. What was stored before stays, and the next pull goes on from there.
     @discardableResult
-    public nonisolated(nonsending) func pull(
+    public func pull(
         _ query: Query? = nil, queryID: String? = nil, settings: PullSettings = PullSettings()
     ) async throws -> PullResult {
         try await context.pull(own(query), queryID: queryID, settings: settings)
@@ -139,8 +146,13 @@ public struct SyncTable<Store: LocalStore>: Sendable {
     /// - Returns: How many rows were removed.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/operationsPending``; nothing is removed then.
     @discardableResult
-    public nonisolated(nonsending) func purge(_ query: Query? = nil, resetsTokens: Bool = true) async throws -> Int {
-        try await context.purge(own(query), resetsTokens: resetsTokens)
+    public func purge(_ query: Query? = nil, resetsTokens: Bool = true) async throws -> Int {
+        let query = try own(query)
+        do {
+            return try await context.purge(query, resetsTokens: resetsTokens)
+        } catch {
+            throw argumentError(error)
+        }
     }
 
     /// Removes all local rows of the table with its pending operations, their errors, and its tokens.
@@ -148,7 +160,16 @@ public struct SyncTable<Store: LocalStore>: Sendable {
     /// - Throws: ``SyncError`` with code ``SyncError/Code/operationInFlight`` while an operation of the table is on its
     ///   way; nothing is removed then.
     @discardableResult
-    public nonisolated(nonsending) func forcePurge() async throws -> ForcePurgeResult { try await context.forcePurge(table: name) }
+    public func forcePurge() async throws -> ForcePurgeResult { try await context.forcePurge(table: name) }
+
+    /// A query that the store refuses is the caller's mistake and no failure of the store.
+    private func argumentError(_ error: any Error) -> any Error {
+        guard let error = error as? SyncError, let cause = error.cause as? StoreError,
+            [.invalidValue, .unsupportedQuery].contains(cause.code)
+        else { return error }
+        return SyncError(
+            .invalidArgument, cause.message, table: error.table ?? name, column: error.column, id: error.id, cause: cause)
+    }
 
     private func own(_ query: Query?) throws -> Query {
         try RowInput.checkName(name)

@@ -9,13 +9,15 @@ import TidelineTestStores
 struct OwnerTests {
     /// A client of an address and user over a store that others use too.
     private func makeClient(
-        _ world: World, over store: AnyStore, url: String = "http://server.test", user: String? = nil
+        _ world: World, over store: AnyStore, url: String = "http://server.test", user: String? = nil,
+        answers: Bool = true
     ) async throws -> SyncClient<AnyStore> {
         var options = SyncOptions()
         options.userID = user
         options.environment.sleep = { _ in }
-        let client = try SyncClient(
-            url: url, store: store, transport: FaultyTransport(service: world.service), options: options)
+        let transport = FaultyTransport(service: world.service)
+        if !answers { transport.inspect { _, _ in .loseRequest } }
+        let client = try SyncClient(url: url, store: store, transport: transport, options: options)
         try await client.define(World.schema)
         return client
     }
@@ -52,9 +54,20 @@ struct OwnerTests {
         ])
     func sameServer(url: String) async throws {
         let (world, store) = (try World(.simplest), try StoreKind.simplest.makeStore())
-        try await makeClient(world, over: store).context.push()
-        try await makeClient(world, over: store, url: url).context.push()
+        try world.plant([World.row("a", at: 0)])
+        try await makeClient(world, over: store).table("TodoItem").pull()
+        try await makeClient(world, over: store, url: url).table("TodoItem").pull()
         #expect(try ServerAddress("https://[::443]:443/App%20x").identity == "https://[::443]/App%20x")
+    }
+
+    @Test("L12 an address where nobody answers does not bind the store", arguments: StoreKind.perEngine)
+    func unreachable(_ stores: StoreKind) async throws {
+        let (world, store) = (try World(stores), try stores.makeStore())
+        let mistyped = try await makeClient(world, over: store, url: "http://sever.test", answers: false)
+        try await mistyped.table("TodoItem").insert(["id": "a", "text": "one"])
+        #expect(await syncErrorCode { try await mistyped.context.push() } == .network)
+        try await makeClient(world, over: store).context.push()
+        #expect(try world.serverTexts() == ["one"])
     }
 
     @Test("L12 another user is refused by push, pull and local changes", arguments: StoreKind.perEngine)
@@ -87,7 +100,7 @@ struct OwnerTests {
         let nobody = try await makeClient(world, over: store)
         try await nobody.table("TodoItem").insert(["id": "a", "text": "one"])
         try await nobody.context.push()
-        try await makeClient(world, over: store, user: "ann").context.push()
+        try await makeClient(world, over: store, user: "ann").table("TodoItem").pull(queryID: "q")
         #expect(
             await syncErrorCode { try await makeClient(world, over: store, user: "bob").context.push() } == .otherUser)
     }

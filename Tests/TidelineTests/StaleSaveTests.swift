@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TidelineStore
 import TidelineTestStores
@@ -168,5 +169,21 @@ struct StaleSaveTests {
         let client = try await World(stores).makeClient()
         try await client.items.insert(["id": "a", "text": "one"])
         #expect(await syncErrorCode { try await client.items.delete(id: "a", version: "mine") } == .rowChanged)
+    }
+
+    @Test(
+        "a column that the table does not define is the caller's mistake, named once", arguments: StoreKind.perEngine)
+    func unknownColumn(_ stores: StoreKind) async throws {
+        let client = try await World(stores).makeClient()
+        let query = Query("TodoItem").filter(.column("complte") == true)
+        let errors = [
+            await #expect(throws: SyncError.self) { _ = try await client.items.rows(matching: query) },
+            await #expect(throws: SyncError.self) { _ = try await client.items.purge(query) },
+        ]
+        for error in errors {
+            #expect(error?.code == .invalidArgument && error?.table == "TodoItem" && error?.column == "complte")
+            let text = error.map { "\($0)" } ?? ""
+            #expect(text.components(separatedBy: "complte").count == 2, "\(text)")
+        }
     }
 }

@@ -3,7 +3,7 @@ internal import TidelineStore
 
 /// Whose queue and tokens a store holds.
 struct StoreOwner: Sendable, Hashable, Codable {
-    /// The server's address, normalized; nil as long as nothing was sent.
+    /// The server's address, normalized; nil as long as no answer was stored.
     var server: String?
     /// The user, where the app names one.
     var user: String?

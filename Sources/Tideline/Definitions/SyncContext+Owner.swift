@@ -1,13 +1,17 @@
 internal import TidelineStore
 
 extension SyncContext {
-    /// Makes sure that the store is of this client's server and user, and records them the first time.
+    /// Makes sure that the store is of this client's server and user, before anything is sent.
     func confirmOwner() async throws {
         let owners = owners
-        guard try await reading({ try owners.confirm(owners.own, in: $0) }) != nil else { return }
-        try await writing { writer in
-            if let owner = try owners.confirm(owners.own, in: writer) { try owners.save(owner, in: writer) }
-        }
+        recordsOwner = try await reading { try owners.confirm(owners.own, in: $0) } != nil
+    }
+
+    /// Records server and user with the first answer that is stored, if they are not recorded: an address where nobody
+    /// answers does not bind the store.
+    func recordOwner(in writer: Store.Writer) throws {
+        guard recordsOwner, let owner = try owners.confirm(owners.own, in: writer) else { return }
+        try owners.save(owner, in: writer)
     }
 
     /// Makes the store this client's, whichever server and user it was of.

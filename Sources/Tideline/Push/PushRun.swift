@@ -104,6 +104,7 @@ struct PushRun<Store: LocalStore>: Sendable {
         sent.kind = answer.kind
         let operation = sent
         let record = try await release(claimed) { outcomes, writer in
+            try context.recordOwner(in: writer)
             switch answer.outcome {
             case .success(let answer):
                 try outcomes.succeed(operation, snapshot: claimed.snapshot, answer: answer, in: writer)

@@ -78,8 +78,16 @@ extension StoreError: CustomStringConvertible {
         if let table { place.append("table \(table.debugDescription)") }
         if let column { place.append("column \(column.debugDescription)") }
         if let id { place.append("id \(id.debugDescription)") }
+        return text(place)
+    }
+
+    /// The message without table, column and id, for an error that names these itself.
+    package var reason: String { text([]) }
+
+    private func text(_ place: [String]) -> String {
+        var place = [code.rawValue] + place
         if let path { place.append("at \(path)") }
         if let engineCode { place.append("engine code \(engineCode)") }
-        return "\(message) [\(([code.rawValue] + place).joined(separator: ", "))]"
+        return "\(message) [\(place.joined(separator: ", "))]"
     }
 }
