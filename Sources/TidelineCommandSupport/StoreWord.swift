@@ -1,6 +1,7 @@
 internal import ArgumentParser
 
-/// A store as `--store` names it: `NAME[,SETTING=VALUE…]`.
+/// A store as `--store` names it: `NAME[:][,SETTING=VALUE…]`, as where a path stands behind the colon; the command makes
+/// the store in a folder of its own.
 package struct StoreWord: Hashable {
     package var name: String
     package var settings: [String] = []
@@ -26,7 +27,8 @@ package struct StoreWord: Hashable {
         var words: [StoreWord] = []
         for text in texts {
             // A store's own name may have commas.
-            for part in names.contains(text) ? [text] : text.split(separator: ",").map(String.init) {
+            for part in names.contains(text) ? [text] : try text.split(separator: ",").map({ try name($0, of: names) })
+            {
                 if !part.contains("=") || names.contains(part) {
                     words.append(StoreWord(name: part))
                 } else if words.isEmpty {
@@ -40,5 +42,18 @@ package struct StoreWord: Hashable {
             throw ValidationError("the store \(twice.text) is named twice.")
         }
         return words
+    }
+
+    /// A part of `--store` without the colon that may stand behind a store's name.
+    private static func name(_ part: Substring, of names: Set<String>) throws -> String {
+        guard let colon = part.firstIndex(of: ":"), names.contains(String(part[..<colon])),
+            !names.contains(String(part))
+        else { return String(part) }
+        let path = part[part.index(after: colon)...]
+        guard path.isEmpty else {
+            throw ValidationError(
+                "this command makes its own stores: leave out the path \(String(path).debugDescription).")
+        }
+        return String(part[..<colon])
     }
 }

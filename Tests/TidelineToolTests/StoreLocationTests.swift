@@ -38,7 +38,7 @@ struct StoreLocationTests {
                 "leveldb:b,durability=full,cache-size=8M,write-buffer-size=1048576,filter-bits=0,compression=no",
                 "leveldb", "b"
             ),
-            ("memory:", "memory", ""),
+            ("memory:", "memory", ""), ("memory", "memory", ""),
         ])
     func engines(text: String, engine: String, path: String) throws {
         let location = try StoreLocation(parsing: text)
@@ -65,7 +65,7 @@ struct StoreLocationTests {
             ("lmdb:", "names no path"), ("leveldb:a,durability=none", "durability is full or normal"),
             ("lmdb:a,durability=some", "durability is full or none or normal"),
             ("memory:x", "memory has no path"), ("memory:,durability=full", "memory has no settings"),
-            ("memory", "write memory:."), ("lmdb", "write lmdb:PATH."), ("lmbd:a", "Did you mean \"lmdb\"?"),
+            ("lmdb", "write lmdb:PATH."), ("lmbd:a", "Did you mean \"lmdb\"?"),
             ("lmdb:a,map-size=0", "from 64K to 64T"), ("lmdb:a,map-size=63K", "from 64K to 64T"),
             ("lmdb:a,map-size=65T", "from 64K to 64T"), ("lmdb:a,map-size=9999999999999999999T", "from 64K to 64T"),
             ("lmdb:a,map-size=-1G", "from 64K to 64T"), ("lmdb:a,map-size=1.5G", "such as 256M"),
@@ -75,6 +75,17 @@ struct StoreLocationTests {
     func refuses(text: String, part: String) throws {
         let error = try #require(#expect(throws: (any Error).self) { try StoreLocation(parsing: text) })
         #expect(message(of: error).contains(part), "\(message(of: error))")
+    }
+
+    @Test("A command that makes its own stores takes the same names, and no path")
+    func namesAlone() throws {
+        let names: Set<String> = ["sqlite", "memory", "a:b"]
+        let words = try StoreWord.words(["sqlite:,durability=full", "memory:", "a:b"], names: names)
+        #expect(words.map(\.text) == ["sqlite,durability=full", "memory", "a:b"])
+        #expect(throws: ValidationError.self) { try StoreWord.words(["sqlite:todo.db"], names: names) }
+        #expect(try StoreEngine.withoutPath("lmdb").name == "lmdb")
+        #expect(try StoreEngine.withoutPath("lmdb:").name == "lmdb")
+        #expect(throws: ValidationError.self) { try StoreEngine.withoutPath("lmdb:todo.lmdb") }
     }
 
     @Test("A suggestion is made for a slip only")

@@ -147,7 +147,7 @@ struct TodoCommandTests {
         #expect(refused.err.contains("refused"))
         for url in ["nowhere", "ftp://127.0.0.1", "http://"] {
             let output = try tool.todo("sync", "--url", url)
-            #expect(output.status == 1)
+            #expect(output.status == 64)
             #expect(output.err.contains("is no address of a server"), "\(url): \(output.err)")
         }
         #expect(try items().map(\.text) == ["one"])

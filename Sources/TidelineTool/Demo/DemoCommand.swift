@@ -17,7 +17,7 @@ struct DemoCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "The engine of all stores: \(StoreEngine.all.map(\.name).joined(separator: ", ")).",
             discussion: "May be repeated. Without it, the story is told over each of them.", valueName: "engine"),
-        transform: StoreEngine.named)
+        transform: StoreEngine.withoutPath)
     var engines: [StoreEngine] = []
 
     @Option(help: ArgumentHelp("Play in this folder, which must be empty or new, and keep it.", valueName: "folder"))

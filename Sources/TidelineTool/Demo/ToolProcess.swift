@@ -79,6 +79,14 @@ final class ToolProcess {
         return status
     }
 
+    /// Sends it a signal.
+    func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+
+    /// What it wrote to standard error, once it has ended.
+    func errors() -> String {
+        String(decoding: (try? error?.fileHandleForReading.readToEnd()) ?? Data(), as: UTF8.self)
+    }
+
     /// Asks the process to end, and waits for that.
     func stop() {
         guard process.isRunning else { return }

@@ -14,6 +14,17 @@ struct ServeCommand: AsyncParsableCommand {
 
             Prints "listening on URL" once it accepts connections. SIGTERM or SIGINT ends it with status 0, after the \
             requests in flight.
+
+            The file of --schema lists tables with their columns, in YAML or JSON; id, createdAt, updatedAt, version and \
+            deleted are there without being listed:
+
+              tables:
+                TodoItem:
+                  columns:
+                    text: string          # or bool, int, double, timestamp, bytes, json
+                    complete: { type: bool, required: true }
+                  indexes:
+                    - [complete, text]
             """
     )
 
@@ -28,7 +39,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The tables and their columns, in YAML or JSON.", discussion: "Without it, the table of the to-do list.",
+            "The tables and their columns, in YAML or JSON, as shown above.",
+            discussion: "Without it, the table of the to-do list.",
             valueName: "file"))
     var schema: String?
 
@@ -75,6 +87,7 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         let tables = try schema.map(SchemaFile.read) ?? [TodoItem.schema]
         let location = try store ?? StoreLocation(parsing: Self.defaultStore)
+        location.warnIfForgetful()
         try await withStore(location) { try await serve($0, tables: tables) }
     }
 

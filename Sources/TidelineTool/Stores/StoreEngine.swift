@@ -42,6 +42,16 @@ struct StoreEngine: Sendable {
         return engine
     }
 
+    /// The engine of a store whose place the command chooses, as `--store` names it: `sqlite`, or `sqlite:`.
+    /// - Throws: `ValidationError` for a path, or a name that is none.
+    static func withoutPath(_ text: String) throws -> StoreEngine {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count < 2 || parts[1].isEmpty else {
+            throw ValidationError("this command makes its own stores: leave out the path \(parts[1].debugDescription).")
+        }
+        return try named(String(parts[0]))
+    }
+
     /// The location, as `--store` takes it, of a store in `folder`.
     func location(named name: String, in folder: URL) -> String {
         guard usage != nil else { return "\(self.name):" }
@@ -71,7 +81,7 @@ extension StoreEngine {
     ) { path, settings, access in
         var options = SQLiteOptions(createsIfMissing: access.createsIfMissing)
         options.durability = try settings.choice("durability", ["normal": .normal, "full": .full]) ?? .normal
-        options.isReadOnly = try settings.choice("read-only", ["yes": true, "no": false]) ?? access.isReadOnly
+        options.isReadOnly = try settings.choice("read-only", ["yes": true, "no": false]) ?? false || access.isReadOnly
         if let seconds = try settings.seconds("busy-timeout") { options.busyTimeout = seconds }
         return { [options] in
             path == ":memory:"
@@ -92,7 +102,7 @@ extension StoreEngine {
         var options = LMDBOptions(createsIfMissing: access.createsIfMissing)
         options.durability =
             try settings.choice("durability", ["normal": .normal, "full": .full, "none": .none]) ?? .normal
-        options.isReadOnly = try settings.choice("read-only", ["yes": true, "no": false]) ?? access.isReadOnly
+        options.isReadOnly = try settings.choice("read-only", ["yes": true, "no": false]) ?? false || access.isReadOnly
         options.verification =
             try settings.choice("verification", ["on-open": .onOpen, "never": .never]) ?? .onOpen
         if let seconds = try settings.seconds("busy-timeout") { options.busyTimeout = seconds }

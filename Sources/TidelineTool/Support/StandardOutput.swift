@@ -6,6 +6,11 @@ enum StandardOutput {
     /// Where the lines of the current task go in place of the output; nil for the output.
     @TaskLocal static var capture: OutputCapture?
 
+    /// Writes a line to standard error.
+    static func note(_ text: String) {
+        try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
+    }
+
     /// Writes a line. That nobody reads any more is no failure of the command.
     static func line(_ text: String) {
         if let capture { return capture.add(text) }

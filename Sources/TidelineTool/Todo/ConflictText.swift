@@ -9,11 +9,18 @@ enum ConflictText {
             lines.append("    here:       \(here(error))")
             lines.append("    the server: \(server(error))")
             lines.append("    settle it with: tideline todo resolve \(shortID(error.itemID)) --server | --mine")
-        } else if let item = error.item {
-            lines.append("    here: \(TodoItem.line(item))")
+        } else {
+            if let item = error.item { lines.append("    here: \(TodoItem.line(item))") }
+            let effect = removesItem(error) ? " (removes the item)" : ""
+            lines.append(
+                "    the next sync tries again; drop the change with: tideline todo resolve "
+                    + "\(shortID(error.itemID)) --server\(effect)")
         }
         return lines.joined(separator: "\n")
     }
+
+    /// Whether dropping the change leaves no item: the server refused to insert it, and has none.
+    static func removesItem(_ error: TableOperationError) -> Bool { error.kind == .insert && error.serverItem == nil }
 
     private static func status(_ error: TableOperationError) -> String {
         error.status.map { " (HTTP \($0))" } ?? ""
@@ -27,7 +34,7 @@ enum ConflictText {
     private static func server(_ error: TableOperationError) -> String {
         if error.isRowGone { return "deleted" }
         guard let item = error.serverItem else { return "unknown" }
-        let changed = item["updatedAt"]?.timestamp.map { ", changed \($0)" } ?? ""
+        let changed = item["updatedAt"]?.timestamp.map { ", changed \(localTime($0))" } ?? ""
         return "\(TodoItem.line(item))\(changed)"
     }
 }

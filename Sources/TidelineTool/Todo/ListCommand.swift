@@ -17,6 +17,8 @@ struct ListCommand: TodoSubcommand {
     @Flag(help: "Print the rows as JSON, completed ones too, with their system columns.")
     var json = false
 
+    var isReadOnly: Bool { true }
+
     func perform(_ session: TodoSession<some LocalStore>) async throws {
         var query = Query(TodoItem.schema.name).order(by: "complete").order(by: "text")
         if !all, !json { query = query.filter(.column("complete") != true) }

@@ -7,7 +7,10 @@ struct ResolveCommand: TodoSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "resolve",
         abstract: "Settle a conflict: take the server's version, or keep yours.",
-        discussion: "Without --server or --mine it prints both versions and changes nothing."
+        discussion: """
+            Without --server or --mine it prints both versions and changes nothing. --server removes an item that the \
+            server refused to insert.
+            """
     )
 
     @OptionGroup var options: TodoOptions
@@ -29,7 +32,11 @@ struct ResolveCommand: TodoSubcommand {
         let failure = try await session.failure(id)
         if server {
             try await failure.cancelOperationAndDiscardItem()
-            StandardOutput.line("took the server's \(shortID(failure.itemID)); the local change is dropped")
+            let isRemoved = try await session.items.row(id: failure.itemID) == nil
+            StandardOutput.line(
+                isRemoved
+                    ? "removed \(shortID(failure.itemID)), which the server does not have; the local change is dropped"
+                    : "took the server's \(shortID(failure.itemID)); the local change is dropped")
         } else if mine {
             let mine = failure.item ?? Row(id: .string(failure.itemID))
             try await failure.keepOperationAndUpdateItem(mine.filteringColumns { $0 != "version" })

@@ -36,8 +36,21 @@ struct StatusCommand: TodoSubcommand {
             var kind: String
             var code: String
             var message: String
+
+            init(_ error: TableOperationError) {
+                operation = error.operationID
+                id = error.itemID
+                kind = error.kind.description
+                code = error.code.rawValue
+                message = error.message
+            }
         }
     }
+
+    /// How many changes are listed for people.
+    static let maximumListed = 10
+
+    var isReadOnly: Bool { true }
 
     func perform(_ session: TodoSession<some LocalStore>) async throws {
         let pending = try await session.context.pendingOperations()
@@ -52,20 +65,23 @@ struct StatusCommand: TodoSubcommand {
                     pending: pending.map {
                         .init(operation: $0.id, id: $0.itemID, kind: $0.kind.description, attempts: $0.attempts)
                     },
-                    errors: failures.map {
-                        .init(
-                            operation: $0.operationID, id: $0.itemID, kind: $0.kind.description,
-                            code: $0.code.rawValue, message: $0.message)
-                    }, lastSync: last?.at, lastResult: last?.result))
+                    errors: failures.map { .init($0) }, lastSync: last?.at, lastResult: last?.result))
         }
         StandardOutput.line("\(counted(count ?? 0, "item")), \(counted(pending.count, "change")) to push")
-        for operation in pending {
+        Self.list(pending) { operation in
             let tried = operation.attempts > 0 ? ", sent \(counted(Int(operation.attempts), "time"))" : ""
-            StandardOutput.line("  \(shortID(operation.itemID)) \(operation.kind)\(tried)")
+            return "\(shortID(operation.itemID)) \(operation.kind)\(tried)"
         }
         if !failures.isEmpty { StandardOutput.line("\(failures.count) of them failed:") }
-        for failure in failures { StandardOutput.line("  " + ConflictText.describe(failure)) }
+        Self.list(failures, ConflictText.describe)
         StandardOutput.line(
-            last.map { "last sync with changes at \($0.at): \($0.result)" } ?? "never synced")
+            last.map { "last sync with changes at \(localTime($0.at)): \($0.result)" } ?? "never synced")
+    }
+
+    /// Prints the first of many things, a line each, and how many more there are.
+    private static func list<T>(_ things: [T], _ describe: (T) -> String) {
+        for thing in things.prefix(maximumListed) { StandardOutput.line("  " + describe(thing)) }
+        let rest = things.count - maximumListed
+        if rest > 0 { StandardOutput.line("  and \(rest) more; --json lists all") }
     }
 }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Logging
 internal import Tideline
+internal import TidelineCommandSupport
 internal import TidelineStore
 internal import TidelineSupport
 
@@ -12,7 +13,10 @@ struct SyncCommand: TodoSubcommand {
         abstract: "Send local changes to the server, then bring the server's.",
         discussion: """
             Conflicts are printed with both versions, kept in the queue, and settled with resolve; the other items are \
-            synced all the same. Exit status 1 when anything is left over.
+            synced all the same. Exit status 1 when anything is left over, 130 after Ctrl-C, which sends what is on its way \
+            and keeps the rest.
+
+            A store belongs to the server of its first sync: --switch-server moves it to another address.
             """
     )
 
@@ -33,8 +37,14 @@ struct SyncCommand: TodoSubcommand {
     @Option(help: "How many seconds one request may take.")
     var timeout: Double = 30
 
-    @Flag(help: "Print the counts as JSON.")
+    @Flag(help: "Print the counts as JSON, also of a sync that fails, with its error and the changes that are left.")
     var json = false
+
+    @Flag(
+        help:
+            "Move the list to this server: changes that wait are kept and sent to it, other items come from it."
+    )
+    var switchServer = false
 
     @Option(help: "What is logged to standard error.")
     var logLevel = LogLevel.warning
@@ -59,56 +69,70 @@ struct SyncCommand: TodoSubcommand {
     }
 
     func perform(_ session: TodoSession<some LocalStore>) async throws {
-        let progress = ProgressLine()
-        var settings = PullSettings(pageSize: pageSize, whenPushFails: .pullOthers)
-        settings.onProgress = {
-            progress.show("pulled \(counted($0.rowsPulled, "row")) in \(counted($0.pages, "request"))")
-        }
-        let pending = try await session.context.pendingOperationsCount
-        progress.show("pushing \(counted(pending, "change"))")
-        do {
-            // A pull pushes first, and with no operations pending there is nothing to push.
-            let result = try await session.items.pull(queryID: "todo", settings: settings)
-            progress.clear()
-            try await report(result, pushed: pending, session)
-        } catch let error as SyncError {
-            progress.clear()
-            try session.record.write("failed: \(error.message)")
-            throw failure(error)
-        }
-    }
-
-    /// What `--json` prints.
-    struct Report: Codable {
-        var pushed: Int
-        var pulled: Int
-        var stored: Int
-        var removed: Int
-        var requests: Int
-        var writes: Int
-    }
-
-    private func report(_ result: PullResult, pushed: Int, _ session: TodoSession<some LocalStore>) async throws {
-        // A sync that changed nothing writes nothing, not even that it took place.
-        let changed = pushed > 0 || result.writes > 0
-        let summary = "pushed \(pushed), stored \(result.rowsStored), removed \(result.rowsRemoved)"
-        if changed { try session.record.write(summary) }
-        if json {
-            return try JSONOutput.print(
-                Report(
-                    pushed: pushed, pulled: result.rowsPulled, stored: result.rowsStored,
-                    removed: result.rowsRemoved, requests: result.requests, writes: result.writes))
-        }
+        if switchServer { try await session.client.switchServer(keepingPending: true) }
+        let outcome = await SyncRun().outcome(of: session, pageSize: pageSize)
+        let report = Report(outcome, pending: try await session.context.pendingOperationsCount)
+        if outcome.isWorthNoting { try session.record.write(outcome.summary) }
+        if json { try JSONOutput.print(report) }
+        if let error = outcome.error { throw failure(error, report, wasInterrupted: outcome.wasInterrupted) }
+        guard !json else { return }
         StandardOutput.line(
-            "\(summary) ("
-                + "\(counted(result.requests, "request")) to pull, \(counted(result.writes, "write")))")
+            "\(outcome.summary) (\(counted(report.requests, "request")) to pull, \(counted(report.writes ?? 0, "write")))"
+        )
     }
 
-    private func failure(_ error: SyncError) -> any Error {
+    private func failure(_ error: SyncError, _ report: Report, wasInterrupted: Bool) -> any Error {
+        if wasInterrupted {
+            StandardOutput.note(
+                "interrupted: \(counted(report.pushed, "change")) sent, \(report.pending) in the queue for the next sync"
+            )
+            return ExitCode(Interruption.status)
+        }
+        if error.code == .otherServer {
+            return ToolError(
+                "\(error.message.prefix { $0 != ";" }); --switch-server moves the list to it, with what waits in the queue"
+            )
+        }
         guard !error.operationErrors.isEmpty else { return ToolError(error.description) }
         let items = error.operationErrors.map { ConflictText.describe($0) }.joined(separator: "\n")
         let abort = error.code == .completedWithErrors ? "" : "\(error.message)\n"
         return ToolError(
             "\(abort)not synced, and kept in the queue: \(counted(error.operationErrors.count, "change"))\n\(items)")
+    }
+}
+
+extension SyncCommand {
+    /// What `--json` prints.
+    struct Report: Codable {
+        /// Changes that the server has carried out.
+        var pushed: Int
+        var pulled: Int
+        var requests: Int
+        /// Of a sync that fails it is not known.
+        var stored: Int?
+        var removed: Int?
+        var writes: Int?
+        /// Changes that wait in the queue.
+        var pending: Int
+        /// Why the sync failed; nil when it did not.
+        var error: Failure?
+        /// The changes that were not synced.
+        var errors: [StatusCommand.Report.Failure]
+
+        struct Failure: Codable {
+            var code: String
+            var message: String
+        }
+
+        init(_ outcome: SyncOutcome, pending: Int) {
+            pushed = outcome.pushed
+            pulled = outcome.result?.rowsPulled ?? outcome.pulled.rowsPulled
+            requests = outcome.result?.requests ?? outcome.pulled.pages
+            (stored, removed) = (outcome.result?.rowsStored, outcome.result?.rowsRemoved)
+            writes = outcome.result?.writes
+            self.pending = pending
+            error = outcome.error.map { Failure(code: $0.code.rawValue, message: $0.message) }
+            errors = (outcome.error?.operationErrors ?? []).map { .init($0) }
+        }
     }
 }

@@ -18,9 +18,11 @@ struct SyncRecord<Store: LocalStore>: Sendable {
         }
     }
 
+    /// The last record; nil if there is none, or no table for it yet.
     func read() throws -> (at: Timestamp, result: String)? {
-        guard let row = try store.read({ try $0.row(in: schema.name, id: id) }),
-            let at = row["at"]?.timestamp, let result = row["result"]?.string
+        guard try store.tables().contains(where: { $0.name == schema.name }),
+            let row = try store.read({ try $0.row(in: schema.name, id: id) }), let at = row["at"]?.timestamp,
+            let result = row["result"]?.string
         else { return nil }
         return (at, result)
     }

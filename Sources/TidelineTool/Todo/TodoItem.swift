@@ -18,9 +18,9 @@ struct TodoItem: Codable, Sendable {
     static let text = Column<String>("text")
     static let complete = Column<Bool>("complete")
 
-    /// `[x] Buy milk`
+    /// `[x] Buy milk`, a long text cut.
     static func line(_ row: Row) -> String {
-        "[\(row[complete] == true ? "x" : " ")] \(row[text].map(printable) ?? "(no text)")"
+        "[\(row[complete] == true ? "x" : " ")] \(row[text].map { printable(shortened($0)) } ?? "(no text)")"
     }
 
     /// Whether there is nothing to read in `text`.

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Tideline
+internal import TidelineMemory
 internal import TidelineStore
 
 /// What all commands of the to-do list know.
@@ -34,6 +35,8 @@ protocol TodoSubcommand: AsyncParsableCommand {
     var syncOptions: SyncOptions { get }
     /// Whether the command reads standard input itself.
     var readsStandardInput: Bool { get }
+    /// Whether the command changes nothing: it opens the store for reading only and defines no table.
+    var isReadOnly: Bool { get }
 
     func perform(_ session: TodoSession<some LocalStore>) async throws
 }
@@ -42,15 +45,39 @@ extension TodoSubcommand {
     var url: String? { nil }
     var syncOptions: SyncOptions { SyncOptions() }
     var readsStandardInput: Bool { false }
+    var isReadOnly: Bool { false }
 
     func run() async throws {
-        try await withStore(options.location()) { try await run(on: $0) }
+        let location = try options.location()
+        location.warnIfForgetful()
+        try await withStore(location, isReadOnly: isReadOnly) { try await run(on: $0) }
     }
 
     /// Does the work on a store that is open.
     func run(on store: some LocalStore) async throws {
+        if isReadOnly {
+            let tables = try store.tables()
+            try StoreRole.requireClient(tables)
+            // A store without the list reads like an empty one, which can be defined without touching it.
+            guard TodoSession<MemoryStore>.isDefined(in: tables) else { return try await runOnEmptyStore() }
+            return try await perform(TodoSession(reading: store))
+        }
         let session = try await TodoSession(
             store: store, url: url ?? SyncCommand.defaultURL, options: syncOptions)
         try await perform(session)
+    }
+
+    private func runOnEmptyStore() async throws {
+        try await perform(
+            TodoSession(store: MemoryStore(), url: SyncCommand.defaultURL, options: syncOptions))
+    }
+}
+
+extension StoreLocation {
+    /// Warns that what a command does to a store in memory is gone when it ends.
+    func warnIfForgetful() {
+        guard !keepsRows else { return }
+        StandardOutput.note(
+            "Warning: \(text) keeps nothing when this command ends; name a file, such as sqlite:todo.db.")
     }
 }

@@ -1,3 +1,4 @@
+internal import ArgumentParser
 internal import Tideline
 internal import TidelineAsyncHTTPClient
 internal import TidelineStore
@@ -10,8 +11,23 @@ struct TodoSession<Store: LocalStore>: Sendable {
     var items: SyncTable<Store> { client.table(TodoItem.schema.name) }
     var record: SyncRecord<Store> { SyncRecord(store: client.store) }
 
+    /// Whether a store with these tables has the list and all that a session keeps.
+    static func isDefined(in tables: [TableSchema]) -> Bool {
+        let names = tables.map(\.name)
+        return ([TodoItem.schema.name] + SystemTables().schemas.map(\.name)).allSatisfy(names.contains)
+    }
+
+    /// The list in a store that has one, without defining anything.
+    init(reading store: Store) throws {
+        client = try SyncClient(url: SyncCommand.defaultURL, store: store)
+    }
+
     init(store: Store, url: String, options: SyncOptions) async throws {
-        client = try SyncClient(url: url, store: store, options: options)
+        do {
+            client = try SyncClient(url: url, store: store, options: options)
+        } catch let error as SyncError where error.code == .invalidArgument {
+            throw ValidationError("\(error.message).")
+        }
         try await client.define(TodoItem.schema)
         try SyncRecord(store: store).define()
     }

@@ -1,0 +1,76 @@
+internal import Synchronization
+internal import Tideline
+internal import TidelineCommandSupport
+internal import TidelineStore
+internal import TidelineSupport
+
+/// How a sync of the list went.
+struct SyncOutcome: Sendable {
+    /// Changes that the server has carried out.
+    var pushed = 0
+    /// How far the pull came.
+    var pulled = PullProgress()
+    /// What the pull did; nil if the sync failed.
+    var result: PullResult?
+    var error: SyncError?
+    /// Whether somebody pressed Ctrl-C.
+    var wasInterrupted = false
+
+    /// A sync that changed nothing writes nothing, not even that it took place.
+    var isWorthNoting: Bool { error != nil || pushed > 0 || (result?.writes ?? 0) > 0 }
+
+    /// One line for people.
+    var summary: String {
+        if wasInterrupted { return "interrupted: pushed \(pushed)" }
+        guard let result else { return "failed: \(error?.message ?? "")" }
+        return "pushed \(pushed), stored \(result.rowsStored), removed \(result.rowsRemoved)"
+    }
+}
+
+/// One sync of the list: pushes, then pulls, and shows how far it is. Ctrl-C ends it after what is on its way.
+final class SyncRun: Sendable {
+    private let state = Mutex(SyncOutcome())
+    private let line = ProgressLine()
+    private let start = ContinuousClock.now
+
+    func outcome(of session: TodoSession<some LocalStore>, pageSize: Int) async -> SyncOutcome {
+        var settings = PullSettings(pageSize: pageSize, whenPushFails: .pullOthers)
+        settings.push.onProgress = { [self] in show($0) }
+        settings.onProgress = { [self] in show($0) }
+        // A pull pushes first, and with no operations pending there is nothing to push.
+        let task = Task { [settings] in try await session.items.pull(queryID: "todo", settings: settings) }
+        let interruption = Interruption { [self] in
+            state.withLock { $0.wasInterrupted = true }
+            task.cancel()
+        }
+        let result = await task.result
+        interruption.end()
+        line.clear()
+        return state.withLock { outcome in
+            switch result {
+            case .success(let result): (outcome.result, outcome.wasInterrupted) = (result, false)
+            case .failure(let error as SyncError): outcome.error = error
+            case .failure(let error): outcome.error = SyncError(.store, "\(error)", cause: error)
+            }
+            return outcome
+        }
+    }
+
+    private func show(_ progress: PushProgress) {
+        state.withLock { $0.pushed = progress.sent }
+        let done = progress.sent + progress.failed
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        var text = "pushed \(done) of \(counted(progress.total, "change"))"
+        // At once there is no rate yet.
+        if done > 0, seconds >= 1 {
+            let rate = Double(done) / seconds
+            text += ", \(Int(rate.rounded(.up)))/s, \(Int((Double(progress.total - done) / rate).rounded(.up))) s left"
+        }
+        line.show(text)
+    }
+
+    private func show(_ progress: PullProgress) {
+        state.withLock { $0.pulled = progress }
+        line.show("pulled \(counted(progress.rowsPulled, "row")) in \(counted(progress.pages, "request"))")
+    }
+}

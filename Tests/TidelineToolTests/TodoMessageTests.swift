@@ -1,0 +1,163 @@
+import Foundation
+import Testing
+import TidelineStore
+
+@testable import TidelineTool
+
+/// The to-do list as a command: what it refuses, warns of and tells.
+@Suite("tideline todo, messages")
+struct TodoMessageTests {
+    let tool: Tool
+
+    init() throws { tool = try Tool() }
+
+    @Test(
+        "A command that only reads leaves a server's store as it is, which refuses it", arguments: ["list", "status"])
+    func serversStore(command: String) throws {
+        defer { tool.remove() }
+        let (server, url) = try tool.startServer()
+        defer { server.stop() }
+        #expect(try tool.todo("add", "one").status == 0)
+        #expect(try tool.todo("sync", "--url", url).status == 0)
+        let output = try tool.run("todo", command, "--store", tool.location(.sqlite, "server"))
+        #expect(output.status == 1 && output.err.contains("server's"), "\(output.out)\(output.err)")
+        #expect(try tool.todo("sync", "--url", url, store: "other.db").status == 0)
+        #expect(try tool.todo("list", store: "other.db").out.contains("one"))
+        let served = try tool.run("serve", "--port", "0", "--store", "sqlite:\(tool.path("client.db"))")
+        #expect(served.status == 1 && served.err.contains("client's"), "\(served.err)")
+    }
+
+    @Test("A command that only reads makes no store and no table")
+    func makesNothing() throws {
+        defer { tool.remove() }
+        #expect(try tool.todo("list").status == 1)
+        #expect(!FileManager.default.fileExists(atPath: tool.path("client.db")))
+        #expect(try tool.todo("list", store: "folder/client.db").status == 1)
+        let location = try StoreLocation(parsing: "sqlite:\(tool.path("client.db"))")
+        let store = try location.open()
+        try store.define([TableSchema("Other", columns: [.string("text")])])
+        try store.close()
+        #expect(try tool.todo("list").out == "nothing to do\n")
+        #expect(try tool.todo("status").out.contains("0 items"))
+        let again = try location.open()
+        #expect(try again.tables().map(\.name) == ["Other"])
+        try again.close()
+    }
+
+    @Test(
+        "A store in memory warns that nothing is kept, and needs no colon",
+        arguments: ["memory", "memory:", "sqlite::memory:"])
+    func memory(store: String) throws {
+        defer { tool.remove() }
+        let output = try tool.run("todo", "add", "one", "--store", store)
+        #expect(output.status == 0 && output.err.contains("keeps nothing"), "\(output.err)")
+        #expect(try tool.todo("add", "one").err.isEmpty)
+    }
+
+    @Test(
+        "A command that is not known is named, with the one that may be meant",
+        arguments: [(["serv"], "serve"), (["todo", "lst"], "list"), (["todo", "snyc", "--json"], "sync")])
+    func suggestions(words: [String], meant: String) throws {
+        defer { tool.remove() }
+        let output = try ToolProcess.run(words, executable: tool.executable)
+        #expect(output.status == 64)
+        #expect(output.err.contains("Did you mean \"\(meant)\"?"), "\(output.err)")
+    }
+
+    @Test("A sync that fails prints JSON too, with what was sent and what is left")
+    func failingJSON() throws {
+        defer { tool.remove() }
+        #expect(try tool.todo("add", "one").status == 0)
+        let output = try tool.todo("sync", "--json", "--url", "http://127.0.0.1:1")
+        #expect(output.status == 1)
+        let report = try JSONDecoder().decode(SyncCommand.Report.self, from: Data(output.out.utf8))
+        #expect(report.pushed == 0 && report.pending == 1 && report.error?.code == "network")
+    }
+
+    @Test("An insert that the server refuses: sync tells what to do, and resolve that the item is removed")
+    func refusedInsert() throws {
+        defer { tool.remove() }
+        try Data("tables: { TodoItem: { columns: { other: string } } }".utf8).write(
+            to: URL(fileURLWithPath: tool.path("schema.yaml")))
+        let (server, url) = try tool.startServer("--schema", tool.path("schema.yaml"), "--no-create-tables")
+        defer { server.stop() }
+        #expect(try tool.todo("add", "one").status == 0)
+        let failed = try tool.todo("sync", "--url", url, "--json")
+        #expect(failed.status == 1 && failed.err.contains("removes the item"), "\(failed.err)")
+        let report = try JSONDecoder().decode(SyncCommand.Report.self, from: Data(failed.out.utf8))
+        #expect(report.error?.code == "completedWithErrors" && report.errors.map(\.kind) == ["insert"])
+        let resolved = try tool.todo("resolve", "--server")
+        #expect(resolved.status == 0 && resolved.out.contains("removed"), "\(resolved.out)\(resolved.err)")
+        #expect(try tool.todo("list").out == "nothing to do\n")
+    }
+
+    @Test("Another server is refused until the list is moved to it")
+    func otherServer() throws {
+        defer { tool.remove() }
+        let (first, firstURL) = try tool.startServer()
+        #expect(try tool.todo("add", "one").status == 0)
+        #expect(try tool.todo("sync", "--url", firstURL).status == 0)
+        first.stop()
+        let second = try tool.start(["serve", "--port", "0", "--store", "sqlite:\(tool.path("second.db"))"])
+        defer { second.stop() }
+        let url = String(try #require(try #require(second.readLine()).split(separator: " ").last))
+        #expect(try tool.todo("add", "two").status == 0)
+        let refused = try tool.todo("sync", "--url", url)
+        #expect(refused.status == 1 && refused.err.contains("--switch-server"), "\(refused.err)")
+        #expect(try tool.todo("sync", "--url", url, "--switch-server").status == 0)
+        let list = try tool.todo("list").out
+        #expect(list.contains("two") && !list.contains("one"))
+    }
+
+    @Test("Ctrl-C ends a sync with status 130, and tells what was sent and what waits")
+    func interrupted() throws {
+        defer { tool.remove() }
+        let (server, url) = try tool.startServer()
+        defer {
+            server.signal(SIGCONT)
+            server.stop()
+        }
+        #expect(try tool.todo("add", "one").status == 0)
+        // The server takes the connection and never answers.
+        server.signal(SIGSTOP)
+        let sync = try tool.start(["todo", "sync", "--url", url, "--store", "sqlite:\(tool.path("client.db"))"])
+        defer { sync.stop() }
+        var attempts: Int64 = 0
+        for _ in 1...200 where attempts == 0 {
+            let status = try tool.todo("status", "--json")
+            attempts = try JSONDecoder().decode(StatusCommand.Report.self, from: Data(status.out.utf8)).pending[0]
+                .attempts
+        }
+        #expect(attempts == 1)
+        sync.signal(SIGINT)
+        #expect(sync.wait() == 130)
+        #expect(sync.errors().contains("0 changes sent, 1 in the queue"))
+    }
+
+    @Test("status counts everything and lists the first ten")
+    func longQueue() throws {
+        defer { tool.remove() }
+        let adder = try tool.start(["todo", "add", "--stdin", "--store", "sqlite:\(tool.path("client.db"))"])
+        for number in 1...12 {
+            try adder.write(line: "item \(number)")
+            #expect(adder.readLine() != nil)
+        }
+        #expect(adder.killNow() == 128 + SIGKILL)
+        let status = try tool.todo("status").out
+        #expect(status.contains("12 items, 12 changes to push") && status.contains("and 2 more"))
+        #expect(status.split(separator: "\n").filter { $0.contains(" insert") }.count == 10)
+    }
+
+    @Test("A long text is cut on the terminal, and times are local, to the second")
+    func texts() throws {
+        defer { tool.remove() }
+        #expect(shortened("short") == "short")
+        let long = String(repeating: "é", count: 201)
+        #expect(shortened(long) == String(repeating: "é", count: 200) + "… (201 characters)")
+        let time = try #require(Timestamp("2026-11-22T10:14:27.123Z"))
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.dateFormat = "yyyy-MM-dd HH:mm:ss"
+        #expect(formatter.date(from: localTime(time)).map { Timestamp($0) } == Timestamp("2026-11-22T10:14:27Z"))
+    }
+}
