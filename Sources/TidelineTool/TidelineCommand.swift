@@ -22,7 +22,7 @@ struct TidelineCommand: AsyncParsableCommand {
     /// Runs the command that the arguments name, and ends with its status.
     static func main() async {
         do {
-            try requireKnownCommand(CommandLine.arguments.dropFirst())
+            try requireKnownCommand(CommandLine.arguments.dropFirst(), of: Self.self)
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()

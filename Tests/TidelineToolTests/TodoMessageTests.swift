@@ -100,7 +100,8 @@ struct TodoMessageTests {
         first.stop()
         let second = try tool.start(["serve", "--port", "0", "--store", "sqlite:\(tool.path("second.db"))"])
         defer { second.stop() }
-        let url = String(try #require(try #require(second.readLine()).split(separator: " ").last))
+        let line = try #require(second.readLine())
+        let url = String(try #require(line.split(separator: " ").last))
         #expect(try tool.todo("add", "two").status == 0)
         let refused = try tool.todo("sync", "--url", url)
         #expect(refused.status == 1 && refused.err.contains("--switch-server"), "\(refused.err)")

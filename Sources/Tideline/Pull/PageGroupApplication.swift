@@ -77,7 +77,7 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
         let before = self
         self = try await context.writing { writer in
             var application = before
-            try context.recordOwner(in: writer)
+            try application.context.recordOwner(in: writer)
             for held in group { try application.write(held, in: writer) }
             if let token { try application.save(token, in: writer) }
             application.result.writes += 1

@@ -105,7 +105,7 @@ struct PushRun<Store: LocalStore>: Sendable {
         let operation = sent
         let record = try await release(claimed) { outcomes, writer in
             try context.recordOwner(in: writer)
-            switch answer.outcome {
+            return switch answer.outcome {
             case .success(let answer):
                 try outcomes.succeed(operation, snapshot: claimed.snapshot, answer: answer, in: writer)
             case .failure(let failure):

@@ -45,7 +45,7 @@ public struct RemoteTable<Store: LocalStore>: Sendable {
         try await mapped {
             let reader = try await makeReader()
             var row = row
-            if row.key == nil, reader.schema?.idType == .string { row.id = context.options.environment.makeID() }
+            if row["id"] == nil, reader.schema?.idType == .string { row.id = context.options.environment.makeID() }
             row = try reader.checked(row)
             let request = try context.dialect.insert(row, into: name, parameters: pairs(parameters))
             let id = row.key?.text

@@ -98,7 +98,7 @@ struct DemoStory {
     private func meetConflict() throws {
         stage.title("4. A second client changes what the first has")
         let report = try second.sync()
-        try stage.check("it pulls the 4 items", report.stored == 4, found: "\(report.stored)")
+        try stage.check("it pulls the 4 items", report.stored == 4, found: "\(report.stored ?? 0)")
         try change(second, "Buy milk", to: "Buy oat milk")
         try second.run("rm", id(of: "Call Anna", second))
         _ = try second.sync()
@@ -164,7 +164,7 @@ struct DemoStory {
             let report = try client.sync()
             try stage.check(
                 "a further pull asks once and writes nothing", report.requests == 1 && report.writes == 0,
-                found: "\(report.requests) requests, \(report.writes) writes")
+                found: "\(report.requests) requests, \(report.writes ?? 0) writes")
         }
     }
 

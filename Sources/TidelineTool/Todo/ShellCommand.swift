@@ -44,7 +44,7 @@ struct ShellCommand: AsyncParsableCommand {
     }
 
     private static func run(_ words: [String], on store: some LocalStore) async throws {
-        try TodoCommand.requireKnownCommand(words)
+        try requireKnownCommand(words[...], of: TodoCommand.self)
         var command = try TodoCommand.parseAsRoot(words)
         if let command = command as? any TodoSubcommand {
             guard command.options.store == nil else { throw ToolError("the shell's store is open; leave out --store") }

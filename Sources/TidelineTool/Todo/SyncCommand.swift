@@ -126,8 +126,8 @@ extension SyncCommand {
 
         init(_ outcome: SyncOutcome, pending: Int) {
             pushed = outcome.pushed
-            pulled = outcome.result?.rowsPulled ?? outcome.pulled.rowsPulled
-            requests = outcome.result?.requests ?? outcome.pulled.pages
+            pulled = outcome.result?.rowsPulled ?? outcome.pulled?.rowsPulled ?? 0
+            requests = outcome.result?.requests ?? outcome.pulled?.pages ?? 0
             (stored, removed) = (outcome.result?.rowsStored, outcome.result?.rowsRemoved)
             writes = outcome.result?.writes
             self.pending = pending

@@ -8,8 +8,8 @@ internal import TidelineSupport
 struct SyncOutcome: Sendable {
     /// Changes that the server has carried out.
     var pushed = 0
-    /// How far the pull came.
-    var pulled = PullProgress()
+    /// How far the pull came; nil before its first page.
+    var pulled: PullProgress?
     /// What the pull did; nil if the sync failed.
     var result: PullResult?
     var error: SyncError?
