@@ -119,6 +119,8 @@ final class RandomSync: Sendable {
             return (id, Int.random(in: 0..<100, using: &state.chance), row)
         }
         let local = try stores[device].read { try $0.row(in: "TodoItem", id: id) }
+        // A pull that goes on beside this edit may have stored the row since the look.
+        if let local { state.withLock { $0.oracle.sees(device, local) } }
         do {
             if local == nil {
                 try await items(device).insert(row)
