@@ -60,7 +60,9 @@ public struct SyncTable<Store: LocalStore>: Sendable {
     ///   ``SyncError/Code/invalidArgument`` for another id, or where the app writes the rows itself
     ///   (``SyncOptions/handlesSyncTableOperations``); otherwise as ``insert(_:)``. What the closure throws is thrown on.
     @discardableResult
-    public nonisolated(nonsending) func update(id: String, _ change: @escaping @Sendable (inout Row) throws -> Void) async throws -> Row {
+    public nonisolated(nonsending) func update(id: String, _ change: @escaping @Sendable (inout Row) throws -> Void)
+        async throws -> Row
+    {
         guard context.options.handlesSyncTableOperations else {
             throw SyncError(
                 .invalidArgument, "the app writes the rows of this context itself; write the row and call update(_:)",
@@ -168,7 +170,8 @@ public struct SyncTable<Store: LocalStore>: Sendable {
             [.invalidValue, .unsupportedQuery].contains(cause.code)
         else { return error }
         return SyncError(
-            .invalidArgument, cause.message, table: error.table ?? name, column: error.column, id: error.id, cause: cause)
+            .invalidArgument, cause.message, table: error.table ?? name, column: error.column, id: error.id,
+            cause: cause)
     }
 
     private func own(_ query: Query?) throws -> Query {
