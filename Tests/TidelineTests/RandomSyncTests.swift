@@ -13,7 +13,7 @@ struct RandomSyncTests {
     private static let environment = ProcessInfo.processInfo.environment
     static let seeds: ClosedRange<UInt64> =
         environment["TIDELINE_SYNC_SEED"].flatMap { UInt64($0) }.map { $0...$0 }
-        ?? 1...max(1, environment["TIDELINE_SYNC_SEEDS"].flatMap { UInt64($0) } ?? 100)
+        ?? 1...max(1, environment["TIDELINE_SYNC_SEEDS"].flatMap { UInt64($0) } ?? 40)
 
     static let stores = StoreKind.perEngine.filter { kind in
         environment["TIDELINE_SYNC_STORE"].map { $0 == kind.testDescription } ?? true
