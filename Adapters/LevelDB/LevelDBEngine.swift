@@ -27,6 +27,8 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     private let gate: DatabaseGate
     private let batch = Mutex(WriteBatch())
     private let known = KnownKeys()
+    /// Compactions run one by one: each begins a log, and the last one must have a record in its log by then.
+    private let compacting = Mutex(())
 
     public var path: String? { gate.path }
     /// A look-up takes more than twice the time of a change, most of it in a table's index and block.
@@ -99,9 +101,11 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     public func compact() throws {
         let database = try gate.enterForWriting()
         defer { gate.leave() }
-        database.compact()
-        // A compaction that failed tells it to the next write: one without a change.
-        try batch.withLock { batch in try write(batch, to: database) }
+        try compacting.withLock { _ in
+            database.compact()
+            // A compaction that failed makes the next write fail: here one without a change.
+            try batch.withLock { batch in try write(batch, to: database) }
+        }
     }
 
     public func close() throws { release() }

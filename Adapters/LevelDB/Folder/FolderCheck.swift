@@ -31,25 +31,26 @@ struct FolderCheck {
         }
         let seal = LogSeal(in: folder)
         var last: UInt64?
-        for log in logs { try check(log: log, &last, after: manifest.lastSequence, size: seal[log]) }
+        for log in logs { try check(log: log, &last, manifest, size: seal[log]) }
         return max(manifest.lastSequence, last ?? 0)
     }
 
-    /// Refuses damage and gaps in a log. Changes are numbered without gaps, over all logs and commits.
+    /// Refuses damage and gaps in a log, and a log of another place. Changes are numbered without gaps, over all logs and
+    /// commits.
     ///
     /// - Parameters:
     ///   - last: The number of the last change in the logs before, then of the last in this one.
-    ///   - known: The number of the last change when the manifest was written; the first log may begin before it.
     ///   - size: How long the log was when the database was closed, where that is known.
     private func check(
-        log: UInt64, _ last: inout UInt64?, after known: UInt64, size: UInt64?
+        log: UInt64, _ last: inout UInt64?, _ manifest: Manifest, size: UInt64?
     ) throws(StoreError) {
         let path = Self.path(ofLog: log, in: folder)
         if let size { try requireSize(size, path) }
         var reader = try LogReader(path, keeping: LogCommit.headerSize)
         while let record = try reader.next() {
-            guard let commit = LogCommit(record), last.map({ commit.first == $0 + 1 }) ?? (commit.first <= known + 1)
-            else { throw .damaged(path, "commits are missing before the one at \(record.start)") }
+            guard let commit = LogCommit(record),
+                manifest.admits(commit.first, after: last, isInFirstLog: log == manifest.firstLog)
+            else { throw .damaged(path, "the commit at \(record.start) does not follow those before it") }
             last = commit.last
         }
         if let damage = reader.damage { throw .damaged(path, "the log is damaged: \(damage)") }
@@ -94,6 +95,8 @@ struct FolderCheck {
 /// What a log's record says of its commit: the number of its first change and of its last.
 struct LogCommit {
     static let headerSize = 12
+    /// The upper limit of the number of a change, which has 56 bits; no change has this number.
+    static let numberLimit: UInt64 = 1 << 56
 
     let first: UInt64
     let last: UInt64
@@ -103,8 +106,7 @@ struct LogCommit {
         guard record.bytes.count == Self.headerSize else { return nil }
         let first = (0..<8).reduce(UInt64(0)) { $0 | UInt64(record.bytes[$1]) << UInt64(8 * $1) }
         let count = (0..<4).reduce(UInt64(0)) { $0 | UInt64(record.bytes[8 + $1]) << UInt64(8 * $1) }
-        // A number has 56 bits.
-        guard first > 0, first < 1 << 56 else { return nil }
+        guard first > 0, first < Self.numberLimit else { return nil }
         self.first = first
         last = first + count - 1
     }

@@ -17,9 +17,9 @@ struct LogRecovery {
         let manifest = try Manifest(in: folder)
         let logs = try FolderCheck.logs(in: folder).filter { $0 >= manifest.firstLog }
         let seal = LogSeal(in: folder)
-        var last = manifest.lastSequence
+        var last: UInt64?
         for (index, log) in logs.enumerated() {
-            guard let end = try endOfWhole(log, &last, isLast: index == logs.count - 1) else { continue }
+            guard let end = try endOfWhole(log, &last, manifest, isLast: index == logs.count - 1) else { continue }
             // After a loss of power an old manifest may count again, and with it a log of before the store was closed.
             guard end >= 0, seal[log] == nil else { return }
             // From behind, so that a second loss of power in between leaves the first one to be found.
@@ -32,17 +32,20 @@ struct LogRecovery {
 
     /// Where the commits of a log end that are to stay; nil when all are, negative when it has other damage.
     ///
-    /// - Parameter last: The number of the last change there is before; the first log may begin before it.
-    private func endOfWhole(_ log: UInt64, _ last: inout UInt64, isLast: Bool) throws(StoreError) -> Int? {
+    /// - Parameter last: The number of the last change in the logs before, then of the last in this one.
+    private func endOfWhole(
+        _ log: UInt64, _ last: inout UInt64?, _ manifest: Manifest, isLast: Bool
+    ) throws(StoreError) -> Int? {
         var reader = try LogReader(path(log), keeping: LogCommit.headerSize)
         var end = 0
         while let record = try reader.next() {
             guard let commit = LogCommit(record) else { return -1 }
-            guard commit.first <= last + 1 else {
-                // The log before lost its end; a gap within one is no loss of power's.
-                return durability != .full && end == 0 ? 0 : -1
+            let isFirst = log == manifest.firstLog
+            guard manifest.admits(commit.first, after: last, isInFirstLog: isFirst) else {
+                // The log before lost its end; a gap within one is no loss of power's, nor is another first log.
+                return durability != .full && end == 0 && !isFirst && commit.first > (last ?? 0) ? 0 : -1
             }
-            last = max(last, commit.last)
+            last = commit.last
             end = record.end
         }
         guard reader.damage != nil else { return nil }

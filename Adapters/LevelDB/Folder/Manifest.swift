@@ -10,7 +10,14 @@ struct Manifest {
     private(set) var firstLog: UInt64 = 0
     /// The number of the last change when the manifest was written.
     private(set) var lastSequence: UInt64 = 0
+    /// The numbers that the first change in ``firstLog`` can have.
+    private(set) var firstChanges: ClosedRange<UInt64> = 1...1
 
+    /// For each record, in order: the number of the next file, and that of the last change at that time.
+    private var history: [(nextFile: UInt64, lastSequence: UInt64)] = []
+    private var nextFile: UInt64 = 0
+    /// The highest number of a change that is known to be in a table.
+    private var lastInTables: UInt64 = 0
     private var comparator: [UInt8]?
     private var isComplete: Bool { has.isSuperset(of: [.logNumber, .nextFile, .lastSequence]) }
     private var has: Set<Field> = []
@@ -42,14 +49,42 @@ struct Manifest {
             && tables.keys.allSatisfy { files.contains(.table($0)) }
     }
 
+    /// Whether the first change of a log can have that number.
+    ///
+    /// Changes are numbered without gaps, over all logs.
+    /// - Parameters:
+    ///   - last: The number of the last change in the logs before; nil where they have none.
+    ///   - isInFirstLog: Whether the log is ``firstLog``.
+    func admits(_ first: UInt64, after last: UInt64?, isInFirstLog: Bool) -> Bool {
+        if let last { return first == last + 1 }
+        if isInFirstLog { return firstChanges.contains(first) }
+        // The first log is empty: nothing was written to it only if this log begins just where it would have begun.
+        return firstChanges.lowerBound == firstChanges.upperBound && first == firstChanges.upperBound
+    }
+
     /// Takes over a record; false when it is damaged.
     private mutating func apply(_ record: [UInt8]) -> Bool {
         var reader = VarintReader(record)
+        let log = firstLog
         while !reader.isAtEnd {
             guard let field = reader.number().flatMap(Field.init), apply(field, &reader) else { return false }
             has.insert(field)
         }
+        if firstLog != log { firstChanges = beginningOfFirstLog }
+        history.append((nextFile, lastSequence))
         return true
+    }
+
+    /// Where the changes of ``firstLog`` begin, when a record has just named it.
+    ///
+    /// The second record is of the opening, before the first change. Later ones name a log when the log before has
+    /// become a table: the new log has changes by then, all of them later than those in tables, and later than what was
+    /// noted before the log was made.
+    private var beginningOfFirstLog: ClosedRange<UInt64> {
+        let latest = lastSequence + 1
+        if history.count == 1 { return latest...latest }
+        let before = history.last { $0.nextFile <= firstLog }?.lastSequence ?? 0
+        return min(max(before, lastInTables) + 1, latest)...latest
     }
 
     private mutating func apply(_ field: Field, _ reader: inout VarintReader) -> Bool {
@@ -63,16 +98,23 @@ struct Manifest {
         case .logNumber, .nextFile, .lastSequence, .previousLog:
             guard let number = reader.number() else { return false }
             if field == .logNumber { firstLog = number }
+            if field == .nextFile { nextFile = number }
             if field == .lastSequence { lastSequence = number }
         }
-        return true
+        return lastSequence < LogCommit.numberLimit
     }
 
     private mutating func applyNewFile(_ reader: inout VarintReader) -> Bool {
         guard reader.number() != nil, let number = reader.number(), let size = reader.number(),
-            reader.string() != nil, reader.string() != nil
+            let first = reader.string(), let last = reader.string()
         else { return false }
         tables[number] = size
+        lastInTables = max(lastInTables, Self.change(of: first), Self.change(of: last))
         return true
+    }
+
+    /// The number of the change that a key in a table is of: the upper seven of the eight bytes behind the key.
+    private static func change(of key: ArraySlice<UInt8>) -> UInt64 {
+        key.suffix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) } >> 8
     }
 }

@@ -1,0 +1,211 @@
+import Foundation
+import Testing
+import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
+
+@testable import TidelineLevelDB
+
+/// A process that is killed while LevelDB makes a table of a full log leaves that log and a newer one.
+@Suite struct TwoLogsTests {
+    /// When the manifest named the older of the two logs.
+    enum Naming: CaseIterable {
+        /// When the database was opened.
+        case opening
+        /// When the log before had become a table.
+        case switching
+        /// As ``switching``, but the log was full by then, as its writer was faster than the disk.
+        case switchingLate
+    }
+
+    private struct Sample {
+        var files: [String: Data]
+        /// The rows of the database after each commit.
+        var states: [Entries]
+        /// The log that became a table.
+        var oldest: Data
+        /// The two that are left.
+        var older: String
+        var newer: String
+    }
+
+    private static let keys = 7
+    /// How many commits are in the table, the older and the newer log.
+    private static let counts = [20, 25, 5]
+
+    /// Every commit changes two rows, so that rows of different commits are never right together.
+    private static func commit(_ range: Range<Int>, to engine: LevelDBEngine, _ states: inout [Entries]) throws {
+        for number in range {
+            let change = [
+                "id-\(number % keys)": "\(number)" + String(repeating: "x", count: number % 9 == 4 ? 40_000 : 200),
+                "last": "\(number)",
+            ]
+            try engine.put(change)
+            states.append((states.last ?? [:]).merging(change) { $1 })
+        }
+    }
+
+    private func makeSample(_ naming: Naming, _ durability: StoreCapabilities.Durability) throws -> Sample {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/db"
+            let options = LevelDBOptions(durability: durability)
+            let (first, second) = (Self.counts[0], Self.counts[0] + Self.counts[1])
+            var states: [Entries] = [[:]]
+            var engine = try LevelDBEngine(path: path, options: options)
+            try Self.commit(0..<first, to: engine, &states)
+            let oldest = try #require(try files(path).first { $0.key.hasSuffix(".log") }).value
+            if naming == .opening {
+                try engine.close()
+                engine = try LevelDBEngine(path: path, options: options)
+            } else {
+                try engine.compact()
+            }
+            try Self.commit(first..<second, to: engine, &states)
+            var found = try DamageFiles.read(path)
+            try engine.close()
+            engine = try LevelDBEngine(path: path, options: options)
+            try Self.commit(second..<(second + Self.counts[2]), to: engine, &states)
+            let newer = try #require(try files(path).first { $0.key.hasSuffix(".log") })
+            try engine.close()
+            let older = try #require(found.keys.first { $0.hasSuffix(".log") })
+            found[newer.key] = newer.value
+            if naming == .switchingLate {
+                let manifest = try #require(found.keys.first { $0.hasPrefix("MANIFEST-") })
+                found[manifest] = try ManifestEdit.replacingLastSequence(in: found[manifest], by: UInt64(2 * second))
+            }
+            return Sample(files: found, states: states, oldest: oldest, older: older, newer: newer.key)
+        }
+    }
+
+    /// The rows of a database of these files; nil when it is `corrupt`.
+    private func open(_ files: [String: Data], _ durability: StoreCapabilities.Durability) throws -> Entries? {
+        try withTemporaryFolder { folder throws in
+            try replaceFiles("\(folder)/db", by: files)
+            do {
+                let engine = try LevelDBEngine(path: "\(folder)/db", options: LevelDBOptions(durability: durability))
+                defer { try? engine.close() }
+                let all = try engine.all()
+                for (key, value) in all { #expect(try engine.read { try $0.value(key) } == value, "\(key)") }
+                return all
+            } catch let error as StoreError {
+                #expect(error.code == .corrupt, "\(error)")
+                return nil
+            }
+        }
+    }
+
+    /// The ends of a log's records, and places between.
+    private func places(_ log: Data) throws -> [Int] {
+        try withTemporaryFolder { folder throws in
+            try log.write(to: URL(fileURLWithPath: "\(folder)/log"))
+            var reader = try LogReader("\(folder)/log")
+            var ends = [0, 1]
+            while let record = try reader.next() { ends += [record.end, record.end + 5] }
+            return ends.filter { $0 < log.count }
+        }
+    }
+
+    private static let cases = Naming.allCases.flatMap { naming in
+        [StoreCapabilities.Durability.normal, .full].map { (naming, $0) }
+    }
+
+    @Test("Two logs that are whole are read, whenever the manifest named the older one", arguments: cases)
+    func whole(_ naming: Naming, _ durability: StoreCapabilities.Durability) throws {
+        let sample = try makeSample(naming, durability)
+        #expect(try open(sample.files, durability) == sample.states.last)
+        let withoutNewer = sample.files.filter { $0.key != sample.newer }
+        #expect(try open(withoutNewer, durability) == sample.states[Self.counts[0] + Self.counts[1]])
+    }
+
+    @Test("A log that is cut while a newer one exists never gives old and new rows together", arguments: cases)
+    func cut(_ naming: Naming, _ durability: StoreCapabilities.Durability) throws {
+        let sample = try makeSample(naming, durability)
+        let log = try #require(sample.files[sample.older])
+        for size in try places(log) {
+            let found = try open(sample.files.merging([sample.older: log.prefix(size)]) { $1 }, durability)
+            // Without a sync at each commit, a loss of power may have taken the end: the commits before are there.
+            let isRight = found == nil || (durability == .normal && sample.states.contains(found ?? [:]))
+            #expect(isRight, "cut to \(size)")
+        }
+    }
+
+    @Test("A log in whose place another one lies is corrupt, beside a newer one and alone", arguments: cases)
+    func replaced(_ naming: Naming, _ durability: StoreCapabilities.Durability) throws {
+        let sample = try makeSample(naming, durability)
+        let newer = try #require(sample.files[sample.newer])
+        let older = try #require(sample.files[sample.older])
+        let alone = sample.files.filter { $0.key != sample.newer }
+        for size in try places(sample.oldest) + [sample.oldest.count] where size > 300 {
+            let log = [sample.older: sample.oldest.prefix(size)]
+            #expect(try open(sample.files.merging(log) { $1 }, durability) == nil, "the oldest, cut to \(size)")
+            #expect(try open(alone.merging(log) { $1 }, durability) == nil, "the oldest alone, cut to \(size)")
+        }
+        #expect(try open(sample.files.merging([sample.older: newer]) { $1 }, durability) == nil)
+        // A log that the manifest named when it was full may begin where the newer one does.
+        if naming != .switchingLate {
+            #expect(try open(alone.merging([sample.older: newer]) { $1 }, durability) == nil)
+        }
+        for other in [older, sample.oldest] {
+            #expect(try open(sample.files.merging([sample.newer: other]) { $1 }, durability) == nil)
+        }
+    }
+
+    /// An empty log that is not the last is what a kill during a compaction right after the opening leaves.
+    @Test("A log that was never written to does no harm beside a newer one")
+    func empty() throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/db"
+            var states: [Entries] = [[:]]
+            var engine = try LevelDBEngine(path: path)
+            try Self.commit(0..<5, to: engine, &states)
+            try engine.close()
+            engine = try LevelDBEngine(path: path)
+            let before = try DamageFiles.read(path)
+            try engine.compact()
+            try Self.commit(5..<9, to: engine, &states)
+            let newer = try #require(try files(path).first { $0.key.hasSuffix(".log") })
+            try engine.close()
+            #expect(try open(before.merging([newer.key: newer.value]) { $1 }, .normal) == states.last)
+        }
+    }
+}
+
+/// A manifest whose last entry says something else.
+enum ManifestEdit {
+    /// Puts another number of the last change into the last entry.
+    static func replacingLastSequence(in manifest: Data?, by sequence: UInt64) throws -> Data {
+        var records: [[UInt8]] = []
+        try withTemporaryFolder { folder throws in
+            try #require(manifest).write(to: URL(fileURLWithPath: "\(folder)/manifest"))
+            var reader = try LogReader("\(folder)/manifest")
+            while let record = try reader.next() { records.append(record.bytes) }
+        }
+        let last = try #require(records.last)
+        return Data((records.dropLast() + [edit(last, sequence)]).flatMap(framed))
+    }
+
+    /// Before the number of the last change, field 4, an entry has pairs of numbers only.
+    private static func edit(_ record: [UInt8], _ sequence: UInt64) -> [UInt8] {
+        var result: [UInt8] = []
+        var rest = record[...]
+        while let field = rest.first {
+            let end = rest.dropFirst().firstIndex { $0 < 0x80 } ?? rest.endIndex - 1
+            if field == 4 { return result + [4] + varint(sequence) + rest[(end + 1)...] }
+            result += rest[...end]
+            rest = rest[(end + 1)...]
+        }
+        return result
+    }
+
+    private static func varint(_ number: UInt64) -> [UInt8] {
+        number < 0x80 ? [UInt8(number)] : [UInt8(number & 0x7F) | 0x80] + varint(number >> 7)
+    }
+
+    /// A record of one fragment, as a file of less than a block has them.
+    private static func framed(_ record: [UInt8]) -> [UInt8] {
+        var checksum = CRC32C()
+        ([1] + record).withUnsafeBytes { checksum.add($0) }
+        let header = (0..<4).map { UInt8(truncatingIfNeeded: checksum.masked >> UInt32(8 * $0)) }
+        return header + [UInt8(record.count & 0xFF), UInt8(record.count >> 8), 1] + record
+    }
+}
