@@ -47,6 +47,21 @@ static inline int tideline_harden(sqlite3 *database) {
     return code;
 }
 
+// Waits for a lock that another connection has: two milliseconds at a time, until they come to the timeout.
+//
+// SQLite's own handler looks every tenth of a second in the end. Others that write without a pause, and sync each commit,
+// leave the lock free for some microseconds only, and a writer that looks so seldom can miss every one of them.
+static inline int tideline_wait_for_lock(void *timeout, int count) {
+    if (count >= (intptr_t)timeout / 2) return 0;
+    sqlite3_sleep(2);
+    return 1;
+}
+
+// How many milliseconds a lock is waited for.
+static inline int tideline_set_lock_timeout(sqlite3 *database, int milliseconds) {
+    return sqlite3_busy_handler(database, tideline_wait_for_lock, (void *)(intptr_t)milliseconds);
+}
+
 // Closing the connection leaves the write-ahead log as it is, and where it is.
 static inline int tideline_leave_log(sqlite3 *database) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);

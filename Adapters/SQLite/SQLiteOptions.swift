@@ -11,7 +11,8 @@ public struct SQLiteOptions: Sendable {
     /// Whether a file that does not exist is created; its folder must exist.
     public var createsIfMissing: Bool
     /// How long to wait for a lock that another process or another store on the same file holds, before
-    /// ``StoreError/Code/busy`` is thrown. Threads of one store wait for each other without limit.
+    /// ``StoreError/Code/busy`` is thrown. Threads of one store wait for each other without limit. Locks are not handed over
+    /// in turn: a writer that waits tries again every two milliseconds, so give it time for a thousand commits of others.
     public var busyTimeout: Duration
     /// How many reads run at once, each on a connection of its own; further ones wait. At least 1.
     public var maximumReaders: Int

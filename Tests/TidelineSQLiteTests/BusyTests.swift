@@ -1,3 +1,5 @@
+import Foundation
+import Synchronization
 import Testing
 import TidelineSQLite
 import TidelineStore
@@ -22,6 +24,43 @@ import TidelineTestSupport
             #expect(try holder.read { try $0.count(Query("t")) } == 2)
             try other.close()
             try holder.close()
+        }
+    }
+
+    /// The other commits again and again, each time for some milliseconds as with a sync, and leaves the lock free only for
+    /// moments.
+    @Test("A writer gets its turn beside one that holds the lock nearly all the time")
+    func starvation() throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/store.sqlite"
+            let other = try SQLiteStore(path: path, options: SQLiteOptions(busyTimeout: .seconds(300)))
+            try other.define([TableSchema("t", columns: [.int("n")])])
+            let waiting = try SQLiteStore(path: path, options: SQLiteOptions(busyTimeout: .seconds(1)))
+            let isOver = Mutex(false)
+            let ended = DispatchGroup()
+            defer { isOver.withLock { $0 = true } }
+            ended.enter()
+            Thread {
+                defer { ended.leave() }
+                while !isOver.withLock({ $0 }) {
+                    try? other.write { writer in
+                        try writer.upsert(["id": "other", "n": 1], into: "t")
+                        Thread.sleep(forTimeInterval: 0.005)
+                    }
+                    Thread.sleep(forTimeInterval: 0.0001)
+                }
+            }.start()
+            for number in 0..<20 {
+                // The other has the lock again by now.
+                Thread.sleep(forTimeInterval: 0.007)
+                let row: Row = ["id": .string("w\(number)"), "n": 2]
+                #expect(throws: Never.self) { try waiting.write { try $0.upsert(row, into: "t") } }
+            }
+            isOver.withLock { $0 = true }
+            try ended.finish()
+            #expect(try waiting.read { try $0.count(Query("t", predicate: .column("n") == 2)) } == 20)
+            try waiting.close()
+            try other.close()
         }
     }
 }

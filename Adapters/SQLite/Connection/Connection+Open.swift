@@ -45,7 +45,7 @@ extension Connection {
 
     private func configure(for purpose: Purpose, options: SQLiteOptions) throws(StoreError) {
         let milliseconds = options.busyTimeout / Duration.milliseconds(1)
-        sqlite3_busy_timeout(handle, Int32(max(0, min(milliseconds, Double(Int32.max)))))
+        tideline_set_lock_timeout(handle, Int32(max(0, min(milliseconds, Double(Int32.max)))))
         guard tideline_harden(handle) == SQLITE_OK else {
             throw StoreError(.io, "SQLite refused its settings", path: path)
         }
