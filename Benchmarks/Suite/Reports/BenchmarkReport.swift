@@ -36,6 +36,8 @@ public struct BenchmarkEnvironment: Sendable, Hashable, Codable {
     public var fileSystem: String
     /// The commit that was built, with `+` behind it where files were changed; nil when not known.
     public var commit: String?
+    /// The average number of processors that other programs used during the run; nil where the system does not report it.
+    public var otherProcessors: Double?
 }
 
 /// A subject, as reports tell of it.

@@ -32,6 +32,8 @@ public final class BenchmarkCollector: Sendable {
 
     func put(_ size: DatabaseSize) { state.withLock { $0.sizes.append(size) } }
 
+    func put(otherProcessors: Double?) { state.withLock { $0.environment.otherProcessors = otherProcessors } }
+
     func stop(_ reason: String) { state.withLock { $0.stopReason = reason } }
 
     /// Notes that the run does not come to its end.

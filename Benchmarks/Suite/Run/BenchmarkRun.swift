@@ -59,6 +59,8 @@ public struct BenchmarkRun: Sendable {
         events: @escaping (BenchmarkEvent) -> Void = { _ in }
     ) {
         let conduct = Conduct(self, collector, total: totalWeight, isCancelled: isCancelled, note: events)
+        let load = OtherLoad()
+        defer { collector.put(otherProcessors: load?.processors) }
         do {
             for rows in settings.rows { try run(rows: rows, conduct) }
         } catch is CancellationError {

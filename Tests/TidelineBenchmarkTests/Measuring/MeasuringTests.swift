@@ -77,4 +77,12 @@ struct MeasuringTests {
             #expect(FileSystem.freeBytes(at: "/").map { $0 > 0 } == true)
         }
     #endif
+
+    @Test("The time that all processors worked is read from the system's line, and a line that is cut is ignored")
+    func busySeconds() {
+        let line = "cpu  100 20 30 4000 50 6 7 8 90 9"
+        #expect(OtherLoad.busySeconds(of: line.dropFirst(4), ticksPerSecond: 100) == 1.71)
+        #expect(OtherLoad.busySeconds(of: "100 20 30", ticksPerSecond: 100) == nil)
+        #expect(OtherLoad.busySeconds(of: "", ticksPerSecond: 100) == nil)
+    }
 }

@@ -45,6 +45,8 @@ struct BenchmarkWordsTests {
         #expect(BenchmarkWords.ratio(try #require(Spread([0.029, 0.03, 0.031]))) == "0.030 ±0.001")
         #expect(BenchmarkWords.ratio(try #require(Spread([12.0, 12.4]))) == "12.2 ±0.2")
         #expect(BenchmarkWords.ratio(try #require(Spread([1]))) == "1.00")
+        #expect(BenchmarkWords.ratio(try #require(Spread([0.62, 0.9, 1.19]))) == "0.90 ±0.29")
+        #expect(BenchmarkWords.ratio(try #require(Spread([0.59, 0.9, 1.2]))) == "unclear")
     }
 
     @Test("One unit for times beside each other fits the one in the middle")

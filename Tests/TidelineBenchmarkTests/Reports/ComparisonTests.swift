@@ -63,6 +63,16 @@ struct ComparisonTests {
         #expect(withoutBaseline.hasRegression)
     }
 
+    @Test("A change is stated in words, as a sign could be of the time as well as of the speed")
+    func change() throws {
+        func text(_ seconds: Double) throws -> String {
+            try BenchmarkComparison(old: report(times(1)), new: report(times(seconds))).markdownText()
+        }
+        #expect(try text(1.5).contains("| 50.0 % more time |"))
+        #expect(try text(0.5).contains("| 50.0 % less time |"))
+        #expect(try text(1).contains("| same time |"))
+    }
+
     @Test("What only one report has is told, and what failed has no figure")
     func onlyInOne() throws {
         let comparison = try BenchmarkComparison(old: report(times(1), id: "gone"), new: report(times(1), id: "came"))
@@ -177,7 +187,7 @@ struct ComparisonTests {
         #expect(explanation.hasSuffix("3 %.\n"))
         #expect(explanation.split(separator: "\n").allSatisfy { $0.count <= 40 })
         #expect(MarkdownCheck.unevenRows(comparison.markdownText()) == [])
-        #expect(comparison.markdownText().contains("+100.0 %"))
+        #expect(comparison.markdownText().contains("100.0 % more time"))
         #expect(HTMLCheck.problems(comparison.htmlText()) == [])
         #expect(comparison.htmlText().contains("<td class=\"bad\">slower</td>"))
         let page = BenchmarkHTMLReport().text(of: new, beside: comparison)

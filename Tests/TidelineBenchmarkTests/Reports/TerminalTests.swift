@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TidelineSupport
 
@@ -12,15 +13,77 @@ struct TerminalTests {
     }
 
     @Test(
-        "Four stores stand beside each other from 100 characters on, with spreads from 120 on", arguments: [100, 120])
+        "Four stores stand beside each other from 80 characters on, with ratios from 100 and spreads from 120 on",
+        arguments: [80, 100, 120])
     func wide(width: Int) throws {
         let lines = lines(report, width: width)
-        let heading = try #require(lines.first { $0.hasPrefix("   ") && $0.contains("sqlite") })
+        let place = try #require(lines.firstIndex { $0.hasPrefix("   ") && $0.contains("sqlite") })
+        let heading = lines[place]
         #expect(heading.split(separator: " ").map(String.init) == ["sqlite", "lmdb", "leveldb", "memory"])
-        let scan = try #require(lines.first { $0.contains("ordered scan, Row values") })
+        let scan = try #require(lines.first { $0.contains("ordered scan, Row") })
         #expect(scan.contains("ns/row"))
         #expect(scan.contains("*"))
         #expect(scan.contains("±") == (width == 120))
+        #expect(lines[place + 1].contains("×C") == (width > 80))
+    }
+
+    @Test("A ratio that may be off by more than a third of itself is unclear, in every form")
+    func unclear() {
+        let subjects = [SampleReport.subject("a", engine: "e"), SampleReport.subject("c", .baseline, engine: "e")]
+        let work = SampleReport.workload(
+            "w", [SampleReport.result("a", [1, 1, 1]), SampleReport.result("c", [0.5, 1, 2])])
+        let report = SampleReport.report(subjects, [work])
+        #expect(lines(report).contains { $0.contains("the work w") && $0.hasSuffix("unclear") })
+        #expect(BenchmarkMarkdownReport().text(of: report).contains("×C unclear"))
+        #expect(BenchmarkHTMLReport().text(of: report).contains("<small>×C unclear</small>"))
+    }
+
+    @Test("Every form says which store to pick for what, by the fastest in the most workloads")
+    func verdict() {
+        let subjects = [
+            SampleReport.subject("a", engine: "e"), SampleReport.subject("b", engine: "f"),
+            SampleReport.subject("memory", engine: "m", .none), SampleReport.subject("c", .baseline, engine: "e"),
+        ]
+        func work(_ id: String, _ group: WorkloadGroup, _ a: Double, _ b: Double, rows: Int = 2000) -> WorkloadResult {
+            let results = [("a", a), ("b", b), ("memory", 0.1), ("c", 0.2)].map {
+                SampleReport.result($0, [$1, $1 * 1.01, $1 * 1.02])
+            }
+            return SampleReport.workload(id, group: group, rows: rows, results)
+        }
+        let report = SampleReport.report(
+            subjects,
+            [
+                work("w1", .writing, 1, 2), work("w2", .writing, 1, 3), work("w3", .writing, 3, 1),
+                work("r1", .reading, 2, 1), work("q1", .queries, 1, 1), work("r1", .reading, 1, 9, rows: 1000),
+                work("j", .json, 1, 9),
+            ])
+        let verdict = """
+            With 2,000 rows, where commits survive a crash of the program: for writing pick a; for reading pick b; \
+            for queries pick any.
+            """
+        #expect(BenchmarkVerdict.lines(of: report) == [verdict])
+        #expect(lines(report, width: 200).contains(verdict))
+        #expect(BenchmarkMarkdownReport().text(of: report).contains("**Verdict**: With 2,000 rows"))
+        #expect(BenchmarkHTMLReport().text(of: report).contains("for reading pick b"))
+        #expect(BenchmarkVerdict.lines(of: SampleReport.report([], [])) == [])
+    }
+
+    @Test("Every form and a comparison warn of a machine that other programs used during the run")
+    func busyMachine() throws {
+        var report = report
+        report.environment.otherProcessors = 0.1
+        #expect(BenchmarkFacts.warnings(report) == [])
+        report.environment.otherProcessors = 1.26
+        let warning =
+            "The machine was busy: other programs used 1.3 of 2 processors during the run. Measure again when it is idle."
+        #expect(lines(report, width: 200).last == warning)
+        #expect(BenchmarkMarkdownReport().text(of: report).contains("The machine was busy"))
+        #expect(BenchmarkHTMLReport().text(of: report).contains(warning))
+        let comparison = try BenchmarkComparison(old: self.report, new: report)
+        #expect(comparison.warnings == ["other programs used the machine during the new run"])
+        let decoded = try BenchmarkReport(
+            json: try BenchmarkJSONReport().text(of: report).data(using: .utf8) ?? .init(), path: "r")
+        #expect(decoded.environment.otherProcessors == 1.26)
     }
 
     @Test("No line is longer than the terminal is wide", arguments: [60, 80, 100, 120, 200])

@@ -24,6 +24,9 @@ extension BenchmarkComparison {
             if report.isInterrupted || report.stopReason != nil {
                 warnings.append("the \(name) run did not come to its end")
             }
+            if BenchmarkFacts.busyMachine(report.environment) != nil {
+                warnings.append("other programs used the machine during the \(name) run")
+            }
         }
         return warnings
     }

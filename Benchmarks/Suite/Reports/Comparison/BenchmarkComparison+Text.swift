@@ -71,12 +71,18 @@ extension BenchmarkComparison.Entry {
 
     /// The entry as a row of a table.
     var cells: [String] {
-        let change = change.map { String(format: "%+.1f %%", $0 * 100) } ?? ""
+        let change = change.map(Self.words(of:)) ?? ""
         let chance = probability.map { $0 < 0.0001 ? "<0.0001" : String(format: "%.4f", $0) } ?? ""
         let reason = if case .different(let reason) = verdict { ": \(reason)" } else { "" }
         return [
             BenchmarkWords.count(rows), workload, subject, figure(old), figure(new), change, chance, words + reason,
         ]
+    }
+
+    /// A change of time in words: a sign could be of the time as well as of the speed.
+    private static func words(of change: Double) -> String {
+        let text = String(format: "%.1f %%", abs(change) * 100)
+        return text == "0.0 %" ? "same time" : "\(text) \(change > 0 ? "more" : "less") time"
     }
 
     /// Whether a terminal shows it by itself.
@@ -88,6 +94,9 @@ extension BenchmarkComparison.Entry {
     }
 
     private func figure(_ spread: Spread?) -> String {
-        spread.map { basis == .ratio ? "\(BenchmarkWords.ratio($0.median)) ×C" : BenchmarkWords.time($0.median) } ?? "–"
+        guard let spread else { return "–" }
+        guard basis == .ratio else { return BenchmarkWords.time(spread.median) }
+        return BenchmarkWords.isUnclear(spread)
+            ? "×C \(BenchmarkWords.unclear)" : "\(BenchmarkWords.ratio(spread.median)) ×C"
     }
 }

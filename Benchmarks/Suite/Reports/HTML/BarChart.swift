@@ -1,8 +1,8 @@
 internal import TidelineStore
 internal import TidelineSupport
 
-/// Bars of how much each subject does in a second. Those whose commits survive as much stand together, with a scale of their
-/// own; a tick in a bar's row is the bare engine below it.
+/// Bars of how much each subject does in a second, all of one scale. Those whose commits survive as much stand together; a
+/// tick in a bar's row is the bare engine below it.
 struct BarChart {
     private static let width = 340.0
     private static let rowHeight = 34.0
@@ -13,10 +13,11 @@ struct BarChart {
 
     var html: String {
         let groups = self.groups
+        let scale = groups.flatMap(\.figures).flatMap { [$0.rate, bareRate($0)] }.compactMap { $0 }.max() ?? 1
         return groups.map { group in
             let note =
                 groups.count > 1 ? "<p class=\"survival\">\(BenchmarkFacts.survival(group.durability))</p>\n" : ""
-            return note + chart(group.figures)
+            return note + chart(group.figures, scale)
         }.joined(separator: "\n")
     }
 
@@ -27,8 +28,7 @@ struct BarChart {
         }
     }
 
-    private func chart(_ figures: [SubjectFigures]) -> String {
-        let scale = figures.flatMap { [$0.rate, bareRate($0)] }.compactMap { $0 }.max() ?? 1
+    private func chart(_ figures: [SubjectFigures], _ scale: Double) -> String {
         let height = Self.rowHeight * Double(figures.count)
         let bars = figures.enumerated().map { bar($0.element, top: Double($0.offset) * Self.rowHeight, scale) }
         let label = figures.map { "\($0.subject.name) \(speed($0))" }.joined(separator: ", ")
@@ -56,7 +56,7 @@ struct BarChart {
     private func speed(_ figures: SubjectFigures) -> String {
         guard let rate = figures.rate else { return "" }
         let text = "\(BenchmarkWords.rate(rate)) \(BenchmarkWords.plural(workload.result.unit))/s"
-        return text + (figures.ratio.map { " · \(BenchmarkWords.ratio($0)) ×C" } ?? "")
+        return text + (figures.ratio.map { " · \(BenchmarkWords.speed($0))" } ?? "")
     }
 
     /// What the bare engine does in a second, by the ratio.

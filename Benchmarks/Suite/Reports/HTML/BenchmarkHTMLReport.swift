@@ -26,7 +26,7 @@ public struct BenchmarkHTMLReport: BenchmarkReportWriter {
         let rows = Set(report.results.map(\.rows)).sorted().map(BenchmarkWords.count).joined(separator: ", ")
         let warnings =
             (BenchmarkFacts.isDebug(report) ? [BenchmarkFacts.debugWarning.joined(separator: " ")] : [])
-            + BenchmarkFacts.endings(report)
+            + BenchmarkFacts.warnings(report)
         let hasRatios = report.figures.contains { $0.subjects.contains { $0.ratio != nil } }
         let bare = [("Bars", "how much is done in a second; an upright line is the bare engine. More is better.")]
         let legend = (BenchmarkFacts.legend(report) + (hasRatios ? bare : [])).map { sign, meaning in
@@ -36,6 +36,8 @@ public struct BenchmarkHTMLReport: BenchmarkReportWriter {
             <header>
             <h1>Benchmark of \(Escape.markup(names))</h1>
             \(warnings.map { "<p class=\"warning\">\(Escape.markup($0))</p>" }.joined(separator: "\n"))
+            \(BenchmarkVerdict.lines(of: report).map { "<p class=\"verdict\"><strong>\(Escape.markup($0))</strong></p>" }
+                .joined(separator: "\n"))
             <p>\(rows) rows, \(Escape.markup(BenchmarkFacts.settings(report.settings))).</p>
             <ul class="meaning">\(legend.joined())</ul>
             </header>

@@ -36,7 +36,7 @@ struct HTMLSection {
         }
         guard let time = figures.unitTime?.median else { return "" }
         let text = BenchmarkWords.time(time)
-        let ratio = figures.ratio.map { "<br><small>\(BenchmarkWords.ratio($0)) ×C</small>" } ?? ""
+        let ratio = figures.ratio.map { "<br><small>\(BenchmarkWords.speed($0))</small>" } ?? ""
         return (figures.isFastest ? "<strong>\(text)</strong>" : text) + ratio
     }
 

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import TidelineStore
 internal import TidelineSupport
 
@@ -12,10 +13,24 @@ enum BenchmarkFacts {
     /// What it says of a run that was stopped.
     static let interruption = "The run was interrupted: what is missing was not measured."
 
-    /// What it says of a run that did not come to its end.
-    static func endings(_ report: BenchmarkReport) -> [String] {
-        [report.isInterrupted ? interruption : nil, report.stopReason.map { "The run ended early: \($0)" }]
-            .compactMap { $0 }
+    /// Warnings about a run that did not come to its end, and one beside other programs.
+    static func warnings(_ report: BenchmarkReport) -> [String] {
+        [
+            report.isInterrupted ? interruption : nil, report.stopReason.map { "The run ended early: \($0)" },
+            busyMachine(report.environment),
+        ].compactMap { $0 }
+    }
+
+    /// From how many processors on that other programs keep busy a machine counts as busy.
+    private static let leastBusy = 0.2
+
+    /// A warning about a machine that other programs used during the run.
+    static func busyMachine(_ environment: BenchmarkEnvironment) -> String? {
+        guard let others = environment.otherProcessors, others >= leastBusy else { return nil }
+        return """
+            The machine was busy: other programs used \(String(format: "%.1f", others)) of \
+            \(counted(environment.host.processors, "processor")) during the run. Measure again when it is idle.
+            """
     }
 
     /// Whether the figures count at all.
@@ -80,18 +95,25 @@ enum BenchmarkFacts {
 
 extension BenchmarkFacts {
     /// What the signs of a table mean.
-    static func legend(_ report: BenchmarkReport, hasSpread: Bool = true) -> [(sign: String, meaning: String)] {
+    static func legend(
+        _ report: BenchmarkReport, _ detail: FigureDetail = .spread
+    ) -> [(sign: String, meaning: String)] {
         let repetitions = counted(report.settings.repetitions, "repetition")
         let time = "for one unit, as µs/row is microseconds for a row: the median of \(repetitions). Less is better."
         guard report.figures.contains(where: { $0.subjects.contains { $0.ratio != nil } }) else {
             return [("time", time)] + fastest(report)
         }
+        guard detail >= .ratio else {
+            return [("time", time + " A wider terminal also shows the ratio to the same work in C.")] + fastest(report)
+        }
         let ratio = """
             speed against the same work in C on the bare engine with equal durability: 1 is as fast, 0.5 half as fast.
             """
         let reach =
-            hasSpread ? " ± is how far the median may be off." : " A wider terminal shows how far it may be off."
-        return [("time", time), ("×C", ratio + reach)] + fastest(report)
+            detail == .spread
+            ? " ± is how far the median may be off." : " A wider terminal shows how far it may be off."
+        let unclear = " Where that is more than a third of it, it is \(BenchmarkWords.unclear)."
+        return [("time", time), ("×C", ratio + reach + unclear)] + fastest(report)
     }
 
     private static func fastest(_ report: BenchmarkReport) -> [(sign: String, meaning: String)] {

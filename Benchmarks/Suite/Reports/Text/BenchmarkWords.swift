@@ -63,9 +63,21 @@ enum BenchmarkWords {
         return "±" + String(format: "%.\(decimals)f", reach)
     }
 
-    /// A ratio with its spread, such as `0.97 ±0.03`.
+    /// The word in place of a ratio that may be off by more than a third of itself.
+    static let unclear = "unclear"
+
+    /// Whether a ratio may be off by more than a third of itself, so that it means nothing.
+    static func isUnclear(_ ratio: Spread) -> Bool { ratio.reach.map { $0 > ratio.median / 3 } ?? false }
+
+    /// A ratio to the bare engine with its spread, such as `0.97 ±0.03 ×C`.
+    static func speed(_ ratio: Spread) -> String {
+        isUnclear(ratio) ? "×C \(unclear)" : "\(self.ratio(ratio)) ×C"
+    }
+
+    /// A ratio with its spread, such as `0.97 ±0.03`; ``unclear`` where the spread is too large.
     static func ratio(_ ratio: Spread) -> String {
-        [self.ratio(ratio.median), reach(of: ratio)].compactMap { $0 }.joined(separator: " ")
+        isUnclear(ratio)
+            ? unclear : [self.ratio(ratio.median), reach(of: ratio)].compactMap { $0 }.joined(separator: " ")
     }
 
     /// Several of something, such as `rows`.

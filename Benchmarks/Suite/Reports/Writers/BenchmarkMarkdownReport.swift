@@ -10,7 +10,8 @@ public struct BenchmarkMarkdownReport: BenchmarkReportWriter {
         if BenchmarkFacts.isDebug(report) {
             parts.append(BenchmarkFacts.debugWarning.map { "**\($0)**" }.joined(separator: " "))
         }
-        parts += BenchmarkFacts.endings(report).map(Escape.markdown)
+        parts += BenchmarkFacts.warnings(report).map(Escape.markdown)
+        parts += BenchmarkVerdict.lines(of: report).map { "**Verdict**: \(Escape.markdown($0))" }
         parts += [legend(report), facts(report)]
         for section in FigureSection.all(of: report) { parts += tables(section) }
         parts += storage(report) + remarks(report)
@@ -59,7 +60,7 @@ public struct BenchmarkMarkdownReport: BenchmarkReportWriter {
     private func cell(_ figures: SubjectFigures) -> String {
         if let failure = figures.result.failure { return failure.kind.sign }
         guard let time = figures.unitTime?.median else { return "" }
-        return BenchmarkWords.time(time) + (figures.ratio.map { ", \(BenchmarkWords.ratio($0)) ×C" } ?? "")
+        return BenchmarkWords.time(time) + (figures.ratio.map { ", \(BenchmarkWords.speed($0))" } ?? "")
     }
 
     // MARK: The rest

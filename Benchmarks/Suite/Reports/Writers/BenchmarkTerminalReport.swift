@@ -23,7 +23,8 @@ public struct BenchmarkTerminalReport: BenchmarkReportWriter {
         var parts = [banner(report)]
         if !isQuiet { parts.append(facts(report)) }
         for layout in layouts { parts += [heading(layout.section)] + layout.tables.map(\.lines) }
-        parts += [legend(report, tables), storage(report), remarks(report), ending(report), banner(report)]
+        parts += [verdict(report), legend(report, tables), storage(report), remarks(report), ending(report)]
+        parts.append(banner(report))
         return parts.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n") + "\n"
     }
 
@@ -60,11 +61,16 @@ public struct BenchmarkTerminalReport: BenchmarkReportWriter {
 
     private func legend(_ report: BenchmarkReport, _ tables: [TerminalTable]) -> [String] {
         guard !tables.isEmpty else { return [] }
-        return BenchmarkFacts.legend(report, hasSpread: tables.contains(where: \.hasSpread)).flatMap { sign, text in
+        let detail = tables.filter(\.section.hasRatios).map(\.detail).max() ?? .spread
+        return BenchmarkFacts.legend(report, detail).flatMap { sign, text in
             let lines = text.wrapped(to: max(width - 6, 20))
             return [style.strong(sign) + String(repeating: " ", count: 6 - sign.count) + lines[0]]
                 + lines.dropFirst().map { "      " + $0 }
         }
+    }
+
+    private func verdict(_ report: BenchmarkReport) -> [String] {
+        BenchmarkVerdict.lines(of: report).flatMap { Escape.line($0).wrapped(to: width) }.map(style.strong)
     }
 
     private func storage(_ report: BenchmarkReport) -> [String] {
@@ -100,6 +106,6 @@ public struct BenchmarkTerminalReport: BenchmarkReportWriter {
     }
 
     private func ending(_ report: BenchmarkReport) -> [String] {
-        BenchmarkFacts.endings(report).flatMap { Escape.line($0).wrapped(to: width) }.map(style.open)
+        BenchmarkFacts.warnings(report).flatMap { Escape.line($0).wrapped(to: width) }.map(style.open)
     }
 }

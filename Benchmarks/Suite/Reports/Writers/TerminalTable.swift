@@ -2,13 +2,16 @@ internal import TidelineSupport
 
 /// A section's figures as a table for a terminal: a row for each workload, beside it each subject's time and ratio.
 struct TerminalTable {
+    /// Beyond so many characters the name of a column goes on in another line.
+    static let widestName = 17
+
     let section: FigureSection
     /// Those that have a column here; the rest of the section's have a table of their own.
     let columns: [SubjectDescription]
     /// How wide the titles are.
     let titleWidth: Int
-    /// Whether it is told how far a ratio may be off.
-    let hasSpread: Bool
+    /// How much of each figure it shows.
+    let detail: FigureDetail
     let style: TerminalStyle
 
     /// A row of cells, with how each looks.
@@ -19,7 +22,7 @@ struct TerminalTable {
 
     var lines: [String] {
         let cells = columns.map { column in
-            SubjectCells(section: section, subject: column, hasSpread: hasSpread).lines
+            SubjectCells(section: section, subject: column, detail: detail).lines
         }
         var lines = heading(cells.map { $0[0] })
         var row = 1
@@ -36,7 +39,7 @@ struct TerminalTable {
 
     private func heading(_ labels: [String]) -> [Line] {
         let names = columns.enumerated().map { index, column in
-            Escape.line(column.name).replacing(",", with: ", ").wrapped(to: max(labels[index].count, 17))
+            Escape.line(column.name).replacing(",", with: ", ").wrapped(to: max(labels[index].count, Self.widestName))
         }
         let height = names.map(\.count).max() ?? 0
         let lines = (0..<height).map { place in
@@ -75,11 +78,11 @@ struct TerminalTable {
 struct SubjectCells {
     let section: FigureSection
     let subject: SubjectDescription
-    let hasSpread: Bool
+    let detail: FigureDetail
 
     var lines: [String] {
         let rows = section.groups.flatMap(\.workloads).map(cells)
-        let heading = section.hasRatios ? ["time ", "×C", ""] : ["time ", "", ""]
+        let heading = section.hasRatios && detail >= .ratio ? ["time ", "×C", ""] : ["time ", "", ""]
         let lines = TextTable(rows: [heading] + rows, numbers: [0, 1], separator: " ").lines
         let width = lines.map(\.count).max() ?? 0
         // Blanks at the end, so that the heading is as wide as the cells.
@@ -97,7 +100,11 @@ struct SubjectCells {
         if let failure = figures.result.failure { return [failure.kind.sign + " ", "", ""] }
         guard let time = figures.unitTime?.median else { return ["", "", ""] }
         let number = BenchmarkWords.number(time / Self.unit(workload).seconds) + (figures.isFastest ? "*" : " ")
-        let ratio = figures.ratio.map { BenchmarkWords.ratio($0.median) } ?? ""
-        return [number, ratio, hasSpread ? figures.ratio.flatMap(BenchmarkWords.reach) ?? "" : ""]
+        guard detail >= .ratio, let ratio = figures.ratio else { return [number, "", ""] }
+        if BenchmarkWords.isUnclear(ratio) { return [number, BenchmarkWords.unclear, ""] }
+        return [
+            number, BenchmarkWords.ratio(ratio.median),
+            detail == .spread ? BenchmarkWords.reach(of: ratio) ?? "" : "",
+        ]
     }
 }
