@@ -46,6 +46,10 @@ private final class MischievousSession: BenchmarkSession {
         case .miscounts: answer.count += 1
         case .fails: throw StoreError(.corrupt, "page 3 is damaged")
         case .hangs:
+            // It stays, unlike the files below, which are made while the run's folder is removed.
+            if let path = ProcessInfo.processInfo.environment["HANGING"] {
+                _ = FileManager.default.createFile(atPath: path, contents: Data())
+            }
             for number in 0... {
                 _ = FileManager.default.createFile(atPath: "\(directory)/\(number % 100)", contents: Data())
             }

@@ -189,15 +189,15 @@ import TidelineTestSupport
             Thread {
                 try? engine.read { _ in
                     begun.signal()
-                    end.wait()
+                    try end.finish()
                 }
                 ended.signal()
             }.start()
-            begun.wait()
+            try begun.finish()
             expectError(.busy) { try engine.write { try $0.put(key(1, "b"), Array(repeating: 1, count: 1 << 20)) } }
             #expect(try engine.read { try $0.count(keys(of: 1)) } == 1)
             end.signal()
-            ended.wait()
+            try ended.finish()
             try engine.write { try $0.put(key(1, "b"), Array(repeating: 1, count: 1 << 20)) }
             #expect(try engine.read { try $0.count(keys(of: 1)) } == 2)
         }

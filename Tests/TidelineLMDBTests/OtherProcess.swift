@@ -3,6 +3,7 @@ import Testing
 import TidelineKeyValue
 import TidelineLMDB
 import TidelineStore
+import TidelineTestSupport
 
 #if canImport(Darwin)
     import Darwin
@@ -11,7 +12,7 @@ import TidelineStore
 #endif
 
 /// A second process that uses an engine: this test program, run again for one of the roles below.
-struct OtherProcess {
+final class OtherProcess {
     private let process = Process()
     private let output = Pipe()
     private let input = Pipe()
@@ -30,36 +31,48 @@ struct OtherProcess {
         try process.run()
     }
 
+    deinit { process.end() }
+
+    /// Calls `body`, which waits for the process; one that takes too long is ended.
+    private func inTime<T>(_ body: () -> T) -> T {
+        let alarm = DispatchWorkItem { [process] in process.end() }
+        DispatchQueue.global().asyncAfter(deadline: .now() + WaitLimit.seconds, execute: alarm)
+        defer { alarm.cancel() }
+        return body()
+    }
+
     /// Waits until it has said `done` so many times.
     /// - Returns: How many times it has.
     @discardableResult
     func wait(for count: Int) -> Int {
-        var seen = 0
-        while seen < count {
-            let data = output.fileHandleForReading.availableData
-            if data.isEmpty { break }
-            seen += data.count { $0 == OtherProcessRoles.done }
+        inTime {
+            var seen = 0
+            while seen < count {
+                let data = output.fileHandleForReading.availableData
+                if data.isEmpty { break }
+                seen += data.count { $0 == OtherProcessRoles.done }
+            }
+            return seen
         }
-        return seen
     }
 
     /// Waits for its end.
     /// - Returns: How often it said `done` since the last wait, and whether it ended well.
     func finish() -> (done: Int, isWell: Bool) {
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (data.count { $0 == OtherProcessRoles.done }, process.terminationStatus == 0)
+        inTime {
+            let data = output.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            return (data.count { $0 == OtherProcessRoles.done }, process.terminationStatus == 0)
+        }
     }
 
     /// Kills it.
     /// - Returns: How often it said `done` since the last wait.
     func end() -> Int {
-        sendSignal(process.processIdentifier, SIGKILL)
+        process.end()
         return finish().done
     }
 }
-
-private func sendSignal(_ process: Int32, _ signal: Int32) { _ = kill(process, signal) }
 
 /// What the other process does.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment[OtherProcess.variable] != nil)) struct OtherProcessRoles {

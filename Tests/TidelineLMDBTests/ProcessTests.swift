@@ -60,11 +60,11 @@ import TidelineTestSupport
                 try? engine.write { _ in sawRelease.withLock { $0 = isReleased.withLock { $0 } } }
                 ended.signal()
             }.start()
-            started.wait()
+            try started.finish()
             for _ in 0..<5000 { #expect(try engine.read { try $0.value(key(1, "a")) } == [1]) }
             isReleased.withLock { $0 = true }
             close(file)
-            ended.wait()
+            try ended.finish()
             #expect(sawRelease.withLock { $0 })
             try engine.close()
         }

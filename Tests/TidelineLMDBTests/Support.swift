@@ -3,6 +3,7 @@ import Testing
 import TidelineKeyValue
 import TidelineLMDB
 import TidelineStore
+import TidelineTestSupport
 
 /// A key of a space.
 func key(_ space: UInt32, _ rest: String = "") -> [UInt8] {
@@ -85,7 +86,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) -
         }
         thread.start()
     }
-    done.wait()
+    do { try done.finish() } catch { errors.append(error) }
     return errors.all
 }
 

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Synchronization
 
 /// An executable that lies beside the tests, with a folder to work in.
 public struct ProbeProcess {
@@ -21,6 +22,7 @@ public struct ProbeProcess {
     /// Where its files are.
     public let folder: URL
     private let executable: URL
+    private let started = StartedProcesses()
 
     /// The executable of a name.
     public init(_ name: String) throws {
@@ -35,20 +37,29 @@ public struct ProbeProcess {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
-    /// Removes its files.
-    public func remove() { try? FileManager.default.removeItem(at: folder) }
+    /// Ends its processes and removes its files.
+    public func remove() {
+        started.end()
+        try? FileManager.default.removeItem(at: folder)
+    }
 
     /// The path of a file of a name.
     public func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
     /// Runs it to its end.
     public func run(_ arguments: String..., environment: [String: String] = [:]) throws -> Output {
+        try run(arguments, environment: environment)
+    }
+
+    /// Runs it to its end.
+    public func run(_ arguments: [String], environment: [String: String] = [:]) throws -> Output {
         let process = try start(arguments, environment: environment)
-        process.waitUntilExit()
+        try process.finish()
         return try output(process)
     }
 
-    /// Starts it; its outputs go to files, as they may be longer than a pipe holds, its temporary files to a folder of its own.
+    /// Starts it; its outputs go to files, as they may be longer than a pipe holds, its temporary files to a folder of its
+    /// own. ``remove()`` ends it if it runs still.
     public func start(_ arguments: [String], environment: [String: String] = [:]) throws -> Process {
         let process = Process()
         process.executableURL = executable
@@ -61,16 +72,8 @@ public struct ProbeProcess {
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
             .merging(["TMPDIR": path("tmp")]) { $1 }
         try process.run()
+        started.add(process)
         return process
-    }
-
-    /// Waits until something holds; a minute is more than any machine needs for it.
-    public func wait(until holds: () throws -> Bool) throws {
-        let deadline = ContinuousClock.now + .seconds(60)
-        while try !holds() {
-            guard ContinuousClock.now < deadline else { throw Failure(description: "it does not get so far") }
-            usleep(10_000)
-        }
     }
 
     /// What a process has written, and its status when it has ended.
@@ -89,5 +92,20 @@ public struct ProbeProcess {
     /// What is left in the folder for temporary files, or one in it.
     public func leftovers(in folder: String = "") throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: path("tmp/\(folder)"))
+    }
+}
+
+/// The processes that a probe has started.
+private final class StartedProcesses: Sendable {
+    private let processes = Mutex<[Process]>([])
+
+    func add(_ process: Process) { processes.withLock { $0.append(process) } }
+
+    /// Ends all that run.
+    func end() {
+        for process in processes.withLock({ $0 }) where process.isRunning {
+            process.end()
+            process.waitUntilExit()
+        }
     }
 }

@@ -16,9 +16,7 @@ final class BenchCommandTests {
     private let mischief = ["MISCHIEF": "1"]
 
     private func run(_ arguments: [String], mischief: Bool = true) throws -> ProbeProcess.Output {
-        let process = try probe.start(arguments, environment: mischief ? self.mischief : [:])
-        process.waitUntilExit()
-        return try probe.output(process)
+        try probe.run(arguments, environment: mischief ? self.mischief : [:])
     }
 
     @Test("A custom store is measured; the run ends with 0, writes its report and leaves nothing behind")
@@ -61,13 +59,10 @@ final class BenchCommandTests {
         let process = try probe.start(
             ["--rows", "200", "--filter", "scan-view", "--filter", "count*", "--filter", "get*", "--store", "hangs"]
                 + ["--json", probe.path("report.json")],
-            environment: mischief)
-        // The file that it makes again and again while it hangs.
-        try probe.wait {
-            FileManager.default.enumerator(atPath: probe.path("tmp"))?.contains { "\($0)".hasSuffix("/99") } ?? false
-        }
+            environment: ["MISCHIEF": "1", "HANGING": probe.path("hanging")])
+        try waitUntil("the store to hang") { FileManager.default.fileExists(atPath: probe.path("hanging")) }
         process.interrupt()
-        process.waitUntilExit()
+        try process.finish()
         #expect(try probe.output(process).status == 130)
         #expect(try BenchmarkReport(json: probe.data(), path: "report.json").isInterrupted)
         #expect(try probe.leftovers() == [])

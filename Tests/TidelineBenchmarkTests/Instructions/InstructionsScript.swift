@@ -46,7 +46,7 @@ struct InstructionsScript {
         process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: "\(folder)/out"))
         process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: "\(folder)/err"))
         try process.run()
-        process.waitUntilExit()
+        try process.finish()
         return Outcome(status: process.terminationStatus, out: try read("out"), err: try read("err"))
     }
 

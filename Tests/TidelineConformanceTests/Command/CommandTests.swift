@@ -55,15 +55,13 @@ struct CommandTests {
         try "GET-011 counts too many; issue 3".write(toFile: probe.path("known"), atomically: true, encoding: .utf8)
         let list = ["--filter", "GET-011", "--known", probe.path("known")]
         for place in [[], ["--in-process"]] {
-            let failing = try probe.start(["--store", "miscounts"] + list + place)
-            failing.waitUntilExit()
-            #expect(try probe.output(failing).status == 0)
+            let failing = try probe.run(["--store", "miscounts"] + list + place)
+            #expect(failing.status == 0)
             #expect(
-                try probe.output(failing).out.contains("known failure  miscounts  GET-011  counts too many; issue 3"))
-            let passing = try probe.start(["--store", "none"] + list + place)
-            passing.waitUntilExit()
-            #expect(try probe.output(passing).status == 1)
-            #expect(try probe.output(passing).out.contains("UNEXPECTED PASS  none  GET-011"))
+                failing.out.contains("known failure  miscounts  GET-011  counts too many; issue 3"))
+            let passing = try probe.run(["--store", "none"] + list + place)
+            #expect(passing.status == 1)
+            #expect(passing.out.contains("UNEXPECTED PASS  none  GET-011"))
         }
     }
 
@@ -84,9 +82,7 @@ struct CommandTests {
     func usage(arguments: [String], message: String) throws {
         let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
-        let process = try probe.start(arguments)
-        process.waitUntilExit()
-        let output = try probe.output(process)
+        let output = try probe.run(arguments)
         #expect(output.status == 2)
         #expect(output.err.contains(message), "\(output.err)")
         #expect(output.out.isEmpty)
@@ -124,9 +120,7 @@ struct CommandTests {
         let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
         for place in [[], ["--in-process"]] {
-            let process = try probe.start(["--store", "memory", "--filter", "UPS-001"] + place)
-            process.waitUntilExit()
-            let output = try probe.output(process)
+            let output = try probe.run(["--store", "memory", "--filter", "UPS-001"] + place)
             #expect(output.status == 0, "\(output)")
             #expect(output.out.contains("1 check of memory"))
         }

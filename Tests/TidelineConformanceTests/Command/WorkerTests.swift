@@ -56,6 +56,20 @@ struct WorkerTests {
         #expect(try probe.leftovers() == [])
     }
 
+    @Test("After one check that waits in vain the others end early and say why, in other processes too")
+    func repeatedHang() throws {
+        let probe = try ProbeProcess("CommandProbe")
+        defer { probe.remove() }
+        let ids = (0...2).flatMap { ["--filter", "GET-01\($0)"] }
+        let output = try probe.run(
+            ["--store", "hangs", "--time-limit", "5", "--json", probe.path("report.json")] + ids)
+        #expect(output.status == 1)
+        let results = try ConformanceReport(json: probe.data()).stores[0].results
+        #expect(results.map(\.status) == [.failed, .notRun, .notRun])
+        #expect(results.dropFirst().allSatisfy { $0.reason?.contains("as GET-010 had waited in vain") == true })
+        #expect(results.dropFirst().allSatisfy { $0.reason?.contains("within 1.0 seconds") == true })
+    }
+
     @Test("What a store prints is no message of its process")
     func printing() throws {
         let probe = try ProbeProcess("CommandProbe")
@@ -71,9 +85,9 @@ struct WorkerTests {
         let process = try probe.start([
             "--store", "hangs", "--filter", "GET-009", "--filter", "GET-010", "--json", probe.path("report.json"),
         ])
-        try probe.wait { try probe.output(process).out.contains("2 checks of hangs") }
+        try waitUntil("the run to begin") { try probe.output(process).out.contains("2 checks of hangs") }
         process.interrupt()
-        process.waitUntilExit()
+        try process.finish()
         let output = try probe.output(process)
         #expect(output.status == 130)
         #expect(output.out.contains("The run did not come to its end."))
@@ -89,10 +103,12 @@ struct WorkerTests {
         defer { probe.remove() }
         let process = try probe.start(["--store", "hangs", "--filter", "GET-010"])
         // The check's own folder lies in the worker's: when it is there, the worker is at work.
-        try probe.wait { try probe.leftovers().contains { try !probe.leftovers(in: $0).isEmpty } }
+        try waitUntil("the worker to be at work") {
+            try probe.leftovers().contains { try !probe.leftovers(in: $0).isEmpty }
+        }
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
-        try probe.wait { try probe.leftovers().isEmpty }
+        try waitUntil("the files to go") { try probe.leftovers().isEmpty }
     }
 
     // MARK: Who is to blame

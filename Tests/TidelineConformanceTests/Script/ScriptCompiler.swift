@@ -67,8 +67,11 @@ enum ScriptCompiler {
         process.standardOutput = pipe
         process.standardError = pipe
         try process.run()
+        let alarm = DispatchWorkItem { process.end() }
+        DispatchQueue.global().asyncAfter(deadline: .now() + WaitLimit.seconds, execute: alarm)
+        defer { alarm.cancel() }
         let data = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
+        try process.finish()
         return Outcome(status: process.terminationStatus, output: String(decoding: data, as: UTF8.self))
     }
 }

@@ -188,7 +188,7 @@ import TidelineTestSupport
             result.withLock { result in result = Result { try body() } }
             done.signal()
         }
-        done.wait()
+        try done.finish()
         try result.withLock { $0 }.get()
     }
 

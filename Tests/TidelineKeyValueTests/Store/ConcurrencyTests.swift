@@ -18,7 +18,7 @@ private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws ->
             group.leave()
         }
     }
-    group.wait()
+    try group.finish()
     if let error = failure.withLock({ $0 }) { throw error }
 }
 
@@ -51,10 +51,10 @@ private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws ->
                 gate.endWrite()
                 group.leave()
             }
-            while gate.waitingWriterCount <= number { Thread.sleep(forTimeInterval: 0) }
+            try waitUntil("a writer to wait") { gate.waitingWriterCount > number }
         }
         gate.endWrite()
-        group.wait()
+        try group.finish()
         #expect(order.withLock { $0 } == Array(0..<8))
     }
 
@@ -69,7 +69,7 @@ private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws ->
                 if failure({ try gate.beginWrite() })?.code == .closed { refused.withLock { $0 += 1 } }
                 group.leave()
             }
-            while gate.waitingWriterCount <= number { Thread.sleep(forTimeInterval: 0) }
+            try waitUntil("a writer to wait") { gate.waitingWriterCount > number }
         }
         let isReleased = Mutex(false)
         let closed = DispatchSemaphore(value: 0)
@@ -77,11 +77,11 @@ private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws ->
             try? gate.close { isReleased.withLock { $0 = true } }
             closed.signal()
         }
-        group.wait()
+        try group.finish()
         #expect(refused.withLock { $0 } == 3)
         #expect(isReleased.withLock { !$0 })
         gate.endWrite()
-        closed.wait()
+        try closed.finish()
         #expect(isReleased.withLock { $0 })
         #expect(failure { try gate.beginRead() } != nil)
         try gate.close { Issue.record("what is released is released once") }
@@ -96,7 +96,7 @@ private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws ->
                 try? store.write { writer in
                     let task = Task.detached { try store.write { try $0.upsert(["id": "b", "n": 1], into: "T") } }
                     began.resume(returning: task)
-                    while store.gate.waitingWriterCount == 0 { Thread.sleep(forTimeInterval: 0) }
+                    try? waitUntil("a writer to wait") { store.gate.waitingWriterCount > 0 }
                     task.cancel()
                     try writer.upsert(["id": "a", "n": 1], into: "T")
                 }

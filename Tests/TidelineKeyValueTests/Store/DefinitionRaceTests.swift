@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 import TidelineMemory
 import TidelineStore
+import TidelineTestSupport
 
 @testable import TidelineKeyValue
 
@@ -54,7 +55,7 @@ import TidelineStore
         }
         for number in 1...60 { try store.define([Self.schema(number)]) }
         isDone.store(true, ordering: .relaxed)
-        group.wait()
+        try group.finish()
         #expect(problems.withLock { $0 }.prefix(3) == [])
         try engine.audit()
     }
@@ -76,7 +77,7 @@ import TidelineStore
                     problems.withLock { $0.append("\(error)") }
                 }
             }
-            group.wait()
+            try group.finish()
             #expect(problems.withLock { $0 } == [])
             #expect(try reader.schema(of: "t") == Self.schema(0))
             #expect(try reader.rows(matching: Query("t")).rows == [["id": "x", "c0": 1]])
@@ -123,7 +124,7 @@ import TidelineStore
         run(in: group) {
             do { try body() } catch { Issue.record(error) }
         }
-        group.wait()
+        do { try group.finish() } catch { Issue.record(error) }
     }
 
     /// A definition that fails is none, for the one who made it and for all others.

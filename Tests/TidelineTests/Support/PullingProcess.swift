@@ -35,6 +35,8 @@ import TidelineTestStores
             try process.run()
         }
 
+        deinit { if process.isRunning { sendSignal(process.processIdentifier, SIGKILL) } }
+
         /// Kills it a moment after it asked for a page from that row on or behind it.
         func kill(whenAskedFor row: Int) throws {
             while let first = try nextRequest() {
