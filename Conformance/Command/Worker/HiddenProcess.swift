@@ -52,6 +52,7 @@ struct WorkerMain {
         }
         endWithInput()
         let suite = ConformanceSuite(harness, settings: task.settings)
+        suite.timeOuts.add(task.timeOuts)
         await SameProcessExecutor().run(task.checks.compactMap(Check.named), of: suite) { kind in
             guard let message = WorkerMessage(kind), let line = try? JSONEncoder().encode(message) else { return }
             try? channel.write(contentsOf: line + Data("\n".utf8))

@@ -10,9 +10,12 @@ struct WorkerTask: Codable, Sendable {
     /// Seconds.
     var timeLimit: Double
     var profile: Profile
+    /// Which checks have timed out in earlier workers.
+    var timeOuts: TimeOuts.Known
 
-    init(_ checks: some Sequence<Check>, _ settings: ConformanceSettings) {
+    init(_ checks: some Sequence<Check>, _ settings: ConformanceSettings, _ timeOuts: TimeOuts.Known) {
         self.checks = checks.map(\.id)
+        self.timeOuts = timeOuts
         seed = settings.seed
         rounds = settings.rounds
         rows = settings.rows

@@ -39,7 +39,7 @@ final class Workers: CheckExecutor {
     func declaredName(_ store: StoreWord) -> String? {
         var name: String?
         var ledger = WorkerLedger([], seed: 0)
-        _ = try? employ(store, ConformanceSettings(), &ledger) { kind in
+        _ = try? employ(store, ConformanceSettings(), TimeOuts(), &ledger) { kind in
             if case .declared(let capabilities) = kind { name = capabilities.name }
         }
         return name
@@ -61,13 +61,15 @@ final class Workers: CheckExecutor {
         let store = suite.name
         let judging: (ConformanceEvent.Kind) -> Void = { kind in
             guard case .checkEnded(let result) = kind else { return note(kind) }
+            suite.timeOuts.note(result)
             note(.checkEnded(suite.knownFailures.judged(result, store: store)))
         }
         var rest = checks
         while !rest.isEmpty, !state.withLock({ $0.isStopped }) {
             var ledger = WorkerLedger(rest, seed: suite.settings.seed)
             do {
-                let end = try employ(words[store] ?? StoreWord(name: store), suite.settings, &ledger, judging)
+                let end = try employ(
+                    words[store] ?? StoreWord(name: store), suite.settings, suite.timeOuts, &ledger, judging)
                 if let end, !state.withLock({ $0.isStopped }) {
                     for result in ledger.died(end.how, output: end.output) { judging(.checkEnded(result)) }
                 }
@@ -85,18 +87,18 @@ final class Workers: CheckExecutor {
     /// Runs one worker to its end.
     /// - Returns: How it died; nil when it has done its work, or was ended on purpose for a check that hung.
     private func employ(
-        _ store: StoreWord, _ settings: ConformanceSettings, _ ledger: inout WorkerLedger,
+        _ store: StoreWord, _ settings: ConformanceSettings, _ timeOuts: TimeOuts, _ ledger: inout WorkerLedger,
         _ note: (ConformanceEvent.Kind) -> Void
     ) throws -> (how: String, output: String)? {
         guard let process = try start(store) else { return nil }
         defer { state.withLock { $0.processes[ObjectIdentifier(process)] = nil } }
         let alarm = WorkerAlarm(after: settings.timeLimit / .seconds(1) + Self.patience) { process.kill() }
         var isHung = false
-        try process.perform(WorkerTask(ledger.remaining, settings)) { line in
+        try process.perform(WorkerTask(ledger.remaining, settings, timeOuts.all)) { line in
             alarm.reset()
             guard let message = try? JSONDecoder().decode(WorkerMessage.self, from: line) else { return true }
             if let kind = ledger.take(message) { note(kind) }
-            isHung = message.isHang(settings)
+            isHung = message.isHang
             return !isHung
         }
         alarm.cancel()
@@ -123,9 +125,8 @@ final class Workers: CheckExecutor {
 
 extension WorkerMessage {
     /// Whether a check has ended because its time was over.
-    fileprivate func isHang(_ settings: ConformanceSettings) -> Bool {
-        guard case .ended(let result) = self else { return false }
-        return result.status == .failed && result.seconds >= settings.timeLimit / .seconds(1)
+    fileprivate var isHang: Bool {
+        if case .ended(let result) = self { result.timeOut == .call } else { false }
     }
 }
 

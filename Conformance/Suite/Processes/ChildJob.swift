@@ -38,6 +38,11 @@ enum ChildStep: Codable, Sendable {
     case empty([String])
     /// Prints the ids of the rows whose column has this value, in order, with spaces between.
     case find(table: String, column: String, value: Int64)
+    /// Defines and fills the table of ``DateParts``, and prints for each of its questions the ids of the rows found, in
+    /// order, with spaces between.
+    case askDateParts
+    /// Asks many ``DifferentQueries``, and prints by how many bytes the process grows.
+    case askDifferentQueries
     /// Makes the commits of these numbers of ``KnownContent``; before the first one its tables are defined.
     case fill(Range<Int>)
     /// Closes the store.
@@ -100,6 +105,8 @@ extension ChildStep: CustomStringConvertible {
         case .increment(_, let times): "count up \(times) times"
         case .empty(let tables): "delete all of \(tables.joined(separator: ", "))"
         case .find(let table, let column, let value): "look in \(table) for \(column) == \(value)"
+        case .askDateParts: "ask for the parts of instants"
+        case .askDifferentQueries: "ask a thousand different queries"
         case .fill(let numbers): "make commits \(numbers)"
         case .close: "close"
         case .inspect(let job): "open and read \(job)"

@@ -10,14 +10,19 @@ final class ChildProcess {
     /// - Parameters:
     ///   - command: What to start.
     ///   - job: What it does.
+    ///   - environment: What its environment has beyond this process' own.
     ///   - errorFile: Where its error output goes.
     ///   - patience: How long it may take for anything, in seconds.
-    init(_ command: StoreProcess, job: ChildJob, errorFile: String, patience: TimeInterval) throws {
+    init(
+        _ command: StoreProcess, job: ChildJob, environment: [String: String], errorFile: String,
+        patience: TimeInterval
+    ) throws {
         self.errorFile = errorFile
         self.patience = patience
         let text = String(decoding: try JSONEncoder().encode(job), as: UTF8.self)
         process = try RunningProcess(
-            command.executable, arguments: command.arguments + [ChildJob.marker, text], errorFile: errorFile)
+            command.executable, arguments: command.arguments + [ChildJob.marker, text], environment: environment,
+            errorFile: errorFile)
         guard try next() == ChildLine.greeting else {
             let end = try finish()
             throw KitError("\(command.executable) does not do what ConformanceChild is asked for: \(end)")

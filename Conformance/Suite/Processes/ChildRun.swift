@@ -46,6 +46,8 @@ struct ChildRun {
         case .find(let table, let column, let value):
             let query = Query(table, predicate: .column(column) == .literal(.int(value)))
             say(try store.read { try $0.ids(query) }.joined(separator: " "))
+        case .askDateParts: for ids in try DateParts.answers(of: store) { say(ids) }
+        case .askDifferentQueries: say(String(try DifferentQueries.growth(of: store)))
         case .fill(let numbers): try KnownContent.fill(store, numbers)
         case .close: try store.close()
         case .open, .say, .wait, .inspect: break

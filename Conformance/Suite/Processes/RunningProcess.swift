@@ -18,7 +18,9 @@ internal import TidelineSupport
         private let input = Pipe()
         private let ended = DispatchSemaphore(value: 0)
 
-        init(_ executable: String, arguments: [String], errorFile: String) throws {
+        init(
+            _ executable: String, arguments: [String], environment: [String: String], errorFile: String
+        ) throws {
             guard FileManager.default.createFile(atPath: errorFile, contents: nil) else {
                 throw KitError("the file \(errorFile) cannot be made")
             }
@@ -27,6 +29,7 @@ internal import TidelineSupport
             process.arguments = arguments
             // Where the language prints a trace of a crash, that takes seconds.
             process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+                .merging(environment) { $1 }
             // This process keeps the end that is read open, too: who writes to a pipe that nobody reads is ended.
             process.standardInput = input.fileHandleForReading
             process.standardOutput = output
@@ -61,7 +64,9 @@ internal import TidelineSupport
     final class RunningProcess {
         let lines = ChildLines()
 
-        init(_ executable: String, arguments: [String], errorFile: String) throws {
+        init(
+            _ executable: String, arguments: [String], environment: [String: String], errorFile: String
+        ) throws {
             throw KitError("this platform starts no processes")
         }
 

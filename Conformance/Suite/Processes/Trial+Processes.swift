@@ -10,21 +10,31 @@ struct ChildHang: Error {
 
 extension Trial {
     /// Calls `body` with a second process that takes these steps. Whatever is left of it afterwards is killed.
-    func child<T>(_ steps: [ChildStep], body: (ChildProcess) throws -> T) throws -> T {
+    ///
+    /// - Parameter environment: What its environment has beyond this process' own.
+    func child<T>(_ steps: [ChildStep], environment: [String: String] = [:], body: (ChildProcess) throws -> T) throws
+        -> T
+    {
         guard let command = harness.process else { throw KitError("the harness starts no second process") }
         note(steps)
+        let limit = wait(.process)
         let child = try ChildProcess(
-            command, job: ChildJob(steps: steps), errorFile: "\(try folder("errors"))/\(UUID().uuidString)",
-            patience: min(settings.timeLimit / .seconds(2), 60))
+            command, job: ChildJob(steps: steps), environment: environment,
+            errorFile: "\(try folder("errors"))/\(UUID().uuidString)",
+            patience: limit.seconds)
         defer { child.kill() }
-        do { return try body(child) } catch let hang as ChildHang { throw CheckFailure(hang.message) }
+        do {
+            return try body(child)
+        } catch let hang as ChildHang {
+            throw TimeOut(kind: .process, message: hang.message, wait: limit)
+        }
     }
 
     /// Lets a second process take these steps to their end, and fails unless it can.
     /// - Returns: What it printed.
     @discardableResult
-    func childFinishing(_ steps: [ChildStep]) throws -> [String] {
-        let end = try child(steps) { try $0.finish() }
+    func childFinishing(_ steps: [ChildStep], environment: [String: String] = [:]) throws -> [String] {
+        let end = try child(steps, environment: environment) { try $0.finish() }
         try expect(end.isWell, "a second process should do its work, but \(end)")
         return end.lines
     }

@@ -169,7 +169,7 @@ extension Trial {
     func everyRandomTable(_ count: Int, rows: Int, _ body: (RandomTable) throws -> Void) throws {
         for number in 0..<UInt64(count * rounds) {
             let folder = try folder("table\(number)")
-            let part = Trial(directory: folder, settings: settings, harness: harness, capabilities: capabilities)
+            let part = part(in: folder)
             defer { part.end() }
             try body(try RandomTable(part, seed: seed &* 1_000 &+ number, rows: rows))
         }

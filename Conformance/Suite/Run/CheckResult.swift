@@ -10,6 +10,8 @@ public struct CheckResult: Sendable, Hashable, Codable {
     public var failure: Failure?
     /// How long it took, in seconds.
     public var seconds: Double
+    /// What it timed out waiting for, where it ended so.
+    package var timeOut: TimeOutKind?
 
     /// What is wrong with a store.
     public struct Failure: Sendable, Hashable, Codable {
@@ -27,8 +29,12 @@ public struct CheckResult: Sendable, Hashable, Codable {
         }
     }
 
-    package init(id: String, status: CheckStatus, reason: String? = nil, failure: Failure? = nil, seconds: Double = 0) {
+    package init(
+        id: String, status: CheckStatus, reason: String? = nil, failure: Failure? = nil, seconds: Double = 0,
+        timeOut: TimeOutKind? = nil
+    ) {
         self.id = id
+        self.timeOut = timeOut
         self.status = status
         self.reason = reason
         self.failure = failure
@@ -50,7 +56,8 @@ public enum CheckStatus: String, Sendable, Hashable, Codable, CaseIterable {
     case knownFailure
     /// It held, though the list of known failures says it does not: take it off the list.
     case unexpectedPass
-    /// The harness lacks a hook that the check needs.
+    /// The harness lacks a hook that the check needs, or the check did not come to its end. The second is so of a check
+    /// that gets no answer soon, when an earlier one of the same store has timed out after the whole time limit.
     case notRun
 
     /// Whether a run with such a result has failed.

@@ -24,10 +24,11 @@ final class CheckThread: Sendable {
             thread.stackSize = CheckThread.stackSize
             thread.name = check.id
             thread.start()
-            let limit = suite.settings.timeLimit
-            DispatchQueue.global().asyncAfter(deadline: .now() + limit / .seconds(1)) { [weak self] in
+            let wait = suite.timeOuts.wait(.call, in: check.group, limit: suite.settings.timeLimit)
+            DispatchQueue.global().asyncAfter(deadline: .now() + wait.seconds) { [weak self] in
                 guard let self else { return }
-                finish(failed("there was no answer within \(limit): a call of the store hangs", script: nil))
+                let message = "there was no answer within \(wait.limit): a call of the store hangs"
+                finish(ended(TimeOut(kind: .call, message: message, wait: wait), script: nil))
             }
         }
     }
@@ -49,7 +50,7 @@ final class CheckThread: Sendable {
         do {
             trial = Trial(
                 directory: folder.path, settings: suite.settings, harness: suite.harness,
-                capabilities: try suite.capabilities())
+                capabilities: try suite.capabilities(), group: check.group, timeOuts: suite.timeOuts)
         } catch {
             return failed("the store cannot be opened: \(error)", script: nil)
         }
@@ -63,6 +64,8 @@ final class CheckThread: Sendable {
             return CheckResult(id: check.id, status: .passed)
         } catch let failure as CheckFailure {
             return failed(failure.message, script: failure.script ?? script(trial))
+        } catch let timeOut as TimeOut {
+            return ended(timeOut, script: script(trial))
         } catch let error as KitError {
             return kitError(error)
         } catch let undecided as NotDecidable {
@@ -77,6 +80,17 @@ final class CheckThread: Sendable {
     private func script(_ trial: Trial) -> String {
         trial.trace.script(
             named: check.id.replacing("-", with: ""), comment: "\(check.id) with seed \(suite.settings.seed)")
+    }
+
+    /// The result of a check that timed out: no verdict when it did not wait for the full time.
+    private func ended(_ timeOut: TimeOut, script: String?) -> CheckResult {
+        var result = failed(timeOut.message, script: script)
+        result.timeOut = timeOut.kind
+        guard let earlier = timeOut.wait.earlier else { return result }
+        result.status = .notRun
+        result.failure = nil
+        result.reason = "\(timeOut.message); it did not wait longer, as \(earlier) had timed out"
+        return result
     }
 
     private func failed(_ message: String, script: String?) -> CheckResult {

@@ -7,7 +7,9 @@ public struct ConformanceSettings: Sendable, Hashable {
     public var rounds: Int
     /// How many rows the checks of scale store.
     public var rows: Int
-    /// How long a check may take before it counts as hung.
+    /// How long a check may take before it counts as hung. After the first one that hangs, others of the same store are
+    /// waited for a twentieth as long, or ten seconds, and those of its group a sixtieth, or five seconds; they are
+    /// reported as not run then, with the reason.
     public var timeLimit: Duration
     /// Which checks run.
     public var profile: Profile

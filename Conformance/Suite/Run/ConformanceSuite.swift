@@ -27,6 +27,8 @@ public struct ConformanceSuite: Sendable {
     /// What is known to fail, each with a reason.
     public var knownFailures: KnownFailures
     private let declared = Declaration()
+    /// Which checks have timed out.
+    package let timeOuts = TimeOuts()
 
     /// A suite for the stores that `open` makes.
     ///
@@ -82,6 +84,7 @@ public struct ConformanceSuite: Sendable {
         let start = ContinuousClock.now
         var result = await CheckThread(check, suite: self).result()
         result.seconds = (ContinuousClock.now - start) / .seconds(1)
+        timeOuts.note(result)
         return knownFailures.judged(result, store: name)
     }
 

@@ -67,6 +67,8 @@ extension Trial {
             return try Self.confirm(error, has: code, what(), table: table, column: column, id: id)
         } catch let error as CheckFailure {
             throw error
+        } catch let timeOut as TimeOut {
+            throw timeOut
         } catch let error as KitError {
             throw error
         } catch let undecided as NotDecidable {

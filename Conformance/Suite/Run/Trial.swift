@@ -15,9 +15,16 @@ final class Trial: Sendable {
     let capabilities: StoreCapabilities
     /// What was done so far.
     let trace = Trace()
+    private let group: CheckGroup
+    private let timeOuts: TimeOuts
     private let stores = Mutex<[TracedStore]>([])
 
-    init(directory: String, settings: ConformanceSettings, harness: StoreHarness, capabilities: StoreCapabilities) {
+    init(
+        directory: String, settings: ConformanceSettings, harness: StoreHarness, capabilities: StoreCapabilities,
+        group: CheckGroup, timeOuts: TimeOuts
+    ) {
+        self.group = group
+        self.timeOuts = timeOuts
         self.directory = directory
         self.settings = settings
         self.harness = harness
@@ -28,6 +35,19 @@ final class Trial: Sendable {
     var seed: UInt64 { settings.seed }
     /// How often what is random is tried.
     var rounds: Int { settings.rounds }
+
+    /// How long to wait for a part of what the check is about.
+    func wait(_ kind: TimeOutKind) -> CheckWait {
+        let limit = kind == .process ? min(settings.timeLimit / 2, .seconds(60)) : settings.timeLimit / 5
+        return timeOuts.wait(kind, in: group, limit: limit)
+    }
+
+    /// A part of this trial, in a folder of its own.
+    func part(in directory: String) -> Trial {
+        Trial(
+            directory: directory, settings: settings, harness: harness, capabilities: capabilities, group: group,
+            timeOuts: timeOuts)
+    }
 
     /// The path of a folder within the check's own; it is made if it does not exist.
     func folder(_ name: String) throws -> String {

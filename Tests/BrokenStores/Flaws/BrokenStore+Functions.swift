@@ -32,6 +32,9 @@ extension BrokenStore {
             .hoursInLocalTime, breaks: "The parts of an instant are in UTC",
             foundBy: ["FIL-119"], saying: "hour"),
         BrokenStore(
+            .datePartsInLocalTime, breaks: "The parts of an instant are in UTC, whatever the process' time zone",
+            foundBy: ["FIL-149"], saying: "TZ"),
+        BrokenStore(
             .secondsRounded, breaks: "second is the whole second",
             foundBy: ["FIL-120"], saying: "second"),
         BrokenStore(

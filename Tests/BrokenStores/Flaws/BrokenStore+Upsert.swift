@@ -68,6 +68,9 @@ extension BrokenStore {
             .lockKeptAfterFailure, breaks: "After a failure the store works on",
             foundBy: ["TRN-054"], saying: "body"),
         BrokenStore(
+            .lockHeldForever, breaks: "After a failure the store works on, and does not wait for itself",
+            foundBy: ["TRN-054"], saying: "hangs"),
+        BrokenStore(
             .rowWithoutColumnsNotStored, breaks: "A row that names no column is stored",
             foundBy: ["UPS-005"], saying: "id"),
         BrokenStore(

@@ -18,7 +18,7 @@ package struct BrokenStore: Sendable {
     /// All there are.
     package static let all: [BrokenStore] = [
         upsert, lookup, indexes, conditions, functions, logic, order, paging, values, tables, transactions, files,
-        capabilities,
+        amounts, capabilities,
     ].flatMap { $0 }
 }
 

@@ -17,7 +17,8 @@ extension Flaw {
             .nullsCompareAsEqual, .nanIsGreatest, .emptyTextNotContained, .trimsUnicodeSpaces, .divisionRoundsDown,
             .halvesRoundUp, .floorCutsTowardZero, .textComparedInUTF16, .bytesComparedSigned, .columnsNotCompared,
             .boolColumnIsNoCondition, .literalOnTheLeftMisread, .suffixFoundAtFirstOnly, .indexOfMissingIsNull,
-            .nullConcatenatedAsEmpty, .monthFromZero, .integersAddedAsDoubles:
+            .nullConcatenatedAsEmpty, .monthFromZero, .integersAddedAsDoubles, .datePartsInLocalTime,
+            .longTextsSearchedInPart:
             true
         default: false
         }
@@ -133,6 +134,8 @@ extension Flaw {
             matches(text, operands[1], before: true, after: false)
         case (.containsIgnoresCase, .contains, .string(let text)):
             operands[1].string.map { .bool($0.isEmpty || text.lowercased().contains($0.lowercased())) }
+        case (.longTextsSearchedInPart, .contains, .string(let text)) where text.utf8.count > 4_096:
+            operands[1].string.map { .bool(String(decoding: text.utf8.prefix(4_096), as: UTF8.self).contains($0)) }
         case (.caseFoldedByUnicode, .lower, .string(let text)): .string(text.lowercased())
         case (.caseFoldedByUnicode, .upper, .string(let text)): .string(text.uppercased())
         case (.caseFoldedByUnicode, .equalsIgnoringCase, .string(let text)):
@@ -202,6 +205,7 @@ extension Flaw {
 
     private func part(_ function: TidelineStore.Predicate.Function, of instant: Timestamp) -> Value? {
         switch (self, function) {
+        case (.datePartsInLocalTime, _): localPart(function, of: instant)
         case (.hoursInLocalTime, .hour):
             .int(Int64(instant.advanced(byTicks: 3_600 * Timestamp.ticksPerSecond).parts.hour))
         case (.monthFromZero, .month): .int(Int64(instant.parts.month - 1))
@@ -211,6 +215,24 @@ extension Flaw {
             .int((instant.ticks / Timestamp.ticksPerSecond) % 60)
         default: nil
         }
+    }
+
+    /// A part by the calendar of the process.
+    private func localPart(_ function: TidelineStore.Predicate.Function, of instant: Timestamp) -> Value? {
+        let seconds = Double(instant.ticks) / Double(Timestamp.ticksPerSecond)
+        let parts = Calendar(identifier: .gregorian).dateComponents(
+            in: .current, from: Date(timeIntervalSince1970: seconds.rounded(.down)))
+        let part: Int? =
+            switch function {
+            case .year: parts.year
+            case .month: parts.month
+            case .day: parts.day
+            case .hour: parts.hour
+            case .minute: parts.minute
+            case .second: parts.second
+            default: nil
+            }
+        return part.map { .int(Int64($0)) }
     }
 
     // MARK: Arithmetic

@@ -10,6 +10,7 @@ extension Flaw {
     /// What of a commit is written.
     func logged(_ changes: [PlainChange]) -> [PlainChange] {
         switch self {
+        case .changesCutAtThousand: return Array(changes.prefix(1_000))
         case .deletesNotLogged:
             return changes.filter { if case .remove = $0 { false } else { true } }
         case .secondTableNotLogged:

@@ -6,6 +6,7 @@ extension Flaw {
         var query = asked
         switch self {
         case .secondTermIgnored: query.order = Array(query.order.prefix(1))
+        case .orderTermsCutAtEight: query.order = Array(query.order.prefix(8))
         case .unselectedOrderIgnored:
             if let selection = query.selection { query.order.removeAll { !selection.contains($0.column) } }
         case .limitZeroIsNone where query.limit == 0: query.limit = nil
@@ -75,10 +76,31 @@ extension Flaw {
                 ?? .max
             let sorted = found.prefix(end).sorted { order.precedes($0.key, $1.key) }
             return sorted + found.dropFirst(sorted.count)
+        case .longOrdersUnstable where found.count > 4_096: return merged(found, query, order, layout)
         default:
             guard let comparison = FlawedOrder(self, query, layout) else { return nil }
             return found.sorted { comparison.precedes($0.row, $1.row) }
         }
+    }
+}
+
+extension Flaw {
+    /// The rows in an order that is merged from two parts, of which the second goes first where the terms are equal.
+    private func merged(
+        _ found: [PlainSession.Match], _ query: Query, _ order: RowOrder, _ layout: TableLayout
+    ) -> [PlainSession.Match] {
+        let sort = { (part: ArraySlice<PlainSession.Match>) in part.sorted { order.precedes($0.key, $1.key) } }
+        let positions = query.order.map { layout.position(of: $0.column) }
+        let terms = { (match: PlainSession.Match) in positions.map { $0.map { match.row.value(at: $0) } ?? .null } }
+        var first = sort(found.prefix(4_096))[...]
+        var result: [PlainSession.Match] = []
+        for match in sort(found.dropFirst(4_096)) {
+            while let other = first.first, order.precedes(other.key, match.key), terms(other) != terms(match) {
+                result.append(first.removeFirst())
+            }
+            result.append(match)
+        }
+        return result + first
     }
 }
 

@@ -10,6 +10,10 @@ extension Flaw {
             for name in session.changedTables.dropFirst() {
                 state.tables[TableName(name)] = session.state.tables[TableName(name)]
             }
+        case .rollbackForgetsEleventhTable:
+            for name in session.changedTables.dropFirst(10) {
+                state.tables[TableName(name)] = session.state.tables[TableName(name)]
+            }
         case .rollbackKeepsIndexes:
             for (name, table) in session.state.tables { state.tables[name]?.indexes = table.indexes }
         case .deletesNotRolledBack: session.removeAgain(from: &state)
@@ -22,8 +26,8 @@ extension Flaw {
     func committed(_ session: PlainSession) -> PlainState {
         var state = session.state
         if self == .deletesAppliedLast { session.removeAgain(from: &state) }
-        if self == .secondTableNotCommitted {
-            for name in session.changedTables.dropFirst() {
+        if self == .secondTableNotCommitted || self == .eleventhTableNotCommitted {
+            for name in session.changedTables.dropFirst(self == .secondTableNotCommitted ? 1 : 10) {
                 state.tables[TableName(name)] = session.start.tables[TableName(name)]
             }
         }

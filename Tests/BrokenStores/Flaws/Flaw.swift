@@ -5,7 +5,7 @@ package enum Flaw: String, CaseIterable, Sendable {
     case firstOfTwoCounts, columnsOfFirstRow, batchColumnsByPosition, requiredColumnNotChecked
     case requiredColumnAskedOfMerges, unknownColumnDropped, typeNotChecked, emptyIDAccepted, tooLongIDAccepted
     case errorWithoutNames, errorWithAnotherCode, spellingReplaced, emptyBatchFails, systemColumnsStamped
-    case versionNotStored, failedTransactionCommitted, lockKeptAfterFailure, rowWithoutColumnsNotStored
+    case versionNotStored, failedTransactionCommitted, lockKeptAfterFailure, lockHeldForever, rowWithoutColumnsNotStored
     case negativeIDsRefused, requiredNullInMergeAccepted
 
     // Look-up and deletion
@@ -25,7 +25,8 @@ package enum Flaw: String, CaseIterable, Sendable {
     case nullInListNeverFound, nullIsLessThanAll, nanEqualsItself, negativeZeroDiffers, integersComparedAsDoubles
     case instantsComparedByMillisecond, caseFoldedByUnicode, lengthInUTF16, lengthInCharacters, substringFromOne
     case negativeStartCountsFromEnd, indexOfInBytes, replacesFirstOnly, trimsSpacesOnly, textNormalisedInComparison
-    case hoursInLocalTime, secondsRounded, beforeEpochTruncated, integersDivideToDouble, remainderNeverNegative
+    case datePartsInLocalTime, hoursInLocalTime, secondsRounded, beforeEpochTruncated, integersDivideToDouble,
+        remainderNeverNegative
     case divisionByZeroIsInfinite, overflowWraps, halvesRoundToEven, emptyOrIsTrue, emptyAndIsFalse, queryNotValidated
     case boolsEqualNumbers, termsCutAtHundred, bytesComparedByLength, nullEqualsNothing, notInWithNullFindsNone
     case notInLeavesOutNull, nullsCompareAsEqual, nanIsGreatest, emptyTextNotContained, trimsUnicodeSpaces
@@ -68,6 +69,12 @@ package enum Flaw: String, CaseIterable, Sendable {
     case fullIsCalledIO, readOnlyWrites, existingIsMade, pathDecoded, systemMarkLost, fileCutsInstants
     case fileLosesNegativeZero, fileReadsEmptyAsNull, fileEndsTextAtNUL, fileIntegersThroughDouble, indexesNotLogged
     case reopenedFileOverwritten, openErrorUntyped
+
+    // Promises kept for few only
+    case longOrdersUnstable, orderTermsCutAtEight, longListsHeedCase, longTextsSearchedInPart
+    case rollbackForgetsEleventhTable, eleventhTableNotCommitted, changesCutAtThousand, manyIDsHeedCase
+    case deletionCutAtThousand, columnsBeyondSixtyFourNotMerged, duplicatesInLongBatchKeepFirst
+    case indexesBeyondEightNotKept, queriesKeptForever, repeatedAnswersKept
 
     // Capabilities
     case idLimitOverstated, infinityDeclaredOff, nanDeclaredOff, persistenceDeclaredOff, readOnlyNotDeclared

@@ -33,7 +33,9 @@ final class PlainGate: @unchecked Sendable {
         condition.lock()
         defer { condition.unlock() }
         if flaw == .nestedWriteJoins, writer == thread { return }
-        guard flaw == .nestedWriteWaits || (writer != thread && reads[thread] == nil) else { throw Self.busy }
+        guard flaw == .nestedWriteWaits || flaw == .lockHeldForever || (writer != thread && reads[thread] == nil) else {
+            throw Self.busy
+        }
         if flaw == .busyInsteadOfWaiting, writer != nil { throw Self.busy }
         while writer != nil && flaw != .writersAtOnce || mustWaitForReads { condition.wait() }
         guard !isClosed else { throw Self.closed }

@@ -127,7 +127,8 @@ private struct PathOperand {
     }
 
     private func membership(_ values: [Value]) -> PathCondition? {
-        let keys = values.compactMap(key)
+        let foldsCase = foldsCase && !(flaw == .longListsHeedCase && values.count > 16)
+        let keys = values.compactMap { key(of: $0, folding: foldsCase) }
         guard keys.count == values.count else { return nil }
         return PathCondition(keys: flaw == .duplicateInListFindsTwice ? keys : Array(Set(keys)))
     }
@@ -144,7 +145,9 @@ private struct PathOperand {
     }
 
     /// The key of a value, which must be of the column's type for keys to compare as values do.
-    private func key(of value: Value) -> [UInt8]? {
+    private func key(of value: Value) -> [UInt8]? { key(of: value, folding: foldsCase) }
+
+    private func key(of value: Value, folding foldsCase: Bool) -> [UInt8]? {
         guard let type else { return nil }
         var value = value
         if flaw == .indexCutsFractions, type == .int, case .double(let double) = value {

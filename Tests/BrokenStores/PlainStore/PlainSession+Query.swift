@@ -43,7 +43,8 @@ extension PlainSession {
         let order = table.layout.evaluator.order(query.order, for: table.layout.shape)
         let found = try matches(query, table)
         if let flawed = flaw?.ordered(found, query, order, table.layout) { return flawed }
-        return found.sorted { order.precedes($0.key, $1.key) }
+        let sorted = found.sorted { order.precedes($0.key, $1.key) }
+        return memory?.recalled(query, sorted) ?? sorted
     }
 
     private func validate(_ query: Query, _ table: PlainTable) throws {

@@ -10,7 +10,9 @@ extension PlainSession {
             var seen: Set<RowID> = []
             for position in 0..<count {
                 try rows.withRow(at: position) { view in
-                    if flaw == .firstOfTwoCounts, !seen.insert(view.key).inserted { return }
+                    let keepsFirst =
+                        flaw == .firstOfTwoCounts || flaw == .duplicatesInLongBatchKeepFirst && count > 16
+                    if keepsFirst, !seen.insert(view.key).inserted { return }
                     let first = rows.withRow(at: 0) { map.named($0) }
                     try put(
                         try map.row(view, over: old(view, in: name), first: first, known: known(view, in: name)),
@@ -46,7 +48,8 @@ extension PlainSession {
             for id in flaw?.idsTaken(of: ids) ?? ids
             where id.type == table.layout.schema.idType || flaw == .idTypeNotChecked {
                 let id = flaw == .idTypeNotChecked ? .string(id.text) : id
-                if flaw == .deleteHeedsCase, table.rows[table.key(of: id)]?.id != id { continue }
+                let heedsCase = flaw == .deleteHeedsCase || flaw == .manyIDsHeedCase && ids.count > 16
+                if heedsCase, table.rows[table.key(of: id)]?.id != id { continue }
                 if remove(table.key(of: id), from: name) { deleted += 1 }
             }
             return flaw == .deleteCountsIDs ? ids.count : deleted
@@ -62,6 +65,7 @@ extension PlainSession {
         try table.layout.evaluator.validate(asked)
         let found = try ordered(asked, table).dropFirst(asked.skip).prefix(asked.limit ?? .max)
         return try changing {
+            let found = flaw == .deletionCutAtThousand ? found.prefix(1_000) : found
             for match in found { _ = remove(table.key(of: match.row.id), from: query.table) }
             return flaw == .deletingAllCountsNone && query.predicate == nil ? 0 : found.count
         }
@@ -119,6 +123,7 @@ private struct BatchMap {
             guard let value = view.value(at: index) else { continue }
             guard let position = try position(of: index, value, id) else { continue }
             named.insert(position)
+            if flaw == .columnsBeyondSixtyFourNotMerged, old != nil, position >= 64 { continue }
             if flaw == .explicitNullIgnored, value.isNull, old != nil { continue }
             row.values[position] = flaw?.stored(value, layout.stored[position]) ?? value
         }

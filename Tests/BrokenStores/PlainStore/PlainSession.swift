@@ -13,6 +13,8 @@ final class PlainSession {
     /// Why the transaction can only be rolled back.
     var failure: StoreError?
     var isOpen = true
+    /// The memory that a flawed store keeps of the queries of its reads.
+    var memory: PlainMemory?
     /// Called after each change.
     var changed: (PlainState) -> Void = { _ in }
 

@@ -18,12 +18,14 @@ package final class PlainStore: LocalStore {
     private let commits = NSLock()
     /// What the writer has changed so far, for flawed readers.
     private let uncommitted = Mutex<PlainState?>(nil)
+    private let memory: PlainMemory?
 
     /// Opens the store in a folder, or makes an empty one there.
     package init(_ opening: StoreOpening, flaw: Flaw? = nil) throws {
         self.opening = opening
         self.flaw = flaw
         gate = PlainGate(flaw: flaw)
+        memory = flaw.flatMap { [.queriesKeptForever, .repeatedAnswersKept].contains($0) ? PlainMemory($0) : nil }
         log = try PlainLog(opening, flaw: flaw)
         var state = PlainState()
         do {
@@ -58,6 +60,7 @@ package final class PlainStore: LocalStore {
         try gate.beginRead()
         defer { gate.endRead() }
         let session = PlainSession(committed.withLock { $0 }, flaw: flaw, elsewhere: elsewhere)
+        session.memory = memory
         defer { session.isOpen = false }
         return try body(PlainReader(session: session))
     }
@@ -102,7 +105,7 @@ package final class PlainStore: LocalStore {
         if flaw != .cancelledAfterCommit { try checkCancellation() }
         try gate.beginWrite()
         var isDone = false
-        defer { if isDone || flaw != .lockKeptAfterFailure { gate.endWrite() } }
+        defer { if isDone || ![.lockKeptAfterFailure, .lockHeldForever].contains(flaw) { gate.endWrite() } }
         // Its turn may have been long in coming.
         if flaw != .cancelledAfterCommit { try checkCancellation() }
         guard opening.access != .readOnly || flaw == .readOnlyWrites else {

@@ -23,6 +23,7 @@ struct PlainTable: Sendable {
         let old = rows[key]
         rows[key] = row
         for index in indexes.indices {
+            if flaw == .indexesBeyondEightNotKept, index >= 8, old != nil { continue }
             if let old, flaw != .indexKeepsOldValues { indexes[index].remove(old, key, layout) }
             if old == nil || flaw != .indexMissesUpdates { indexes[index].insert(row, key, layout) }
         }

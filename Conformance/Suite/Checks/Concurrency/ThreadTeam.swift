@@ -9,9 +9,9 @@ final class ThreadTeam: Sendable {
     private let group = DispatchGroup()
     private let problem = Mutex<(any Error)?>(nil)
     private let isOver = Atomic(false)
-    private let patience: Double
+    private let limit: CheckWait
 
-    init(_ trial: Trial) { patience = trial.patience }
+    init(_ trial: Trial) { limit = trial.wait(.thread) }
 
     /// Whether the others have done what this team's threads run beside, or one of them has failed.
     var isDone: Bool { isOver.load(ordering: .relaxed) }
@@ -34,9 +34,12 @@ final class ThreadTeam: Sendable {
     /// Waits until all have ended.
     /// - Throws: The first error of any; a failure when one does not end.
     func wait(for what: String) throws {
-        let isOnTime = group.wait(timeout: .now() + patience) == .success
+        let isOnTime = group.wait(timeout: .now() + limit.seconds) == .success
         if let error = problem.withLock({ $0 }) { throw error }
-        guard isOnTime else { throw CheckFailure("\(what): a thread does not come back from a call of the store") }
+        guard isOnTime else {
+            throw TimeOut(
+                kind: .thread, message: "\(what): a thread does not come back from a call of the store", wait: limit)
+        }
     }
 
     private func fail(_ error: any Error) {
@@ -54,7 +57,10 @@ struct Signal: Sendable {
 
     /// Waits for ``send()``; a failure when it does not come.
     func wait(_ trial: Trial, _ failure: @autoclosure () -> String) throws {
-        guard semaphore.wait(timeout: .now() + trial.patience) == .success else { throw CheckFailure(failure()) }
+        let limit = trial.wait(.thread)
+        guard semaphore.wait(timeout: .now() + limit.seconds) == .success else {
+            throw TimeOut(kind: .thread, message: failure(), wait: limit)
+        }
     }
 
     /// Whether ``send()`` comes soon. It is to be asked where it must not come before this thread goes on: a store that

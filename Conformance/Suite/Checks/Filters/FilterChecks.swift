@@ -3,6 +3,6 @@ extension Check {
     static let filters: [Check] = [
         filterEquality, filterOperands, filterNulls, filterMembership, filterLogic, filterSize, filterRanges,
         filterTextRanges, filterNumbers, filterTextSearch, filterTextMatching, filterTextFunctions, filterArithmetic,
-        filterDateParts, filterIDs, filterErrors, filterSurroundings,
+        filterDateParts, filterDateZones, filterIDs, filterErrors, filterSurroundings, filterAmounts,
     ].flatMap { $0 }
 }

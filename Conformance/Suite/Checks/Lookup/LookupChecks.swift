@@ -1,4 +1,4 @@
 extension Check {
     /// Look-up and deletion.
-    static let lookup: [Check] = lookupRows + deletionsByID + deletionsByQuery + deletionWindows
+    static let lookup: [Check] = lookupRows + deletionsByID + deletionsByQuery + deletionWindows + lookupAmounts
 }

@@ -2,6 +2,6 @@ extension Check {
     /// Order, paging, count and selection.
     static let order: [Check] = [
         orderKeys, orderWithConditions, orderTypes, orderIDs, orderPaging, orderPages, orderCount, orderScan,
-        orderSelection,
+        orderSelection, orderAmounts,
     ].flatMap { $0 }
 }

@@ -1,4 +1,4 @@
 extension Check {
     /// Many rows, many openings, cancellation.
-    static let scale: [Check] = scaleRows + scaleResources + scaleCancellation
+    static let scale: [Check] = scaleRows + scaleResources + scaleQueries + scaleCancellation
 }

@@ -2,5 +2,5 @@ extension Check {
     /// Definitions of tables and their evolution.
     static let tables: [Check] =
         tableDefinitions + undefinedTables + tableNames + tableRefusals + tableColumns + droppedColumns + tableIndexes
-        + tableTransitions + randomEvolutions + tableFixtures
+        + tableTransitions + randomEvolutions + tableFixtures + tableIndexAmounts
 }

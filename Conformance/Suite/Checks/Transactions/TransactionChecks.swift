@@ -3,4 +3,5 @@ extension Check {
     static let transactions: [Check] =
         transactionRollback + transactionIndexes + transactionBodies + transactionOwnChanges + transactionRewrites
         + transactionIsolation + transactionSnapshots + transactionScans + transactionRecovery + transactionRaces
+        + transactionAmounts
 }

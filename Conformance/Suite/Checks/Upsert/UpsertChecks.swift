@@ -1,4 +1,5 @@
 extension Check {
     /// Inserting and merging rows.
-    static let upsert: [Check] = upsertMerging + upsertBatches + upsertShapes + upsertRefusals + upsertIndexes
+    static let upsert: [Check] =
+        upsertMerging + upsertBatches + upsertShapes + upsertRefusals + upsertIndexes + upsertAmounts
 }

@@ -1,0 +1,63 @@
+internal import TidelineStore
+
+extension Check {
+    /// Orders of few and of many.
+    static let orderAmounts: [Check] = [
+        Check(
+            "ORD-075", "An order of 1, 2, 17, 1,001 and 5,000 rows is right, ties by id included",
+            why: """
+                Rows that are too many to sort at once are sorted in parts and merged. A merge that compares the terms \
+                only, and not the id after them, mixes rows that are equal.
+                """
+        ) { trial in
+            let store = try trial.open()
+            try store.define(Amounts.all.map(Amounts.schema))
+            for count in Amounts.all {
+                let (schema, rows) = (Amounts.schema(count), Amounts.rows(count))
+                try store.write { try $0.upsert(rows, into: schema.name) }
+                let packed = try schema.packed(schema.completing(rows))
+                for query in orders(of: schema, count) {
+                    let expected = try Answer.expected(query, schema, packed)
+                    let found = try store.read { try Answer.of($0, query) }
+                    guard let difference = found.difference(from: expected) else { continue }
+                    throw CheckFailure("\(count) rows: \(query.swiftSource): \(difference)")
+                }
+            }
+        },
+        Check(
+            "ORD-076", "An order of 1, 2 and 17 terms heeds them all",
+            why: "A sort key of a fixed size leaves out the last terms without a word."
+        ) { trial in
+            let names = (0..<17).map { "c\($0)" }
+            let schema = TableSchema("Terms", columns: names.map { .int($0) }, systemColumns: [])
+            let store = try trial.store(schema)
+            // In every column but the last of an order all rows are equal.
+            for count in [1, 2, 17] {
+                try store.write { writer in
+                    for number in 0..<20 {
+                        var row: Row = ["id": .string(Amounts.id(number))]
+                        for name in names { row[name] = 1 }
+                        row[names[count - 1]] = .int(Int64(number * 7 % 20))
+                        try writer.upsert(row, into: schema.name)
+                    }
+                }
+                let numbers = (0..<20).sorted { $0 * 7 % 20 < $1 * 7 % 20 }
+                for descending in [false, true] {
+                    let order = names.prefix(count).map { OrderTerm($0, descending: descending) }
+                    let expected = (descending ? numbers.reversed() : numbers).map { RowID.string(Amounts.id($0)) }
+                    try trial.expect(
+                        Query(schema.name, order: order, selection: []), in: store, finds: expected, "\(count) terms")
+                }
+            }
+        },
+    ]
+
+    private static func orders(of schema: TableSchema, _ count: Int) -> [Query] {
+        let all = Query(schema.name, selection: [])
+        return [
+            all, all.order(by: "n"), all.order(by: "n", descending: true), all.order(by: "s"),
+            all.order(by: "m").order(by: "n", descending: true).skip(count / 2).limit(100),
+            all.filter(.column("n") == 3).order(by: "m", descending: true).includingTotalCount(),
+        ]
+    }
+}

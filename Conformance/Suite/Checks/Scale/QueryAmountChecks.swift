@@ -1,0 +1,72 @@
+internal import TidelineStore
+
+extension Check {
+    /// Many queries, one after the other.
+    static let scaleQueries: [Check] = [
+        Check(
+            "SCA-018", "Thousands of different queries leave no memory taken",
+            why: """
+                A cache of compiled queries or prepared statements without a limit grows with every search that a user \
+                types.
+                """,
+            tier: .stress, needs: [.process]
+        ) { trial in
+            // In a process of its own, as other checks take and release memory in this one.
+            let lines = try trial.childFinishing([.open(try trial.opening()), .askDifferentQueries, .close])
+            guard let growth = lines.first.flatMap({ Int($0) }) else {
+                throw KitError("the second process does not report its memory")
+            }
+            let limit = 4 << 20
+            try trial.expect(
+                growth <= limit, "1,000 different queries took \(growth) bytes of memory, expected at most \(limit)")
+        },
+        Check(
+            "SCA-019", "A query that is asked 1, 2, 17 and 1,001 times follows the changes in between",
+            why: "An answer that is cached must not be used after rows have changed."
+        ) { trial in
+            let store = try trial.store(.notes)
+            let query = Query("Note", predicate: .column("number") >= 0, order: [OrderTerm("text")])
+            var count = 0
+            for time in 1...1_001 {
+                if [1, 2, 17, 1_001].contains(time) {
+                    try store.write { try $0.upsert(["id": .string("n\(time)"), "number": 1], into: "Note") }
+                    count += 1
+                }
+                try store.base.read { reader in
+                    try trial.expect(try reader.ids(query).count, is: count, "the rows found the time no. \(time)")
+                    try trial.expect(try reader.count(query), is: count, "the count the time no. \(time)")
+                }
+            }
+        },
+    ]
+}
+
+/// Queries that are all different, in their form and in their values.
+enum DifferentQueries {
+    /// By how many bytes this process grows when a store answers a thousand of them, after it answered three hundred.
+    static func growth(of store: any LocalStore) throws -> Int {
+        try store.define([.notes])
+        try store.write { try $0.upsert([["id": "a", "number": 1], ["id": "b", "number": 2]], into: "Note") }
+        try ask(0..<300, store)
+        let before = ProcessState.memory
+        try ask(300..<1_300, store)
+        return ProcessState.memory - before
+    }
+
+    private static func ask(_ numbers: Range<Int>, _ store: any LocalStore) throws {
+        for number in numbers {
+            let ids = try store.read { try $0.ids(query(number)) }
+            guard ids == ["a", "b"] else { throw CheckFailure("query \(number) finds \(ids), expected [a, b]") }
+        }
+    }
+
+    /// Every note matches.
+    private static func query(_ number: Int) -> Query {
+        let terms = (0..<14).map { bit in
+            let bound = Predicate.literal(.int(Int64(-bit)))
+            return number >> bit & 1 == 0 ? .column("number") >= bound : .column("number") > bound
+        }
+        let text = "\(number) " + String(repeating: "x", count: 8_000)
+        return Query("Note", predicate: .and(terms + [.column("text") != .literal(.string(text))]))
+    }
+}

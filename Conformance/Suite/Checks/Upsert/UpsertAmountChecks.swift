@@ -1,0 +1,52 @@
+internal import TidelineStore
+
+extension Check {
+    /// Rows of few and of many columns, batches that name an id twice.
+    static let upsertAmounts: [Check] = [
+        Check(
+            "UPS-051",
+            "Rows of 1, 2, 17, 65 and 257 columns are stored, merged, cleared and found by their last column",
+            why: "A set of bits for the columns that a row names, or that are null, ends at 32, 64 or 256."
+        ) { trial in
+            for count in [1, 2, 17, 65, 257] {
+                let names = (0..<count).map { "c\($0)" }
+                let schema = TableSchema("Wide \(count)", columns: names.map { .int($0) }, systemColumns: [])
+                let store = try trial.store(schema, in: "wide \(count)")
+                var row: Row = ["id": "a"]
+                for (index, name) in names.enumerated() { row[name] = .int(Int64(index)) }
+                var change: Row = ["id": "a"]
+                for (index, name) in names.enumerated() where index % 3 != 1 {
+                    change[name] = index % 3 == 0 ? .int(Int64(-index - 1)) : .null
+                }
+                try store.write { try $0.upsert(row, into: schema.name) }
+                try store.write { try $0.upsert(change, into: schema.name) }
+                let merged = row.merging(change)
+                let last = names[count - 1]
+                let found = Query(schema.name, predicate: .column(last) == .literal(merged[last] ?? .null))
+                try trial.expect(found, in: store, finds: ["a"], "a row of \(count) columns")
+                let reopened = try trial.reopened(store, in: "wide \(count)")
+                try trial.expect(
+                    try reopened.read { try $0.row(in: schema.name, id: "a") }, is: merged, "a row of \(count) columns")
+                try trial.expect(found, in: reopened, finds: ["a"], "a row of \(count) columns, opened again")
+            }
+        },
+        Check(
+            "UPS-052", "Of two rows with one id the last counts in a batch of 2, 4, 34 and 2,002 rows",
+            why: "A batch that is sorted before it is stored needs a sort that keeps the order of equal ids."
+        ) { trial in
+            let store = try trial.open()
+            try store.define(Amounts.all.map(Amounts.schema))
+            for count in Amounts.all.dropLast() {
+                let table = Amounts.schema(count).name
+                let rows = Amounts.rows(count)
+                let second = rows.map { ["id": $0.key.map(\.value) ?? .null, "m": 7] as Row }
+                try store.write { try $0.upsert(rows + second, into: table) }
+                let sevens = Query(table, predicate: .column("m") == 7)
+                try store.read { reader in
+                    try trial.expect(try reader.count(Query(table)), is: count, "the rows of \(2 * count)")
+                    try trial.expect(try reader.count(sevens), is: count, "the rows with the value given last")
+                }
+            }
+        },
+    ]
+}

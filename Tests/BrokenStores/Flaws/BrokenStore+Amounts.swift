@@ -1,0 +1,47 @@
+extension BrokenStore {
+    /// Mistakes that few of something do not show.
+    static let amounts: [BrokenStore] = [
+        BrokenStore(
+            .longOrdersUnstable, breaks: "Rows equal in all terms come by id, however many there are",
+            foundBy: ["ORD-075"], saying: "5000 rows"),
+        BrokenStore(
+            .orderTermsCutAtEight, breaks: "An order has as many terms as it is given",
+            foundBy: ["ORD-076"], saying: "17 terms"),
+        BrokenStore(
+            .longListsHeedCase, breaks: "Ids in a list match by the rule of ids, however long it is",
+            foundBy: ["FIL-150"], saying: "ITEM-a"),
+        BrokenStore(
+            .longTextsSearchedInPart, breaks: "A text is searched to its end",
+            foundBy: ["FIL-151"], saying: "contains"),
+        BrokenStore(
+            .rollbackForgetsEleventhTable, breaks: "A rollback takes back the changes of all tables",
+            foundBy: ["TRN-065"], saying: "11 tables"),
+        BrokenStore(
+            .eleventhTableNotCommitted, breaks: "A transaction commits the changes of all tables",
+            foundBy: ["TRN-066"], saying: "Table 10"),
+        BrokenStore(
+            .changesCutAtThousand, breaks: "A transaction keeps as many changes as are made in it",
+            foundBy: ["TRN-067"], saying: "1001"),
+        BrokenStore(
+            .manyIDsHeedCase, breaks: "Ids match by the rule of ids, however many are deleted",
+            foundBy: ["GET-038"], saying: "17 ids"),
+        BrokenStore(
+            .deletionCutAtThousand, breaks: "A deletion deletes all rows of its window",
+            foundBy: ["GET-039"], saying: "1001"),
+        BrokenStore(
+            .columnsBeyondSixtyFourNotMerged, breaks: "A merge takes every column that it names",
+            foundBy: ["UPS-051"], saying: "257 columns"),
+        BrokenStore(
+            .duplicatesInLongBatchKeepFirst, breaks: "Of two rows of one batch with the same id the last counts",
+            foundBy: ["UPS-052"], saying: "last"),
+        BrokenStore(
+            .indexesBeyondEightNotKept, breaks: "Every index follows a merge",
+            foundBy: ["TAB-203"], saying: "17 indexes"),
+        BrokenStore(
+            .queriesKeptForever, breaks: "A query takes no memory once it is answered",
+            foundBy: ["SCA-018"], saying: "memory"),
+        BrokenStore(
+            .repeatedAnswersKept, breaks: "A query finds what is there when it is asked",
+            foundBy: ["SCA-019"], saying: "time no. 17"),
+    ]
+}

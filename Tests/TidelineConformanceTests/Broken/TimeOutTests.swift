@@ -1,0 +1,48 @@
+import BrokenStores
+import Testing
+import TidelineStore
+
+@testable import TidelineConformance
+
+@Suite("Checks that time out")
+struct TimeOutTests {
+    @Test("A store that never releases its lock after an error costs one time limit, and its other checks say which")
+    func lockHeldForever() async throws {
+        let harness = StoreHarness(modes: []) { try PlainStore($0, flaw: .lockHeldForever) }
+        let suite = ConformanceSuite(harness, settings: ConformanceSettings(timeLimit: .seconds(10)))
+        var results: [CheckResult] = []
+        for id in ["UPS-029", "UPS-038", "UPS-001", "TRN-002", "TRN-003", "TRN-004", "TRN-054"] {
+            results.append(await suite.run(try #require(Check.named(id))))
+        }
+        let inVain = results.filter { $0.timeOut != nil }
+        #expect(inVain.count > 2)
+        let first = try #require(inVain.first)
+        #expect(first.status == .failed)
+        for result in inVain.dropFirst() {
+            #expect(result.status == .notRun)
+            #expect(result.reason?.contains("as \(first.id) had timed out") == true, "\(result.reason ?? "")")
+        }
+        // A check that does not wait has its verdict.
+        #expect(results.first { $0.id == "UPS-001" }?.status == .passed)
+    }
+
+    @Test("The first of a kind waits for the whole limit, others of the store less, those of its group least")
+    func limits() {
+        let timeOuts = TimeOuts()
+        let limit = Duration.seconds(300)
+        func wait(_ kind: TimeOutKind, _ group: CheckGroup) -> CheckWait {
+            timeOuts.wait(kind, in: group, limit: limit)
+        }
+        #expect(wait(.call, .upsert) == CheckWait(limit: limit))
+        timeOuts.note(CheckResult(id: "UPS-001", status: .passed))
+        timeOuts.note(CheckResult(id: "UPS-001", status: .notRun, timeOut: .call))
+        #expect(timeOuts.all == [:])
+        timeOuts.note(CheckResult(id: "UPS-002", status: .failed, timeOut: .call))
+        timeOuts.note(CheckResult(id: "UPS-003", status: .failed, timeOut: .call))
+        #expect(wait(.call, .upsert) == CheckWait(limit: .seconds(5), earlier: "UPS-002"))
+        #expect(wait(.call, .lookup) == CheckWait(limit: .seconds(15), earlier: "UPS-002"))
+        #expect(wait(.thread, .upsert) == CheckWait(limit: limit))
+        let short = timeOuts.wait(.call, in: .lookup, limit: .seconds(2))
+        #expect(short == CheckWait(limit: .seconds(2), earlier: "UPS-002"))
+    }
+}
