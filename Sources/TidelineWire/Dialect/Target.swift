@@ -49,7 +49,7 @@ struct Target {
             throw WireError(.invalidRequest, "skip and limit must not be negative")
         }
         for name in query.order.map(\.column) + (query.selection ?? []) { try OData.requireIdentifier(name) }
-        if let predicate = query.predicate { append("$filter", try OData.filter(predicate, schema: schema)) }
+        if let predicate = query.predicate { append("$filter", try OData.portableFilter(predicate, schema: schema)) }
         if !query.order.isEmpty { append("$orderby", OData.orderBy(query.order)) }
         if query.skip > 0 { append("$skip", String(query.skip)) }
         if let limit = query.limit { append("$top", String(limit)) }

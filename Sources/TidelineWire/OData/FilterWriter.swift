@@ -39,7 +39,7 @@ struct FilterWriter {
         _ node: Predicate, depth: Int, minimum: FilterPrecedence, isOperand: Bool
     ) throws(WireError) {
         guard depth <= OData.maximumDepth else {
-            throw WireError(.invalidFilter, "the filter is nested more than \(OData.maximumDepth) levels deep")
+            throw OData.tooDeep
         }
         switch node {
         case .column(let name):
@@ -139,10 +139,5 @@ extension Predicate {
         case .and(let terms), .or(let terms): terms.count == 1 && terms[0].mayBeNull
         case .column, .literal, .function, .arithmetic: true
         }
-    }
-
-    /// This text in lower case; a literal is lowered here, which spares the server the work for every row.
-    fileprivate var loweredForFilter: Predicate {
-        if case .literal(.string(let text)) = self { .literal(.string(text.asciiLowercased)) } else { lowercased }
     }
 }

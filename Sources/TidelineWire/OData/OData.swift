@@ -25,6 +25,10 @@ public enum OData {
     /// How deep a filter may nest. Stores and other servers walk the tree by recursion; their stack must last.
     static let maximumDepth = 1_000
 
+    static var tooDeep: WireError {
+        WireError(.invalidFilter, "the filter is nested more than \(maximumDepth) levels deep")
+    }
+
     /// The text of a predicate for `$filter`.
     ///
     /// - Parameter schema: The table's definition, if there is one. Columns it lacks are written all the same: the
@@ -34,6 +38,17 @@ public enum OData {
     public static func filter(_ predicate: Predicate, schema: TableSchema?) throws(WireError) -> String {
         var writer = FilterWriter(types: LiteralTypes(schema))
         return try writer.write(predicate)
+    }
+
+    /// The text of a `$filter` that is true on every server for the rows for which the ``TidelineStore/Evaluator`` holds
+    /// the predicate to be true.
+    ///
+    /// Where a value is null, SQL takes a comparison, and its opposite, to be neither true nor false. The text names the
+    /// rows that a server over SQL would leave out: `priority != 3` is `priority ne 3 or priority eq null`. Columns that
+    /// `schema` declares as not optional have no nulls.
+    /// - Throws: As ``filter(_:schema:)``.
+    public static func portableFilter(_ predicate: Predicate, schema: TableSchema?) throws(WireError) -> String {
+        try filter(NullLogic(schema).rewritten(predicate), schema: schema)
     }
 
     /// The predicate that the text of a `$filter` means.

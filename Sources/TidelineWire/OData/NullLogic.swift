@@ -1,0 +1,204 @@
+internal import TidelineStore
+
+/// Rewrites a condition so that it means the same under SQL's logic of three values as to the ``TidelineStore/Evaluator``.
+///
+/// To the evaluator a comparison is true or false, and `!=` and `not` are the exact opposite of `==` and of their term. To
+/// SQL a comparison with a null is neither, and neither is its opposite: a server over SQL leaves out rows that the same
+/// query finds in the local table. The rewritten condition names those rows: `priority ne 3 or priority eq null`. It is
+/// true for the same rows under both logics; where it is not true, it may be unknown.
+struct NullLogic {
+    private let shape: RowShape?
+
+    init(_ schema: TableSchema?) { shape = schema?.makeShape() }
+
+    /// - Throws: ``WireError/Code/invalidFilter`` for more than 1,000 levels.
+    func rewritten(_ condition: Predicate) throws(WireError) -> Predicate {
+        try rewritten(condition, holds: true, depth: 1)
+    }
+
+    /// The condition that another one holds, or that it does not.
+    private func rewritten(_ condition: Predicate, holds: Bool, depth: Int) throws(WireError) -> Predicate {
+        guard depth <= OData.maximumDepth else { throw OData.tooDeep }
+        switch condition {
+        case .and(let terms), .or(let terms):
+            let isAnd = condition.isAnd
+            var parts: [Predicate] = []
+            for term in Self.flattened(terms, isAnd: isAnd) {
+                parts.append(try rewritten(term, holds: holds, depth: depth + 1))
+            }
+            return isAnd == holds ? .and(parts) : Self.either(parts)
+        case .not(let term):
+            return try rewritten(term, holds: !holds, depth: depth + 1)
+        case .comparison(let comparison, let a, let b):
+            guard let expanded = Self.expanded(comparison, a, b) else {
+                return self.comparison(comparison, a, b, holds)
+            }
+            return try rewritten(expanded, holds: holds, depth: depth + 1)
+        case .membership(let member, let values):
+            guard member.isCertain else { return membership(condition, member, values, holds) }
+            let terms = values.map { Predicate.comparison(.equal, member, .literal($0)) }
+            return try rewritten(.or(terms), holds: holds, depth: depth + 1)
+        case .function(.equalsIgnoringCase, let operands) where operands.count == 2:
+            return self.comparison(.equal, operands[0].loweredForFilter, operands[1].loweredForFilter, holds)
+        case .literal(let value):
+            return holds ? condition : .literal(.bool(value != .bool(true)))
+        case .column, .function, .arithmetic:
+            return holds ? condition : Self.either([.not(condition)] + nullTests(of: condition))
+        }
+    }
+
+    // MARK: Leaves
+
+    private func comparison(
+        _ comparison: Predicate.Comparison, _ a: Predicate, _ b: Predicate, _ holds: Bool
+    ) -> Predicate {
+        let plain = Predicate.comparison(comparison, a, b)
+        let hasNull: Bool = a == .null || b == .null
+        switch (comparison, holds) {
+        case (.equal, true), (.notEqual, false):
+            let (first, second) = (nullTests(of: a), nullTests(of: b))
+            let equality = Predicate.comparison(.equal, a, b)
+            guard !hasNull, !first.isEmpty, !second.isEmpty else { return equality }
+            return .or([equality, .and([Self.either(first), Self.either(second)])])
+        case (.notEqual, true), (.equal, false):
+            return hasNull ? .comparison(.notEqual, a, b) : inequality(a, b)
+        case (_, true):
+            return plain
+        case (_, false):
+            return hasNull ? true : Self.either([.not(plain)] + nullTests(of: a) + nullTests(of: b))
+        }
+    }
+
+    private func inequality(_ a: Predicate, _ b: Predicate) -> Predicate {
+        let (first, second) = (nullTests(of: a), nullTests(of: b))
+        let inequality = Predicate.comparison(.notEqual, a, b)
+        guard !first.isEmpty, !second.isEmpty else { return Self.either([inequality] + first + second) }
+        // Two nulls are equal.
+        return .or([
+            inequality, .and([Self.either(first)] + second.map(\.opposite)),
+            .and(first.map(\.opposite) + [Self.either(second)]),
+        ])
+    }
+
+    private func membership(
+        _ condition: Predicate, _ member: Predicate, _ values: [Value], _ holds: Bool
+    ) -> Predicate {
+        guard !holds else { return condition }
+        let others = Predicate.and(values.map { .comparison(.notEqual, member, .literal($0)) })
+        return values.isEmpty || values.contains(.null) ? others : Self.either([others] + nullTests(of: member))
+    }
+
+    /// The conditions under which an operand is null: that a column of it is, or that it divides by zero.
+    private func nullTests(of operand: Predicate) -> [Predicate] {
+        var tests: [Predicate] = []
+        var pending = [operand]
+        while let node = pending.popLast() {
+            switch node {
+            case .column(let name): if isNullable(name) { tests.append(node.isNull) }
+            case .literal(let value): if value.isNull { tests.append(true) }
+            case .arithmetic(.divide, _, let divisor), .arithmetic(.modulo, _, let divisor):
+                tests.append(divisor == 0)
+                pending += node.children.reversed()
+            case .arithmetic, .function: pending += node.children.reversed()
+            case .comparison, .and, .or, .not, .membership: break
+            }
+        }
+        return tests
+    }
+
+    private func isNullable(_ column: String) -> Bool {
+        guard column != "id" else { return false }
+        guard let shape, let index = shape.index(of: column) else { return true }
+        return shape.columns[index].isOptional || SystemColumns.names.contains(column)
+    }
+
+    // MARK: Conditions as operands
+
+    /// A comparison with a condition, such as `(priority eq 1) eq false`, without it as an operand; nil when there is none.
+    private static func expanded(_ comparison: Predicate.Comparison, _ a: Predicate, _ b: Predicate) -> Predicate? {
+        guard a.isCertain else { return b.isCertain ? expanded(comparison.flipped, b, a) : nil }
+        let (isTrue, isFalse) = (b.equals(true), b.equals(false))
+        switch comparison {
+        case .equal: return .or([.and([a, isTrue]), .and([.not(a), isFalse])])
+        case .notEqual: return .not(.or([.and([a, isTrue]), .and([.not(a), isFalse])]))
+        // False comes before true.
+        case .less: return .and([.not(a), isTrue])
+        case .lessOrEqual: return .or([isTrue, .and([.not(a), isFalse])])
+        case .greater: return .and([a, isFalse])
+        case .greaterOrEqual: return .or([isFalse, .and([a, isTrue])])
+        }
+    }
+
+    // MARK: Groups
+
+    /// The terms of a group, those of groups of its kind within it included. On a stack: such groups nest without limit.
+    private static func flattened(_ terms: [Predicate], isAnd: Bool) -> [Predicate] {
+        var result: [Predicate] = []
+        var pending = Array(terms.reversed())
+        while let term = pending.popLast() {
+            switch term {
+            case .and(let inner) where isAnd: pending += inner.reversed()
+            case .or(let inner) where !isAnd: pending += inner.reversed()
+            default: result.append(term)
+            }
+        }
+        return result
+    }
+
+    /// One of these, in one flat node that tests for each null once.
+    private static func either(_ terms: [Predicate]) -> Predicate {
+        var tests: Set<Predicate> = []
+        let distinct = flattened(terms, isAnd: false).filter { term in
+            guard case .comparison(.equal, .column, .literal(.null)) = term else { return true }
+            return tests.insert(term).inserted
+        }
+        return distinct.count == 1 ? distinct[0] : .or(distinct)
+    }
+}
+
+extension Predicate {
+    fileprivate var isAnd: Bool {
+        if case .and = self { true } else { false }
+    }
+
+    /// Whether its value is true or false and never null.
+    fileprivate var isCertain: Bool {
+        switch self {
+        case .comparison, .not, .membership, .and, .or, .function(.equalsIgnoringCase, _): true
+        case .column, .literal, .function, .arithmetic: false
+        }
+    }
+
+    /// The condition that this operand is true, or that it is false.
+    fileprivate func equals(_ value: Bool) -> Predicate {
+        if isCertain { return value ? self : .not(self) }
+        guard case .literal(let literal) = self else { return self == .value(value) }
+        return .literal(.bool(literal == .bool(value)))
+    }
+
+    /// The opposite of a test for null or zero.
+    fileprivate var opposite: Predicate {
+        switch self {
+        case .comparison(.equal, let a, let b): .comparison(.notEqual, a, b)
+        default: .not(self)
+        }
+    }
+
+    /// This text in lower case; a literal is lowered here, which spares the server the work for every row.
+    var loweredForFilter: Predicate {
+        if case .literal(.string(let text)) = self { .literal(.string(text.asciiLowercased)) } else { lowercased }
+    }
+}
+
+extension Predicate.Comparison {
+    /// The comparison with its operands exchanged.
+    fileprivate var flipped: Self {
+        switch self {
+        case .equal, .notEqual: self
+        case .less: .greater
+        case .lessOrEqual: .greaterOrEqual
+        case .greater: .less
+        case .greaterOrEqual: .lessOrEqual
+        }
+    }
+}
