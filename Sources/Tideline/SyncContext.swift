@@ -18,6 +18,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     let definitions: DefinitionStore
     let owners: OwnerStore
     let settled = SettledRows()
+    let pageLimits = PageLimits()
     private let runner: StoreRunner<Store>
     private let pushLock = AsyncLock()
     private let shared = Mutex(Shared())
@@ -180,38 +181,47 @@ public final class SyncContext<Store: LocalStore>: Sendable {
             try await confirmOwner()
             let schema = try await reading { try $0.schema(of: query.table) }
             try PullArguments.checkColumns(of: query, schema: schema)
-            let pushErrors = try await pushBeforePull(of: query.table, settings: settings)
             let run = PullRun(context: self, query: query, queryID: queryID, settings: settings, schema: schema)
+            try run.checkRequest()
+            let pushError = try await pushBeforePull(of: query.table, settings: settings)
             do {
                 let result = try await lock(of: query.table).withLock {
                     settled.beginPull(of: query.table)
                     defer { settled.endPull(of: query.table) }
                     return try await run.run()
                 }
-                if pushErrors.isEmpty { return result }
+                if pushError == nil { return result }
             } catch {
                 var failure = syncError(error)
-                failure.operationErrors += pushErrors
+                failure.operationErrors += pushError?.operationErrors ?? []
                 throw failure
             }
+            let failed = pushError?.operationErrors ?? []
             throw SyncError(
-                .completedWithErrors, "the other rows were pulled, but \(pushErrors.count) of the operations failed",
-                table: query.table, operationErrors: pushErrors)
+                pushError?.code ?? .completedWithErrors,
+                "the other rows were pulled, but \(failed.count) of the operations failed", table: query.table,
+                operationErrors: failed, cause: pushError?.cause)
         }
     }
 
-    /// - Returns: The errors of single operations that are to be thrown after the pull.
-    private func pushBeforePull(of table: String, settings: PullSettings) async throws -> [TableOperationError] {
+    /// - Returns: The failure of the push that is to be thrown after the pull.
+    private func pushBeforePull(of table: String, settings: PullSettings) async throws -> SyncError? {
         let operations = operations
-        guard try await reading({ try operations.count(table: table, in: $0) }) > 0 else { return [] }
+        guard try await reading({ try operations.count(table: table, in: $0) }) > 0 else { return nil }
         do {
             try await push(settings: settings.push)
         } catch let error as SyncError
-            where error.code == .completedWithErrors && settings.whenPushFails == .pullOthers
+            where settings.whenPushFails == .pullOthers && [.completedWithErrors, .serverFailing].contains(error.code)
         {
-            return error.operationErrors
+            return error
         }
-        return []
+        return nil
+    }
+
+    /// How far an incremental pull has come; nil when it has not begun or its token was reset.
+    func pullToken(table: String, queryID: String) async throws -> PullToken? {
+        let tokens = tokens
+        return try await reading { try tokens.token(table: table, queryID: queryID, in: $0) }
     }
 
     /// Drops the token of an incremental pull, so that the next one brings all rows again.
@@ -383,7 +393,7 @@ extension SyncContext: OperationResolver {
             try ConflictResolution(operations: operations, schema: schema, inFlight: inFlight)
                 .apply(resolution, to: error, in: writer)
             settled.note(
-                table: error.table, itemKey: schema.itemKey(error.itemID), version: error.serverItem?.version)
+                table: error.table, itemKey: schema.itemKey(error.itemID), base: error.serverItem?.stamp)
         }
     }
 

@@ -138,6 +138,22 @@ public struct SyncTable<Store: LocalStore>: Sendable {
         try await context.pull(own(query), queryID: queryID, settings: settings)
     }
 
+    /// How far an incremental pull has come; nil when it has not begun or its token was reset.
+    ///
+    /// - Parameter queryID: The name of the pull.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/store``, also for a stored token that cannot be read.
+    public func pullToken(queryID: String) async throws -> PullToken? {
+        try await context.pullToken(table: name, queryID: queryID)
+    }
+
+    /// Drops the token of an incremental pull, so that the next one brings all rows again. A pull with that query id that
+    /// is under way ends with ``SyncError/Code/pullInterrupted``.
+    ///
+    /// - Parameter queryID: The name of the pull; nil for all pulls of the table.
+    public func resetPullToken(queryID: String? = nil) async throws {
+        try await context.resetToken(table: name, queryID: queryID)
+    }
+
     /// Removes the local rows that match, all by default, without telling the server; a table with pending operations
     /// refuses.
     ///

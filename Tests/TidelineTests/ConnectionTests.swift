@@ -227,7 +227,7 @@ struct ConnectionTests {
 
     @Test(
         "errors that are not transient and failures of the network are not tried again",
-        arguments: [400, 403, 404, 501])
+        arguments: [403, 404, 405, 501])
     func notTransient(status: Int) async throws {
         #expect(try await pauses([.answer(status)]).requests == 1)
     }

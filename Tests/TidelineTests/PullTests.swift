@@ -92,6 +92,23 @@ struct PullTests {
         #expect(try client.row("b") == nil)
     }
 
+    @Test(
+        "F1 with pullOthers a push that was aborted by failures of the server does not block the pull",
+        arguments: StoreKind.perEngine)
+    func failingServer(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeClient { $0.retry.maximumAttempts = 1 }
+        for id in ["a", "b", "c", "d"] { try await client.items.insert(["id": .string(id), "text": .string(id)]) }
+        try world.plant([World.row("e", at: 0)])
+        client.transport.inspect { request, _ in request.method == .post ? .answer(.answer(500)) : nil }
+        let error = await #expect(throws: SyncError.self) {
+            try await client.items.pull(queryID: "all", settings: PullSettings(whenPushFails: .pullOthers))
+        }
+        #expect(error?.code == .serverFailing && error?.operationErrors.isEmpty == false)
+        #expect(try client.row("e") != nil)
+        await #expect(throws: SyncError.self) { try await client.items.pull(queryID: "all") }
+    }
+
     @Test("F1 cancelling a pull cancels its push; the next push finishes", arguments: StoreKind.perEngine)
     func cancelsPush(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
@@ -161,6 +178,11 @@ struct PullTests {
             testDescription: "own __includedeleted",
             settings: PullSettings(parameters: [("__INCLUDEDELETED", "true")])),
         Refusal(testDescription: "own $top", settings: PullSettings(parameters: [("$top", "1")])),
+        Refusal(testDescription: "own __x", settings: PullSettings(parameters: [("__x", "1")])),
+        Refusal(testDescription: "NaN", query: Query("TodoItem").filter(.column("effort") < .literal(.double(.nan)))),
+        Refusal(
+            testDescription: "a date that is none", query: Query("TodoItem").filter(.column("due") == "soon"),
+            queryID: "q"),
         Refusal(testDescription: "nameless parameter", settings: PullSettings(parameters: [("", "1")])),
         Refusal(testDescription: "order", query: Query("TodoItem").order(by: "text"), queryID: "q"),
         Refusal(testDescription: "skip", query: Query("TodoItem").skip(1), queryID: "q"),
@@ -184,6 +206,8 @@ struct PullTests {
         arguments: StoreKind.perEngine, refusals)
     func refuses(_ stores: StoreKind, _ refusal: Refusal) async throws {
         let client = try await World(stores).makeClient()
+        // It is refused before the push, too.
+        try await client.items.insert(["id": "a", "text": "mine"])
         let error = await #expect(throws: SyncError.self) {
             try await client.items.pull(refusal.query, queryID: refusal.queryID, settings: refusal.settings)
         }

@@ -10,6 +10,12 @@ struct PageApplication: Sendable {
     private(set) var rebased: [(operation: TableOperation, index: Int)] = []
     /// The least `updatedAt` of rows that were passed over though they may be news: a token must not go beyond it.
     private(set) var passedOver: Timestamp?
+    /// The rows that the store does not take.
+    private(set) var skipped: [SkippedRow] = []
+    /// How many rows came before in this pull, as they are now.
+    private(set) var repeatedCount = 0
+    /// Whether a row is stored under an id that differs in case.
+    private(set) var isRespelled = false
     private let page: PulledPage
 
     /// The number of rows to store.
@@ -21,19 +27,17 @@ struct PageApplication: Sendable {
     /// Compares a page with what is stored.
     ///
     /// - Parameters:
-    ///   - known: Versions of rows that the page before brought, by id.
-    ///   - isFresh: Whether the table had no rows when the pull began, so that none need be looked up.
-    ///   - comparesContent: Whether a row of the stored version is compared by its columns too.
+    ///   - memory: What the pages before left to remember.
     ///   - settled: The rows whose operations ended during the pull.
+    /// - Throws: ``SyncError`` with code invalidAnswer for a row whose id differs from another's in case only.
     init(
-        _ page: PulledPage, known: [String: String], isFresh: Bool, comparesContent: Bool, settled: SettledRows,
-        operations: OperationStore, in reader: some StoreReader
+        _ held: HeldPage, _ memory: PullMemory, settled: SettledRows, operations: OperationStore,
+        in reader: some StoreReader
     ) throws {
-        self.page = page
-        let comparison = try PageComparison(
-            page, known: known, isFresh: isFresh, comparesContent: comparesContent, settled: settled,
-            operations: operations, in: reader)
-        if page.deleted.isEmpty, let leading = comparison.leadingKnown {
+        page = held.page
+        var comparison = try PageComparison(held, memory, settled: settled, operations: operations, in: reader)
+        if page.deleted.isEmpty, let leading = comparison.leadingRepeats {
+            repeatedCount = leading
             stored = leading == 0 ? nil : Array(leading..<page.rows.count)
             return
         }
@@ -43,7 +47,8 @@ struct PageApplication: Sendable {
             let isDeleted = nextDeleted.first == index
             if isDeleted { nextDeleted.removeFirst() }
             let effect = try page.rows.withRow(at: index) {
-                try comparison.effect(of: $0, isDeleted: isDeleted, in: reader)
+                if comparison.repeats($0) { repeatedCount += 1 }
+                return try comparison.effect(of: $0, isDeleted: isDeleted, in: reader)
             }
             switch effect {
             case .none: break
@@ -51,9 +56,11 @@ struct PageApplication: Sendable {
             case .remove(let key): removed.append(key)
             case .keepBeside(let operation): rebased.append((operation, index))
             case .passOver(let updatedAt): passedOver = min(updatedAt, passedOver ?? updatedAt)
+            case .skip(let row): skipped.append(row)
             }
         }
         stored = kept.count == page.rows.count ? nil : kept
+        isRespelled = comparison.isRespelled
     }
 
     /// Writes the changes.

@@ -3,24 +3,32 @@ internal import TidelineStore
 /// Stores the pages of a pull: those of a group in one transaction, with the token of the last.
 struct PageGroupApplication<Store: LocalStore>: Sendable {
     /// What the pages stored so far left to remember.
-    var progress: PullMemory
-    /// What was written so far.
+    var memory: PullMemory
+    /// What came of the pages stored so far.
     private(set) var result = PullResult()
     private let context: SyncContext<Store>
     private let table: String
     private let queryID: String?
     private let filter: String
     private let columns: String
-    private let onProgress: (@Sendable (PullProgress) -> Void)?
+    private let settings: PullSettings
 
-    init(_ run: PullRun<Store>, filter: String, _ progress: PullMemory) {
-        self.progress = progress
+    init(_ run: PullRun<Store>, filter: String, _ memory: PullMemory) {
+        self.memory = memory
         self.filter = filter
         columns = run.schema.columnFingerprint
         context = run.context
         table = run.schema.name
         queryID = run.queryID
-        onProgress = run.settings.onProgress
+        settings = run.settings
+    }
+
+    /// Begins the pull again, with what it remembers then; what was written is still counted.
+    mutating func restart(_ memory: PullMemory) {
+        self.memory = memory
+        result.rowsPulled = 0
+        result.rowsSkipped = 0
+        result.skippedRows = []
     }
 
     /// Stores pages, in the order in which they came, and their token; without a write when there is nothing to write.
@@ -31,88 +39,114 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
         } catch let error as SyncError where error.code == .invalidAnswer && group.count > 1 {
             // A row cannot be stored, so that nothing was. The pages before it are, each on its own.
             for page in group { try await store([page]) }
+        } catch let error as SyncError where error.code == .invalidAnswer && memory.unfit?.insert(error) == true {
+            try await store(group)
+        } catch let error as SyncError where error.cause is SpellingConflict {
+            try await forgetState(of: error.id)
+            throw error
+        }
+    }
+
+    /// Clears the stamp of a stored row, which is then never taken for the state that a page shows.
+    private func forgetState(of id: String?) async throws {
+        guard let id else { return }
+        let table = table
+        try await context.writing { writer in
+            guard let stored = try writer.row(in: table, id: id) else { return }
+            try writer.upsert(Row(id: stored.key, distinctColumns: [("updatedAt", .null)]), into: table)
         }
     }
 
     private mutating func storeAtOnce(_ group: [HeldPage], _ last: HeldPage) async throws {
         let token = makeToken(last)
         var changesNothing = false
-        if token == nil || token == progress.stored { changesNothing = try await findsNothing(in: group) }
+        if token == nil || token == memory.stored { changesNothing = try await findsNothing(in: group) }
         if !changesNothing { try await write(group, token) }
-        onProgress?(last.progress)
+        settings.onProgress?(PullProgress(rowsPulled: result.rowsPulled, pages: result.requests))
     }
 
     /// The token to store with a page; nil for a pull of all rows.
     private func makeToken(_ last: HeldPage) -> PullToken? {
         guard queryID != nil, let updatedAt = last.reached else { return nil }
-        let isRefreshing = progress.isRefreshing && !last.isLast ? true : nil
-        // Without news the clock stays too: an earlier one only makes the next pull look further back.
-        if let stored = progress.stored, stored.updatedAt == updatedAt, stored.columns == columns,
-            stored.isRefreshing == isRefreshing
-        {
-            return stored
-        }
-        return PullToken(
-            updatedAt: updatedAt, serverDate: progress.serverDate, filter: filter, columns: columns,
-            isRefreshing: isRefreshing)
+        // Of two ids that differ only in case, neither may be left behind.
+        guard memory.ids == nil || last.isLast else { return memory.stored }
+        let token = memory.token(at: updatedAt, filter: filter, columns: columns, isLast: last.isLast)
+        guard let stored = memory.stored, stored.updatedAt == updatedAt, stored.columns == columns,
+            stored.isRefreshing == token.isRefreshing
+        else { return token }
+        return last.isLast && (stored.firstStamp != nil || spares(token, after: stored, last)) ? token : stored
+    }
+
+    /// Whether the next pull is spared rows that came with this one if it begins as another token says.
+    ///
+    /// Without news the clock stays as it is stored, too: an earlier one only makes the next pull look further back.
+    private func spares(_ token: PullToken, after stored: PullToken, _ last: HeldPage) -> Bool {
+        guard let oldest = last.oldest, let before = stored.start(lookback: settings.lookback),
+            let start = token.start(lookback: settings.lookback)
+        else { return false }
+        return before < start && oldest < start
     }
 
     /// Whether the pages bring nothing that is not stored, found by reading alone.
     private mutating func findsNothing(in group: [HeldPage]) async throws -> Bool {
-        let (context, before) = (context, progress)
-        let isEmpty: Bool
-        (isEmpty, progress) = try await context.reading { reader in
-            var progress = before
+        let before = self
+        let found: Self? = try await context.reading { reader in
+            var after = before
             for held in group {
-                let application = try Self.compare(held, progress, context, in: reader)
-                guard application.isEmpty else { return (false, before) }
-                progress.note(application, of: held.page)
+                let application = try after.compare(held, in: reader)
+                guard application.isEmpty else { return nil }
+                after.note(application, of: held)
             }
-            return (true, progress)
+            return after.memory.isSpellingInDoubt ? nil : after
         }
-        return isEmpty
+        if let found { self = found }
+        return found != nil
     }
 
     private mutating func write(_ group: [HeldPage], _ token: PullToken?) async throws {
         let before = self
         self = try await context.writing { writer in
-            var application = before
-            try application.context.recordOwner(in: writer)
-            for held in group { try application.write(held, in: writer) }
-            if let token { try application.save(token, in: writer) }
-            application.result.writes += 1
-            return application
+            var after = before
+            try after.context.recordOwner(in: writer)
+            for held in group { try after.write(held, in: writer) }
+            try after.save(token, in: writer)
+            after.result.writes += 1
+            return after
         }
     }
 
     /// Each page meets what the pages before it in the transaction wrote.
     private mutating func write(_ held: HeldPage, in writer: Store.Writer) throws {
-        let application = try Self.compare(held, progress, context, in: writer)
+        let application = try compare(held, in: writer)
         try application.write(operations: context.operations, in: writer)
-        progress.note(application, of: held.page)
+        note(application, of: held)
         result.rowsStored += application.storedCount
         result.rowsRemoved += application.removed.count
     }
 
-    private static func compare(
-        _ held: HeldPage, _ progress: PullMemory, _ context: SyncContext<Store>, in reader: some StoreReader
-    ) throws -> PageApplication {
-        try PageApplication(
-            held.page, known: progress.known, isFresh: progress.isFresh && !held.mayRepeat,
-            comparesContent: progress.isRefreshing, settled: context.settled, operations: context.operations, in: reader
-        )
+    private func compare(_ held: HeldPage, in reader: some StoreReader) throws -> PageApplication {
+        try PageApplication(held, memory, settled: context.settled, operations: context.operations, in: reader)
     }
 
-    private mutating func save(_ token: PullToken, in writer: Store.Writer) throws {
+    private mutating func note(_ application: PageApplication, of held: HeldPage) {
+        memory.note(application, of: held)
+        result.requests += 1
+        result.rowsPulled += held.page.rows.count - application.repeatedCount
+        result.note(skipped: held.page.skipped + application.skipped)
+    }
+
+    private mutating func save(_ token: PullToken?, in writer: Store.Writer) throws {
         guard let queryID else { return }
-        let token = progress.limited(token)
+        // The pull begins again, and so does the next one should this process end before.
+        let next = memory.isSpellingInDoubt ? memory.initial : token.map(memory.limited)
+        guard next != nil || memory.isSpellingInDoubt else { return }
         let isReplaced = try context.tokens.replace(
-            progress.stored, with: token, table: table, queryID: queryID, in: writer)
+            memory.stored, with: next, table: table, queryID: queryID, in: writer)
         guard isReplaced else {
             throw SyncError(
                 .pullInterrupted, "the token of the query id \(queryID.debugDescription) changed during the pull",
                 table: table)
         }
-        progress.stored = token
+        memory.stored = next
     }
 }

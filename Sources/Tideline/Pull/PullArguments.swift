@@ -12,8 +12,10 @@ enum PullArguments {
             throw refuse("the pages per transaction must be 1 or more, not \(settings.pagesPerTransaction)")
         }
         guard settings.lookback >= .zero else { throw refuse("the lookback must not be negative") }
-        for (name, _) in settings.parameters where name.asciiLowercased == "__includedeleted" {
-            throw refuse("a pull asks for deleted rows itself: leave out the parameter \(name)")
+        for (name, _) in settings.parameters where name.isEmpty || name.hasPrefix("$") || name.hasPrefix("__") {
+            throw refuse(
+                "the parameter \(name.debugDescription) cannot be sent: names that are empty or begin with $ or __ are the "
+                    + "protocol's")
         }
         guard let queryID else { return }
         guard queryID.contains(where: { !$0.isWhitespace }), queryID.unicodeScalars.count <= 255 else {

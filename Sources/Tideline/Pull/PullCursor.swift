@@ -2,7 +2,7 @@ internal import TidelineStore
 
 /// What a page says that the cursor needs to know.
 struct PageSummary: Sendable, Hashable {
-    /// The number of rows.
+    /// The number of rows, those that do not fit the table included.
     var count = 0
     /// How many rows match in all, where the server says so.
     var totalCount: Int64?
@@ -17,6 +17,11 @@ struct PageSummary: Sendable, Hashable {
     var undatedID: String?
     /// Whether `updatedAt` never falls from one row to the next.
     var isAscending = true
+    /// How many rows were asked for.
+    var requested = 0
+
+    /// Whether there are fewer rows than were asked for.
+    var isShort: Bool { count < requested }
 }
 
 /// Which page a pull asks for next, how far its token may go, and when it ends: pure decisions.
@@ -46,6 +51,16 @@ struct PullCursor: Sendable {
         case finish
     }
 
+    /// How the rows of a page relate to those of the pages before it.
+    enum PageKind: Sendable, Hashable {
+        /// In the order of `updatedAt`; it begins with rows of the page before.
+        case window
+        /// A millisecond by id; any of its rows may have come before.
+        case drain
+        /// None of its rows came before.
+        case separate
+    }
+
     private enum Mode: Hashable {
         case window(from: Timestamp?)
         case drain(from: Timestamp, lastID: String?)
@@ -67,12 +82,11 @@ struct PullCursor: Sendable {
     ///
     /// - Parameters:
     ///   - token: Up to where an earlier pull came.
-    ///   - serverDate: The server's clock at that pull.
     ///   - lookback: How long a row may take from its stamp to its commit.
-    init(token: Timestamp?, serverDate: Timestamp?, lookback: Duration, pageSize: Int) {
-        self.token = token
+    init(token: PullToken?, lookback: Duration, pageSize: Int) {
+        self.token = token?.updatedAt
         self.pageSize = pageSize
-        mode = .window(from: token.map { Self.start(token: $0, serverDate: serverDate, lookback: lookback) })
+        mode = .window(from: token?.start(lookback: lookback))
         wantsCount = token != nil
     }
 
@@ -90,13 +104,6 @@ struct PullCursor: Sendable {
         order.contains { $0.column == "id" } ? order : order + [OrderTerm("id")]
     }
 
-    private static func start(token: Timestamp, serverDate: Timestamp?, lookback: Duration) -> Timestamp {
-        // More than all the years a timestamp knows would only overflow.
-        let parts = min(lookback, .seconds(400_000_000_000)).components
-        let ticks = parts.seconds * Timestamp.ticksPerSecond + parts.attoseconds / 100_000_000_000
-        return min(token, (serverDate ?? token).advanced(byTicks: -ticks))
-    }
-
     /// The first page to ask for; nil when the caller wants none.
     var first: Request? {
         if case .bySkip(_, let remaining?, _) = mode, remaining == 0 { return nil }
@@ -105,10 +112,13 @@ struct PullCursor: Sendable {
 
     // MARK: Deciding
 
-    /// Whether the page asked for last may bring rows that came before the page before.
-    var isDraining: Bool {
-        if case .drain = mode { return true }
-        return false
+    /// How the page asked for last relates to those before.
+    var pageKind: PageKind {
+        switch mode {
+        case .window: .window
+        case .drain: .drain
+        case .byID, .bySkip: .separate
+        }
     }
 
     /// Takes note of a page and says what follows.
@@ -151,14 +161,13 @@ struct PullCursor: Sendable {
     }
 
     private mutating func advance(past page: PageSummary, newest: Timestamp, from bound: Timestamp?) {
-        let isShort = page.count < pageSize
-        defer { wantsCount = isShort }
+        defer { wantsCount = page.isShort }
         guard let bound, newest.flooredToMillisecond <= bound.flooredToMillisecond else {
             mode = .window(from: newest)
             return
         }
         // Most likely the end was reached: asking again, with the count, is cheaper than reading by id.
-        if isShort, !wantsCount { return }
+        if page.isShort, !wantsCount { return }
         // While the millisecond is read by id, the token stays below what is not yet read of it.
         drained = newest
         mode = .drain(from: bound.flooredToMillisecond, lastID: nil)

@@ -10,35 +10,34 @@ struct PullRun<Store: LocalStore>: Sendable {
     let settings: PullSettings
     let schema: TableSchema
 
-    /// What turns answers into pages.
-    private struct PageReading: Sendable {
-        let codec: RowCodec
-        let parser: PageParser
-
-        init(schema: TableSchema) {
-            codec = RowCodec(schema: schema)
-            parser = PageParser(schema: schema)
-        }
-    }
-
     private var pageSize: Int { min(settings.pageSize, context.dialect.maximumPageSize) }
+
+    /// Writes the first request without sending it.
+    ///
+    /// - Throws: `WireError` for a query that cannot be sent: NaN, a column that a filter cannot name, a parameter of the
+    ///   protocol's.
+    func checkRequest() throws {
+        guard let first = makeCursor(nil).first else { return }
+        let (page, options) = makeQuery(first, limit: first.limit)
+        _ = try context.dialect.read(page, schema: schema, options: options)
+    }
 
     func run() async throws -> PullResult {
         let filter = try filterText()
-        let reader = PageReading(schema: schema)
-        let progress = try await begin(filter: filter)
-        let cursor = makeCursor(progress.stored.flatMap { $0.columns == schema.columnFingerprint ? $0 : nil })
+        let reading = PulledPage.Reading(schema: schema, skipsMisfits: settings.whenRowDoesNotFit == .skipAndReport)
+        let memory = try await begin(filter: filter)
+        let cursor = makeCursor(memory.initial.flatMap { $0.columns == schema.columnFingerprint ? $0 : nil })
         guard let first = cursor.first else { return PullResult() }
-        var state = State(cursor: cursor, application: PageGroupApplication(self, filter: filter, progress))
-        do {
-            try await run(from: first, reader, &state)
-        } catch {
-            // What came whole before the failure is stored, as if each page had a transaction of its own; a failure of
-            // that would have come before this one, too.
-            try await state.storeHeld()
-            throw error
+        var state = State(cursor: cursor, application: PageGroupApplication(self, filter: filter, memory))
+        try await run(from: first, reading, &state)
+        if state.application.memory.isSpellingInDoubt {
+            let memory = makeMemory(
+                state.application.memory.stored, initial: memory.initial, isRefreshing: memory.isRefreshing,
+                remembersIDs: true)
+            state.restart(cursor, memory)
+            try await run(from: first, reading, &state)
         }
-        return state.result
+        return state.application.result
     }
 
     /// What a pull knows between two pages.
@@ -47,15 +46,7 @@ struct PullRun<Store: LocalStore>: Sendable {
         var application: PageGroupApplication<Store>
         /// What came and is not stored yet.
         private(set) var held: [HeldPage] = []
-        private var received = PullProgress()
-
-        /// What the pull did so far.
-        var result: PullResult {
-            var result = application.result
-            result.requests = received.pages
-            result.rowsPulled = received.rowsPulled
-            return result
-        }
+        private var oldest: Timestamp?
 
         init(cursor: PullCursor, application: PageGroupApplication<Store>) {
             self.cursor = cursor
@@ -64,14 +55,11 @@ struct PullRun<Store: LocalStore>: Sendable {
 
         /// Takes a page in, and says what follows from it.
         mutating func receive(_ page: PulledPage) throws -> PullCursor.Decision {
-            let mayRepeat = cursor.isDraining
+            let kind = cursor.pageKind
             let decision = try cursor.receive(page.summary)
-            received.pages += 1
-            received.rowsPulled += page.summary.count
+            oldest = [oldest, page.summary.oldest].compactMap(\.self).min()
             held.append(
-                HeldPage(
-                    page: page, mayRepeat: mayRepeat, isLast: decision == .finish, reached: cursor.token,
-                    progress: received))
+                HeldPage(page: page, kind: kind, reached: cursor.token, oldest: oldest, isLast: decision == .finish))
             return decision
         }
 
@@ -81,17 +69,37 @@ struct PullRun<Store: LocalStore>: Sendable {
             held = []
             try await application.store(group)
         }
+
+        mutating func restart(_ cursor: PullCursor, _ memory: PullMemory) {
+            self.cursor = cursor
+            held = []
+            application.restart(memory)
+        }
     }
 
-    private func run(from first: PullCursor.Request, _ reader: PageReading, _ state: inout State) async throws {
-        var page = try await fetch(first, reader)
-        state.application.progress.serverDate = page.serverDate
+    private func run(from first: PullCursor.Request, _ reading: PulledPage.Reading, _ state: inout State) async throws {
+        do {
+            try await fetchAll(from: first, reading, &state)
+        } catch {
+            // What came whole before the failure is stored, as if each page had a transaction of its own; a failure of
+            // that would have come before this one, too.
+            try await state.storeHeld()
+            throw error
+        }
+    }
+
+    private func fetchAll(
+        from first: PullCursor.Request, _ reading: PulledPage.Reading, _ state: inout State
+    ) async throws {
+        var page = try await fetch(first, reading)
+        state.application.memory.noteClock(of: page)
         while true {
             let decision = try named { try state.receive(page) }
             guard case .request(let request) = decision else { return try await state.storeHeld() }
             // The next page is on its way while these are stored.
-            async let fetched = fetch(request, reader)
+            async let fetched = fetch(request, reading)
             if state.held.count >= settings.pagesPerTransaction { try await state.storeHeld() }
+            if state.application.memory.isSpellingInDoubt { return }
             page = try await fetched
         }
     }
@@ -101,7 +109,7 @@ struct PullRun<Store: LocalStore>: Sendable {
     private func filterText() throws -> String {
         guard queryID != nil, let predicate = query.predicate else { return "" }
         do {
-            return try OData.filter(predicate, schema: schema)
+            return try OData.portableFilter(predicate, schema: schema)
         } catch {
             throw SyncError(.invalidArgument, error.message, table: schema.name, column: error.column, cause: error)
         }
@@ -113,10 +121,10 @@ struct PullRun<Store: LocalStore>: Sendable {
             let token = try queryID.map { try context.tokens.token(table: table, queryID: $0, in: reader) } ?? nil
             return (token, try reader.rows(matching: Query(table).limit(1)).rows.isEmpty)
         }
-        var progress = PullMemory(stored: stored, isFresh: isFresh)
-        let isWhole = stored.map { $0.columns == schema.columnFingerprint && $0.isRefreshing != true } ?? false
-        progress.isRefreshing = !isFresh && !isWhole
-        guard let stored, stored.filter != filter, let queryID else { return progress }
+        guard let stored, stored.filter != filter, let queryID else {
+            let isWhole = stored.map { $0.columns == schema.columnFingerprint && $0.isRefreshing != true } ?? false
+            return makeMemory(stored, initial: stored, isFresh: isFresh, isRefreshing: !isFresh && !isWhole)
+        }
         guard settings.whenFilterChanges == .reset else {
             throw SyncError(
                 .filterChanged,
@@ -124,42 +132,76 @@ struct PullRun<Store: LocalStore>: Sendable {
                     + "before; use another id, or reset the token", table: table)
         }
         try await context.writing { try context.tokens.remove(table: table, queryID: queryID, in: $0) }
-        progress.stored = nil
-        progress.isRefreshing = !isFresh
-        return progress
+        return makeMemory(nil, initial: nil, isFresh: isFresh, isRefreshing: !isFresh)
+    }
+
+    private func makeMemory(
+        _ stored: PullToken?, initial: PullToken?, isFresh: Bool = false, isRefreshing: Bool,
+        remembersIDs: Bool = false
+    ) -> PullMemory {
+        var memory = PullMemory(
+            stored: stored, initial: initial, isFresh: isFresh, isRefreshing: isRefreshing,
+            remembering: remembersIDs ? schema.idMatching : nil)
+        if settings.whenRowDoesNotFit == .skipAndReport { memory.unfit = UnfitRows(schema: schema) }
+        return memory
     }
 
     private func makeCursor(_ token: PullToken?) -> PullCursor {
         guard queryID != nil else {
             return PullCursor(order: query.order, skip: query.skip, limit: query.limit, pageSize: pageSize)
         }
-        return PullCursor(
-            token: token?.updatedAt, serverDate: token?.serverDate, lookback: settings.lookback, pageSize: pageSize)
+        return PullCursor(token: token, lookback: settings.lookback, pageSize: pageSize)
     }
 
     // MARK: Pages
 
-    private func fetch(_ request: PullCursor.Request, _ reader: PageReading) async throws -> PulledPage {
-        var page = query
-        if let filter = request.filter { page = page.filter(filter) }
-        page.order = request.order
-        page.skip = request.skip
-        page.limit = request.limit
-        page.includesTotalCount = request.wantsCount
-        let options = ReadOptions(
-            includeDeleted: true, parameters: settings.parameters.map { ($0.name, $0.value) }, isSyncTable: true,
-            isIncremental: queryID != nil)
+    /// Fetches a page, of fewer rows where the server refuses that many.
+    private func fetch(_ request: PullCursor.Request, _ reading: PulledPage.Reading) async throws -> PulledPage {
+        let limits = context.pageLimits
+        var limit = limits.limit(for: schema.name, wanted: request.limit)
+        var refusal: SyncError?
+        while true {
+            do {
+                let page = try await fetch(request, limit: limit, reading)
+                limits.accept(limit, for: schema.name, isReduced: refusal != nil)
+                return page
+            } catch let error as SyncError where error.code == .rejected && error.status == 400 {
+                let first = refusal ?? error
+                guard let next = limits.next(after: limit, for: schema.name) else { throw first }
+                refusal = first
+                limit = next
+            }
+        }
+    }
+
+    private func fetch(
+        _ request: PullCursor.Request, limit: Int, _ reading: PulledPage.Reading
+    ) async throws -> PulledPage {
         let askedAt = context.settled.now
+        let (page, options) = makeQuery(request, limit: limit)
         let answer = try await context.readAnswer(page, schema: schema, options: options)
         do {
             return try PulledPage(
-                body: answer.body, codec: reader.codec, parser: reader.parser,
+                body: answer.body, reading, requested: limit, maximum: query.limit == nil ? nil : limit,
                 hasNextLink: context.namesNextPage(answer.response),
                 serverDate: ServerClock.time(of: answer.response), askedAt: askedAt)
         } catch var error as SyncError {
             error.status = answer.response.status.code
             throw error
         }
+    }
+
+    private func makeQuery(_ request: PullCursor.Request, limit: Int) -> (Query, ReadOptions) {
+        var page = query
+        if let filter = request.filter { page = page.filter(filter) }
+        page.order = request.order
+        page.skip = request.skip
+        page.limit = limit
+        page.includesTotalCount = request.wantsCount
+        let options = ReadOptions(
+            includeDeleted: true, parameters: settings.parameters.map { ($0.name, $0.value) }, isSyncTable: true,
+            isIncremental: queryID != nil)
+        return (page, options)
     }
 
     private func named<T>(_ body: () throws -> T) throws -> T {

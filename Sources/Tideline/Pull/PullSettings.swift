@@ -14,6 +14,8 @@ public struct PullSettings: Sendable {
     public var whenPushFails: PushFailure
     /// What to do when the query id was used with another filter before.
     public var whenFilterChanges: FilterChange
+    /// What to do with a row of the server's that does not fit the local table, such as one whose number is beyond 64 bits.
+    public var whenRowDoesNotFit: RowMismatch
     /// How far before the server's clock an incremental pull looks again for rows that were stamped earlier but
     /// committed later; 5 s by default.
     public var lookback: Duration
@@ -29,7 +31,9 @@ public struct PullSettings: Sendable {
         /// The pull fails with the push's error, and nothing is pulled.
         case fail
         /// Errors of single operations do not keep the other rows from being pulled, and are thrown after that, also
-        /// with the pull's own error should it fail. A push that was aborted still fails the pull.
+        /// with the pull's own error should it fail. The same holds for a push that was aborted because operations in a
+        /// row failed on the server (``SyncError/Code/serverFailing``). One that was aborted for another reason still
+        /// fails the pull.
         case pullOthers
     }
 
@@ -41,10 +45,22 @@ public struct PullSettings: Sendable {
         case reset
     }
 
+    /// What to do with a row of the server's that does not fit the local table: its value is not of the column's type, or
+    /// is null where the column must not be.
+    public enum RowMismatch: Sendable, Hashable {
+        /// The pull stops with ``SyncError/Code/invalidAnswer``, naming table, id and column. The rows of the pages before
+        /// are stored; an incremental pull stops there again until the row or the table is changed.
+        case stop
+        /// All other rows are stored, and ``PullResult/skippedRows`` reports this one. It stays as it is in the local table.
+        /// An incremental pull goes on past it, and brings it again when it changes on the server; after a change of the
+        /// local table, reset the token.
+        case skipAndReport
+    }
+
     /// Settings for a pull; those not named have their defaults.
     public init(
         pageSize: Int = 1000, pagesPerTransaction: Int = 1, whenPushFails: PushFailure = .fail,
-        whenFilterChanges: FilterChange = .fail,
+        whenFilterChanges: FilterChange = .fail, whenRowDoesNotFit: RowMismatch = .stop,
         lookback: Duration = .seconds(5), parameters: [(name: String, value: String)] = [],
         push: PushSettings = PushSettings(), onProgress: (@Sendable (PullProgress) -> Void)? = nil
     ) {
@@ -52,33 +68,12 @@ public struct PullSettings: Sendable {
         self.pagesPerTransaction = pagesPerTransaction
         self.whenPushFails = whenPushFails
         self.whenFilterChanges = whenFilterChanges
+        self.whenRowDoesNotFit = whenRowDoesNotFit
         self.lookback = lookback
         self.parameters = parameters
         self.push = push
         self.onProgress = onProgress
     }
-}
-
-/// How far a pull has come.
-public struct PullProgress: Sendable, Hashable {
-    /// Rows in the answers whose rows are stored by now, those already known included.
-    public var rowsPulled = 0
-    /// Those answers.
-    public var pages = 0
-}
-
-/// What a pull did.
-public struct PullResult: Sendable, Hashable {
-    /// Requests sent, retries not counted.
-    public internal(set) var requests = 0
-    /// Rows in the answers.
-    public internal(set) var rowsPulled = 0
-    /// Rows stored because they were new or changed.
-    public internal(set) var rowsStored = 0
-    /// Rows removed because the server deleted them.
-    public internal(set) var rowsRemoved = 0
-    /// Transactions that wrote to the local store.
-    public internal(set) var writes = 0
 }
 
 /// What a forced purge removed.

@@ -7,36 +7,69 @@ final class PulledPage: Sendable {
     let summary: PageSummary
     /// Positions of the rows that the server calls deleted, ascending.
     let deleted: [Int]
-    /// Id and version of the rows at the greatest `updatedAt`, which come again with the next page.
-    let boundary: [String: String]
+    /// The rows of the answer that do not fit the table and are not among ``rows``.
+    let skipped: [SkippedRow]
+    /// Where the rows hold version and `updatedAt`.
+    let columns: StampColumns
+    /// The cases of letters in the rows' ids, where the table ignores case.
+    let cases: IDCases
     /// The server's clock when it answered.
     let serverDate: Timestamp?
     let codec: RowCodec
     /// The moment at which the page was asked for, by ``SettledRows``.
     let askedAt: UInt64
 
+    /// How an answer is read.
+    struct Reading: Sendable {
+        let codec: RowCodec
+        let parser: PageParser
+        /// Whether rows that do not fit the table are left out; else they are an error.
+        let skipsMisfits: Bool
+
+        init(schema: TableSchema, skipsMisfits: Bool = false) {
+            codec = RowCodec(schema: schema)
+            parser = PageParser(schema: schema)
+            self.skipsMisfits = skipsMisfits
+        }
+    }
+
+    /// - Parameters:
+    ///   - requested: How many rows were asked for.
+    ///   - maximum: How many rows are taken; nil for all.
     /// - Throws: ``SyncError`` with code invalidAnswer, naming what the parser names.
     init(
-        body: [UInt8], codec: RowCodec, parser: PageParser, hasNextLink: Bool = false, serverDate: Timestamp? = nil,
-        askedAt: UInt64 = 0
+        body: [UInt8], _ reading: Reading, requested: Int = 0, maximum: Int? = nil, hasNextLink: Bool = false,
+        serverDate: Timestamp? = nil, askedAt: UInt64 = 0
     ) throws {
-        var rows = PackedRows(shape: parser.shape, byteCapacity: body.count)
+        codec = reading.codec
+        var rows = PackedRows(shape: reading.parser.shape, byteCapacity: body.count)
         let info: PageInfo
         do {
-            info = try body.withUnsafeBytes { try parser.parsePage($0, into: &rows) }
+            info = try body.withUnsafeBytes {
+                try reading.parser.parsePage($0, into: &rows, skipsMisfits: reading.skipsMisfits)
+            }
         } catch let error as WireError {
             throw PulledPage.unusable(error, table: codec.schema.name)
         }
-        var summary = PageSummary(count: rows.count, totalCount: info.totalCount, hasNextLink: hasNextLink)
-        if rows.count > 0 { summary.lastID = rows.withRow(at: rows.count - 1) { $0.id } }
-        let columns = PulledPage.columns(of: parser.shape)
-        PulledPage.note(rows, columns, &summary)
-        boundary = PulledPage.boundary(of: rows, columns, summary)
+        // A server that ignores `$top` sends more rows than the caller wants.
+        if let maximum, rows.count > maximum { rows.truncate(toCount: maximum) }
+        let count = rows.count
+        deleted = info.deleted.filter { $0 < count }
+        let misfits = info.misfits.filter { $0.position <= count }
+        skipped = misfits.map { SkippedRow($0, table: reading.codec.schema.name) }
+        columns = StampColumns(rows.shape)
+        var summary = PageSummary(
+            count: count + misfits.count, totalCount: info.totalCount, hasNextLink: hasNextLink, requested: requested)
+        if let last = misfits.last, last.position == count {
+            summary.lastID = last.id
+        } else if count > 0 {
+            summary.lastID = rows.withRow(at: count - 1) { $0.id }
+        }
+        cases = PulledPage.note(rows, columns, ignoresCase: codec.schema.idMatching != .exact, &summary)
+        summary.note(misfits)
         self.rows = rows
         self.summary = summary
-        deleted = info.deleted
         self.serverDate = serverDate
-        self.codec = codec
         self.askedAt = askedAt
     }
 
@@ -47,21 +80,20 @@ final class PulledPage: Sendable {
             column: error.column, id: error.id, cause: error)
     }
 
-    private typealias Columns = (updatedAt: Int, version: Int)
-
-    /// The places of the system columns; -1 where the table does not keep one, as for a pull without a query id.
-    private static func columns(of shape: RowShape) -> Columns {
-        (shape.index(of: "updatedAt") ?? -1, shape.index(of: "version") ?? -1)
-    }
-
     /// Notes the range of `updatedAt` and its order; no range when a single row lacks it.
-    private static func note(_ rows: borrowing PackedRows, _ columns: Columns, _ summary: inout PageSummary) {
-        guard columns.updatedAt >= 0, rows.count > 0 else { return }
+    ///
+    /// - Returns: The cases of the ids, where they matter.
+    private static func note(
+        _ rows: borrowing PackedRows, _ columns: StampColumns, ignoresCase: Bool, _ summary: inout PageSummary
+    ) -> IDCases {
+        var cases: IDCases = []
+        guard rows.count > 0 else { return cases }
         var oldest = Timestamp.max
         var newest = Timestamp.min
         var previous = Timestamp.min
         rows.forEachRow { view in
-            guard let updatedAt = view.timestamp(at: columns.updatedAt) else {
+            if ignoresCase { cases.note(view.packedID) }
+            guard let updatedAt = columns.updatedAt(of: view) else {
                 summary.undatedID = summary.undatedID ?? view.id
                 return
             }
@@ -70,28 +102,24 @@ final class PulledPage: Sendable {
             oldest = min(oldest, updatedAt)
             newest = max(newest, updatedAt)
         }
-        guard summary.undatedID == nil else { return }
+        guard summary.undatedID == nil else { return cases }
         summary.oldest = oldest
         summary.newest = newest
-    }
-
-    private static func boundary(
-        of rows: borrowing PackedRows, _ columns: Columns, _ summary: PageSummary
-    ) -> [String: String] {
-        guard let newest = summary.newest, columns.version >= 0 else { return [:] }
-        var boundary: [String: String] = [:]
-        for index in (0..<rows.count).reversed() {
-            let isAtNewest = rows.withRow(at: index) { view in
-                guard view.timestamp(at: columns.updatedAt) == newest else { return false }
-                boundary[view.id] = view.string(at: columns.version) ?? ""
-                return true
-            }
-            // In ascending order they are the last.
-            if !isAtNewest, summary.isAscending { break }
-        }
-        return boundary
+        return cases
     }
 
     /// The row of a position, owned.
     func row(at index: Int) -> Row { rows.withRow(at: index) { $0.owned() } }
+}
+
+extension PageSummary {
+    /// Takes note of the rows that do not fit, so that the pull goes on past them.
+    fileprivate mutating func note(_ misfits: [RowMisfit]) {
+        guard undatedID == nil else { return }
+        for updatedAt in misfits.lazy.compactMap(\.updatedAt) {
+            oldest = min(oldest ?? updatedAt, updatedAt)
+            newest = max(newest ?? updatedAt, updatedAt)
+        }
+        if newest == nil { undatedID = misfits.first?.id }
+    }
 }

@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import TidelineStore
 
 /// The rows whose operations ended while a pull of their table was under way.
 ///
@@ -8,14 +9,14 @@ final class SettledRows: Sendable {
     private struct State {
         var moment: UInt64 = 0
         /// When each row's operation ended, by the row's key; only for tables that are being pulled.
-        var tables: [String: [String: End]] = [:]
+        var tables: [String: [RowID: End]] = [:]
     }
 
     /// The end of a row's operation.
     struct End: Sendable {
         var moment: UInt64
-        /// The version of the server's row that the operation was based on.
-        var version: String?
+        /// The server's row that the operation was based on; nil when there was none.
+        var base: RowStamp?
     }
 
     private let state = Mutex(State())
@@ -30,15 +31,15 @@ final class SettledRows: Sendable {
     func endPull(of table: String) { state.withLock { $0.tables[table] = nil } }
 
     /// An operation of the row has ended, and the row is as the server's answer or a resolution left it.
-    func note(table: String, itemKey: String, version: String?) {
+    func note(table: String, itemKey: String, base: RowStamp?) {
         state.withLock { state in
             state.moment += 1
-            state.tables[table]?[itemKey] = End(moment: state.moment, version: version)
+            state.tables[table]?[.string(itemKey)] = End(moment: state.moment, base: base)
         }
     }
 
     /// The rows whose operations ended after a moment, by their keys.
-    func ends(of table: String, after moment: UInt64) -> [String: End] {
+    func ends(of table: String, after moment: UInt64) -> [RowID: End] {
         state.withLock { state in
             (state.tables[table] ?? [:]).filter { $0.value.moment > moment }
         }

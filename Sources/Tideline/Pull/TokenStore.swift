@@ -1,20 +1,6 @@
 internal import Foundation
 internal import TidelineStore
 
-/// How far an incremental pull has come: the value kept under its table and query id.
-struct PullToken: Sendable, Hashable, Codable {
-    /// The greatest `updatedAt` applied.
-    var updatedAt: Timestamp?
-    /// The server's clock when the pull began that came this far.
-    var serverDate: Timestamp?
-    /// The filter the query id stands for, as the server is asked.
-    var filter: String
-    /// The columns that the pull stored, as ``TableSchema/columnFingerprint``: with others by now, rows lack some.
-    var columns: String?
-    /// Whether the pull that brings all rows, into a table that had some, has not ended; nil for no.
-    var isRefreshing: Bool?
-}
-
 /// The tokens as they lie in the config table.
 struct TokenStore: Sendable {
     let tables: SystemTables
@@ -27,15 +13,19 @@ struct TokenStore: Sendable {
         try Self.token(in: row(table: table, queryID: queryID, in: reader))
     }
 
-    /// Saves a token in place of the one that is thought to be stored.
+    /// Saves a token in place of the one that is thought to be stored; nil removes it.
     ///
     /// - Returns: Whether that was the one; otherwise nothing is written.
     func replace(
-        _ expected: PullToken?, with token: PullToken, table: String, queryID: String, in writer: some StoreWriter
+        _ expected: PullToken?, with token: PullToken?, table: String, queryID: String, in writer: some StoreWriter
     ) throws -> Bool {
         let existing = try row(table: table, queryID: queryID, in: writer)
         guard try Self.token(in: existing) == expected else { return false }
         guard token != expected else { return true }
+        guard let token else {
+            try remove(table: table, queryID: queryID, in: writer)
+            return true
+        }
         var row: Row = [
             "table": .string(table), "key": .string(queryID), "keyType": .int(Self.keyType),
             "value": .string(String(decoding: try JSONEncoder().encode(token), as: UTF8.self)),

@@ -23,6 +23,11 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
         unknown = Mutex(operation.sent)
     }
 
+    /// The state of the server's row that the operation was based on; nil when there was none.
+    var base: RowStamp? {
+        operation.baseVersion.map { RowStamp(version: $0, updatedAt: operation.item?["updatedAt"]?.timestamp) }
+    }
+
     /// What is to be sent: the local row, or the content of a deleted one, with the version it was changed on; nil when
     /// the row is gone.
     func item() throws -> Row? {

@@ -181,7 +181,7 @@ struct PushRun<Store: LocalStore>: Sendable {
                 defer { context.unmarkInFlight(claimed.operation.id) }
                 context.settled.note(
                     table: claimed.operation.table, itemKey: claimed.operation.itemKey,
-                    version: claimed.operation.baseVersion)
+                    base: claimed.base)
                 return try body(outcomes, writer)
             }
         }

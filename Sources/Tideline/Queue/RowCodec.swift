@@ -36,7 +36,7 @@ struct RowCodec: Sendable {
 
     /// The rows of a page, those that the server deleted marked so.
     func rows(page body: [UInt8]) throws -> [Row] {
-        let page = try PulledPage(body: body, codec: self, parser: parser)
+        let page = try PulledPage(body: body, PulledPage.Reading(schema: schema))
         return (0..<page.rows.count).map { index in
             var row = completed(page.row(at: index))
             row["deleted"] = .bool(page.deleted.contains(index))

@@ -2,21 +2,19 @@ internal import TidelineStore
 
 /// The ids of one answer, to find two that are the same.
 ///
-/// An open hash table of row numbers; ids are compared in the batch itself, only where the hashes are the same. The hash
-/// begins with a random number, so that no answer can be made to fill one place of the table.
+/// An open hash table of row numbers; ids are compared in the batch itself, only where the hashes are the same.
 struct IDSet {
     /// The hash of every row taken in.
     private var hashes: [UInt64] = []
     /// Where in `hashes` the row of a place is, plus one; 0 is a free place. At most half are taken.
     private var places: [UInt32]
-    private let seed = UInt64.random(in: .min ... .max)
-    private let ignoresCase: Bool
+    private let hasher: IDHasher
     /// The position in the batch of the first row taken in.
     private let firstRow: Int
 
     /// A set for the rows from position `firstRow` on, of which about `count` are expected.
     init(matching: IDMatching, firstRow: Int, expecting count: Int) {
-        ignoresCase = matching == .asciiCaseInsensitive
+        hasher = IDHasher(matching: matching)
         self.firstRow = firstRow
         var size = 64
         while size < count * 2 { size *= 2 }
@@ -25,25 +23,8 @@ struct IDSet {
     }
 
     /// A hash that is the same for ids that are the same.
-    ///
-    /// Unsafe pointers: eight bytes are loaded where at least eight are left.
     @inline(__always)
-    func hash(_ id: UnsafeRawBufferPointer) -> UInt64 {
-        // The bit that tells `A` from `a`. Other bytes that differ in it only share a hash, no more.
-        let fold: UInt64 = ignoresCase ? 0x2020_2020_2020_2020 : 0
-        var hash = seed ^ UInt64(truncatingIfNeeded: id.count)
-        var offset = 0
-        while id.count - offset >= 8 {
-            hash = Self.mix(hash ^ (id.loadUnaligned(fromByteOffset: offset, as: UInt64.self) | fold))
-            offset += 8
-        }
-        var tail: UInt64 = 0
-        while offset < id.count {
-            tail = tail << 8 | UInt64(id[offset])
-            offset += 1
-        }
-        return Self.mix(hash ^ (tail | fold))
-    }
+    func hash(_ id: UnsafeRawBufferPointer) -> UInt64 { hasher.hash(id) }
 
     /// Takes in the last row of `rows`; false when an earlier one taken in has the same id.
     mutating func insertLast(_ hash: UInt64, of rows: borrowing PackedRows) -> Bool {
@@ -73,18 +54,9 @@ struct IDSet {
         rows.withRow(at: a) { a in
             a.withIDBytes { a in
                 rows.withRow(at: b) { b in
-                    b.withIDBytes { b in a.count == b.count && zip(a, b).allSatisfy(areSame) }
+                    b.withIDBytes { b in hasher.areSame(a, b) }
                 }
             }
         }
-    }
-
-    private func areSame(_ a: UInt8, _ b: UInt8) -> Bool {
-        a == b || (ignoresCase && a ^ b == 0x20 && (a | 0x20) &- UInt8(ascii: "a") < 26)
-    }
-
-    private static func mix(_ word: UInt64) -> UInt64 {
-        let product = word.multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
-        return product.high ^ product.low
     }
 }

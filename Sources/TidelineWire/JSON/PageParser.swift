@@ -31,24 +31,34 @@ public struct PageParser: Sendable {
     /// Reads the answer to a query, a bare array of rows or `{"results":[…],"count":n}` in any order, and adds its
     /// rows to `rows`. When it throws, `rows` is as before.
     ///
-    /// - Parameter rows: A batch made with ``shape``.
+    /// - Parameters:
+    ///   - rows: A batch made with ``shape``.
+    ///   - skipsMisfits: Whether rows with a value that does not fit its column are left out and named in
+    ///     ``PageInfo/misfits``. A row whose id cannot be read is an error in any case.
     /// - Throws: ``WireError`` with the offset of the fault: ``WireError/Code/malformedJSON``,
     ///   ``WireError/Code/wrongShape``; ``WireError/Code/invalidValue``, naming table, column and id;
     ///   ``WireError/Code/missingID`` for a row whose id is not there, null or empty; ``WireError/Code/duplicateID`` for
     ///   a second row with an id that is the same under the table's `idMatching`.
     public func parsePage(
-        _ bytes: UnsafeRawBufferPointer, into rows: inout PackedRows
+        _ bytes: UnsafeRawBufferPointer, into rows: inout PackedRows, skipsMisfits: Bool = false
     ) throws(WireError) -> PageInfo {
         precondition(rows.shape.hasSameColumns(as: shape), "the batch was made for another shape")
         let mark = rows.count
-        var reader = PageReader(bytes, parser: self, firstRow: mark)
+        var reader = PageReader(bytes, parser: self, firstRow: mark, skipsMisfits: skipsMisfits)
         do {
             try reader.readPage(into: &rows)
         } catch {
             rows.truncate(toCount: mark)
             throw wireError(error, in: bytes, rowStart: reader.row.start)
         }
-        return reader.info
+        var info = reader.info
+        info.misfits = reader.misfits.map { misfit in
+            var row = misfit.row
+            let error = wireError(misfit.fault, in: bytes, rowStart: misfit.rowStart)
+            (row.column, row.message) = (error.column, error.message)
+            return row
+        }
+        return info
     }
 
     /// Reads one JSON object as a row. A member `deleted` that is true or false is kept as a bool also when the table

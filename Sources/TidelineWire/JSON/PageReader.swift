@@ -13,6 +13,9 @@ struct PageReader: ~Copyable {
     var values: StagedRow
     var row = RowState()
     private(set) var info = PageInfo(rowCount: 0)
+    private let skipsMisfits: Bool
+    /// The rows that were left out; their messages are made at the end.
+    private(set) var misfits: [(row: RowMisfit, fault: JSONFault, rowStart: Int)] = []
 
     struct RowState {
         var start = 0
@@ -20,10 +23,13 @@ struct PageReader: ~Copyable {
         var idOffset = 0
         /// What the row says of `deleted`, when the shape has no such column.
         var isDeleted: Bool?
+        /// The first value that does not fit its column.
+        var misfit: JSONFault?
     }
 
     /// A reader of an answer whose first row will have position `firstRow` in the batch.
-    init(_ bytes: UnsafeRawBufferPointer, parser: PageParser, firstRow: Int) {
+    init(_ bytes: UnsafeRawBufferPointer, parser: PageParser, firstRow: Int, skipsMisfits: Bool = false) {
+        self.skipsMisfits = skipsMisfits
         scanner = JSONScanner(bytes)
         members = parser.members
         types = parser.types
@@ -83,11 +89,20 @@ struct PageReader: ~Copyable {
     private mutating func finishRow(into rows: inout PackedRows) throws(JSONFault) {
         guard row.hasID else { throw JSONFault(kind: .missingID, offset: row.start, place: .id) }
         let hash = try pack(into: &rows)
+        if let fault = row.misfit { return leaveOut(fault, of: &rows) }
         if row.isDeleted == true { info.deleted.append(rows.count - 1) }
         guard ids.insertLast(hash, of: rows) else {
             throw JSONFault(kind: .duplicateID, offset: row.idOffset, place: .id)
         }
         info.rowCount += 1
+    }
+
+    /// Takes the last row, which has a value that does not fit, out of the batch again.
+    private mutating func leaveOut(_ fault: JSONFault, of rows: inout PackedRows) {
+        let (id, updatedAt) = rows.withRow(at: rows.count - 1) { ($0.id, $0["updatedAt"]?.timestamp) }
+        rows.truncate(toCount: rows.count - 1)
+        misfits.append(
+            (RowMisfit(id: id, updatedAt: updatedAt, position: info.rowCount, message: ""), fault, row.start))
     }
 
     private mutating func pack(into rows: inout PackedRows) throws(JSONFault) -> UInt64 {
@@ -134,12 +149,26 @@ struct PageReader: ~Copyable {
             scanner.position += length
             let member = length > 0 ? expected : try readName(after: previous)
             if member < types.count {
-                try readColumn(member)
+                if skipsMisfits { try readColumnOrSkip(member) } else { try readColumn(member) }
             } else {
                 try readOther(member)
             }
             previous = member
         } while try scanner.hasNext(before: UInt8(ascii: "}"))
+    }
+
+    /// Reads the value of a column, or notes that it does not fit and steps over it.
+    private mutating func readColumnOrSkip(_ column: Int) throws(JSONFault) {
+        let start = scanner.position
+        do {
+            try readColumn(column)
+        } catch {
+            guard error.kind.code == .invalidValue else { throw error }
+            scanner.position = start
+            try scanner.skipValue()
+            values.set(.null, at: column)
+            row.misfit = row.misfit ?? error
+        }
     }
 
     /// Reads a name that is not the one expected, and its colon.

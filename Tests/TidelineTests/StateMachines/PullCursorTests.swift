@@ -14,12 +14,13 @@ struct PullCursorTests {
         link: Bool = false
     ) -> PageSummary {
         PageSummary(
-            count: count, totalCount: total, hasNextLink: link, lastID: last, oldest: at(oldest), newest: at(newest))
+            count: count, totalCount: total, hasNextLink: link, lastID: last, oldest: at(oldest), newest: at(newest),
+            requested: 3)
     }
 
     static func incremental(token: Int64? = nil, serverDate: Int64? = nil, pageSize: Int = 3) -> PullCursor {
-        PullCursor(
-            token: token.map(at), serverDate: serverDate.map(at), lookback: .milliseconds(1), pageSize: pageSize)
+        let token = token.map { PullToken(updatedAt: at($0), serverDate: serverDate.map(at), filter: "") }
+        return PullCursor(token: token, lookback: .milliseconds(1), pageSize: pageSize)
     }
 
     static func window(from ticks: Int64, count: Bool = false, pageSize: Int = 3) -> PullCursor.Request {
@@ -47,6 +48,23 @@ struct PullCursorTests {
         #expect(Self.incremental(token: far).first == Self.window(from: 49 * Self.millisecond, count: true))
     }
 
+    @Test("F6 a millisecond that was read whole is left behind once the server's clock is the look-back beyond it")
+    func startAfterDrain() {
+        let token = PullToken(updatedAt: Self.at(5 * Self.millisecond + 7), serverDate: nil, filter: "").drained
+        func start(date: Int64, lookback: Duration) -> Timestamp? {
+            var token = token
+            token.serverDate = Self.at(date)
+            return token.start(lookback: lookback)
+        }
+        let end = 6 * Self.millisecond
+        #expect(start(date: 50 * Self.millisecond, lookback: .milliseconds(44)) == Self.at(end))
+        #expect(start(date: 50 * Self.millisecond, lookback: .milliseconds(45)) == Self.at(5 * Self.millisecond))
+        #expect(start(date: end, lookback: .zero) == Self.at(end))
+        #expect(start(date: end - 1, lookback: .zero) == Self.at(end - 1))
+        #expect(token.start(lookback: .zero) == token.updatedAt)
+        #expect(token.limited(to: Self.at(3)).start(lookback: .zero) == Self.at(3))
+    }
+
     @Test("F5 a full page goes on at its greatest updatedAt")
     func fullPage() throws {
         var cursor = Self.incremental()
@@ -69,9 +87,9 @@ struct PullCursorTests {
         let next = 9 * Self.millisecond
         _ = try cursor.receive(Self.page(3, 0, next))
         #expect(try cursor.receive(Self.page(1, next, next)) == .request(Self.window(from: next, count: true)))
-        #expect(!cursor.isDraining)
+        #expect(cursor.pageKind == .window)
         _ = try cursor.receive(Self.page(1, next, next))
-        #expect(cursor.isDraining)
+        #expect(cursor.pageKind == .drain)
     }
 
     @Test("F5 a count that says all is there does not overrule a link to a next page")
@@ -166,8 +184,8 @@ struct PullCursorTests {
 
     @Test("F6 a lookback longer than all time starts at its beginning")
     func endlessLookback() {
-        let cursor = PullCursor(
-            token: Self.at(0), serverDate: nil, lookback: .seconds(Int64.max), pageSize: 3)
+        let token = PullToken(updatedAt: Self.at(0), serverDate: nil, filter: "")
+        let cursor = PullCursor(token: token, lookback: .seconds(Int64.max), pageSize: 3)
         let all = Predicate.column("updatedAt") >= .value(Timestamp.min)
         #expect(cursor.first?.filter == all)
     }

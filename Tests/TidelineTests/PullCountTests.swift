@@ -1,0 +1,112 @@
+import HTTPTypes
+import Testing
+import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
+
+@testable import Tideline
+
+/// What a pull counts, and how many rows it asks for.
+@Suite("Counts and sizes of a pull")
+struct PullCountTests {
+    /// The request with the instants in its filter cut to milliseconds, as the original server does.
+    private static func cut(_ request: HTTPRequest) -> HTTPRequest {
+        var request = request
+        request.path = request.path?.replacing(/(%3A\d\d\.\d{3})\d+Z/) { "\($0.output.1)Z" }
+        request.path = request.path?.replacing(/(:\d\d\.\d{3})\d+Z/) { "\($0.output.1)Z" }
+        return request
+    }
+
+    @Test(
+        "F7 a first pull stores and counts each row once, also where the server cuts instants to milliseconds",
+        arguments: StoreKind.perEngine, allPairs([1, 3, 4, 7, 20, 1000], [true, false]))
+    func once(_ stores: StoreKind, _ setting: (Int, Bool)) async throws {
+        let (pageSize, cuts) = setting
+        for ticks in [
+            (0..<20).map { $0 * 4000 }, (0..<20).map { $0 }, (0..<20).map { $0 / 5 * 10_000 },
+            (0..<20).map { $0 * 10_000 }, (0..<20).map { _ in 3 },
+        ] as [[Int64]] {
+            let world = try World(stores)
+            let client = try await world.makeClient()
+            client.transport.inspect { request, _ in cuts ? .instead(Self.cut(request)) { $0 } : nil }
+            try world.plant(World.rows(at: ticks))
+            let settings = PullSettings(pageSize: pageSize)
+            let result = try await client.items.pull(queryID: "q", settings: settings)
+            #expect(result.rowsStored == 20 && result.rowsPulled == 20)
+            let again = try await client.items.pull(queryID: "q", settings: settings)
+            #expect(again.rowsStored == 0 && again.rowsPulled <= 20)
+            #expect(try client.store.versions() == world.serverVersions())
+        }
+    }
+
+    @Test(
+        "F3 of an answer longer than asked for, no more is taken than the caller wants", arguments: StoreKind.perEngine,
+        [1, 2, 1000])
+    func longAnswer(_ stores: StoreKind, pageSize: Int) async throws {
+        let world = try World(stores)
+        let client = try await world.makeClient()
+        client.transport.inspect { request, _ in .instead(request.without("$top")) { $0 } }
+        try world.plant((0..<10).map { World.row("id\($0)", at: 0, deleted: $0 == 2) })
+        let settings = PullSettings(pageSize: pageSize)
+        let first = try await client.items.pull(Query("TodoItem").limit(5), settings: settings)
+        #expect(first.rowsPulled == 5)
+        #expect(try client.texts() == ["id0", "id1", "id3", "id4"])
+        try await client.items.pull(queryID: "q", settings: settings)
+        #expect(try client.texts().count == 9)
+    }
+
+    // MARK: F11
+
+    /// A server that answers 400 to more than `limit` rows at once.
+    private func refuse(more limit: Int, _ client: Client) {
+        client.transport.inspect { request, _ in
+            let top = request.target.firstMatch(of: /\$top=(\d+)/).flatMap { Int($0.output.1) } ?? 0
+            return top > limit ? .answer(.answer(400, #"{"error":"too many rows"}"#)) : nil
+        }
+    }
+
+    @Test(
+        "F11 400 to a large $top is followed by smaller ones, and the limit is remembered for the table",
+        arguments: StoreKind.perEngine,
+        [(999, [1000, 500]), (500, [1000, 500]), (499, [1000, 500, 100]), (50, [1000, 500, 100, 50])])
+    func smallerPages(_ stores: StoreKind, _ setting: (Int, [Int])) async throws {
+        let (limit, tried) = setting
+        let world = try World(stores)
+        let client = try await world.makeClient()
+        refuse(more: limit, client)
+        try world.plant(World.rows(at: (0..<120).map { $0 * 10_000 }))
+        try await client.items.pull(queryID: "q")
+        #expect(try client.store.versions().count == 120)
+        func sizes() -> [Int] {
+            client.transport.requests.compactMap { $0.firstMatch(of: /top=(\d+)/).flatMap { Int($0.output.1) } }
+        }
+        #expect(Array(sizes().prefix(tried.count)) == tried)
+        #expect(sizes().dropFirst(tried.count).allSatisfy { $0 == tried.last })
+        client.transport.clear()
+        try await client.items.pull()
+        #expect(sizes().allSatisfy { $0 == tried.last })
+    }
+
+    @Test("F11 400 for another reason is the error that the server gave to the page as it was asked for")
+    func otherRefusal() async throws {
+        let world = try World(.simplest)
+        let client = try await world.makeClient()
+        try world.plant(World.rows(at: (0..<3).map { $0 * 10_000 }))
+        client.transport.inspect { request, _ in
+            let top = request.target.firstMatch(of: /\$top=(\d+)/).map { String($0.output.1) } ?? ""
+            return .answer(.answer(400, #"{"error":"no \#(top)"}"#))
+        }
+        let error = await #expect(throws: SyncError.self) { try await client.items.pull(queryID: "q") }
+        #expect(error?.code == .rejected && error?.status == 400 && error?.message.contains("no 1000") == true)
+        #expect(client.transport.requests.count == 4)
+        // Nothing is remembered, and a size that was answered is not doubted.
+        client.transport.inspect(nil)
+        client.transport.clear()
+        try await client.items.pull(queryID: "q")
+        #expect(client.transport.requests[0].contains("top=1000"))
+        client.transport.clear()
+        client.transport.inspect { _, _ in .answer(.answer(400)) }
+        _ = await syncErrorCode { try await client.items.pull(queryID: "q") }
+        #expect(client.transport.requests.count == 1)
+    }
+}

@@ -1,0 +1,49 @@
+import Testing
+import TidelineServer
+import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
+
+@testable import Tideline
+
+/// Filters of pulls on servers that know three truth values.
+@Suite("Filters of pulls")
+struct PullFilterTests {
+    static let filters: [Predicate] = [
+        .column("priority") != 1, !(.column("priority") == 1), !(.column("priority") < 2),
+        !(.column("priority").isIn([1, 3])), !(.column("priority").isIn([1, .null])), .column("priority") != .null,
+        !(.column("priority") == 1 && .column("complete") == true), !.column("complete"),
+        !(.column("due") > .literal(.timestamp(World.instant(0)))), .column("complete") != true,
+        !(.column("text").hasPrefix("a")) || .column("priority") == 2,
+        .comparison(.equal, .column("priority") == 1, false),
+    ]
+
+    @Test(
+        "A6 a pull brings the rows that the same query finds in the local table, also where SQL knows three truth values",
+        arguments: StoreKind.perEngine, allPairs([ServerQuirks.original, []], ["q", nil]))
+    func sameRows(_ stores: StoreKind, _ setting: (ServerQuirks, String?)) async throws {
+        let (quirks, queryID) = setting
+        let world = try World(stores) { $0.quirks = quirks }
+        var rows: [Row] = []
+        for (number, priority) in [.null, 1, 2, 3].enumerated() as EnumeratedSequence<[Value]> {
+            for complete in [.null, true, false] as [Value] {
+                var row = World.row("\(priority)-\(complete)", at: Int64(number), text: "a").merging(
+                    "complete", complete)
+                row["priority"] = priority
+                row["due"] = number == 0 ? .null : .timestamp(World.instant(Int64(number) - 1))
+                rows.append(row)
+            }
+        }
+        try world.plant(rows)
+        let whole = try await world.makeClient()
+        try await whole.items.pull()
+        for filter in Self.filters {
+            let client = try await world.makeClient()
+            let query = Query("TodoItem").filter(filter)
+            try await client.items.pull(query, queryID: queryID)
+            let expected = try await whole.items.rows(matching: query).rows.map(\.id).sorted()
+            #expect(try client.store.versions().keys.sorted() == expected, "\(filter)")
+            #expect(!expected.isEmpty && expected.count < rows.count)
+        }
+    }
+}

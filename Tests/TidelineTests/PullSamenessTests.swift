@@ -1,0 +1,178 @@
+import HTTPTypes
+import Testing
+import TidelineServer
+import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
+
+@testable import Tideline
+
+/// The rule F7 where versions repeat, and L3 where ids look alike.
+@Suite("Sameness of pulled rows")
+struct PullSamenessTests {
+    // MARK: Versions
+
+    @Test(
+        "F7 a row that was deleted and inserted again has the version of its former life, and is stored",
+        arguments: StoreKind.perEngine, allPairs(["q", nil], [ServerQuirks.hardDelete, []]))
+    func secondLife(_ stores: StoreKind, _ setting: (String?, ServerQuirks)) async throws {
+        let (queryID, quirks) = setting
+        let world = try World(stores) { $0.quirks = [.original, quirks] }
+        let (one, other) = (try await world.makeClient(), try await world.makeClient())
+        try await one.items.insert(["id": "a", "text": "first life"])
+        try await one.context.push()
+        try await other.items.pull(queryID: queryID)
+        let version = try #require(try other.row("a")?["version"]?.string)
+        try await one.items.delete(id: "a")
+        try await one.context.push()
+        if quirks == [] { _ = try world.serverStore.write { try $0.delete(id: "a", from: "TodoItem") } }
+        world.clock.advance(by: .seconds(60))
+        try await one.items.insert(["id": "a", "text": "second life"])
+        try await one.context.push()
+        #expect(try world.serverRow("a")?["version"]?.string == version)
+        #expect(try await other.items.pull(queryID: queryID).rowsStored == 1)
+        #expect(try other.texts() == ["second life"])
+    }
+
+    @Test(
+        "F7 a row of a server that was restored from a backup is stored though its version is known",
+        arguments: StoreKind.perEngine, ["q", nil])
+    func restored(_ stores: StoreKind, queryID: String?) async throws {
+        let world = try World(stores)
+        let client = try await world.makeClient()
+        func row(_ text: String, at ticks: Int64) -> Row {
+            World.row("a", at: ticks, text: text).merging("version", "MQ==")
+        }
+        try world.plant([row("one", at: 0)])
+        try await client.items.pull(queryID: queryID)
+        try world.plant([row("two", at: 10_000)])
+        #expect(try await client.items.pull(queryID: queryID).rowsStored == 1)
+        #expect(try client.texts() == ["two"])
+        // The same instant in other digits or with another offset is the same state.
+        client.transport.inspect { _, _ in
+            .change { $0.replacing("21.001Z", with: "21.0010000+00:00") }
+        }
+        #expect(try await client.items.pull(queryID: queryID).rowsStored == 0)
+    }
+
+    @Test(
+        "F7 C4 the server's row in another life is kept beside a pending operation, whose push does not overwrite it",
+        arguments: StoreKind.perEngine)
+    func besideOperation(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeClient()
+        try world.plant([World.row("a", at: 0, text: "first life").merging("version", "MQ==")])
+        try await client.items.pull(queryID: "q")
+        try await client.items.update(["id": "a", "priority": 1])
+        try world.plant([World.row("a", at: 10_000, text: "second life").merging("version", "MQ==")])
+        client.transport.inspect { request, _ in request.method == .patch ? .answer(.answer(403)) : nil }
+        let settings = PullSettings(whenPushFails: .pullOthers)
+        _ = await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
+        let operation = try #require(try await client.context.pendingOperations().first)
+        #expect(operation.pulled?.contains("second life") == true)
+    }
+
+    // MARK: Ids
+
+    /// `café` composed, and decomposed.
+    static let twins = ["caf\u{E9}", "cafe\u{301}"]
+
+    @Test(
+        "L3 ids that are canonically equivalent are two rows, on one page or two, also beside operations",
+        arguments: StoreKind.perEngine, allPairs([1, 2, 3, 1000], ["q", nil]))
+    func canonicallyEquivalent(_ stores: StoreKind, _ setting: (Int, String?)) async throws {
+        let (pageSize, queryID) = setting
+        let world = try World(stores)
+        let client = try await world.makeClient()
+        // One statement: the same stamp, the same version.
+        let rows = Self.twins.map { World.row($0, at: 0, text: $0).merging("version", "MQ==") }
+        try world.plant(rows + [World.row("z", at: 0)])
+        let settings = PullSettings(pageSize: pageSize)
+        #expect(try await client.items.pull(queryID: queryID, settings: settings).rowsStored == 3)
+        for id in Self.twins { #expect(try client.row(id)?["text"] == .string(id)) }
+        // An operation of one of them is none of the other.
+        try await client.items.update(["id": .string(Self.twins[0]), "priority": 1])
+        try world.plant([World.row(Self.twins[1], at: 10_000, text: "changed")])
+        client.transport.inspect { request, _ in request.method == .patch ? .answer(.answer(403)) : nil }
+        let others = PullSettings(pageSize: pageSize, whenPushFails: .pullOthers)
+        _ = await syncErrorCode { try await client.items.pull(queryID: queryID, settings: others) }
+        #expect(try client.row(Self.twins[1])?["text"] == "changed")
+        #expect(try await client.context.pendingOperations().first?.pulled == nil)
+    }
+
+    @Test(
+        "L3 two query ids that are canonically equivalent have a token each", arguments: StoreKind.perEngine)
+    func queryIDs(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeClient()
+        try world.plant([World.row("a", at: 0)])
+        try await client.items.pull(queryID: Self.twins[0])
+        #expect(try await client.items.pullToken(queryID: Self.twins[0]) != nil)
+        #expect(try await client.items.pullToken(queryID: Self.twins[1]) == nil)
+    }
+
+    @Test(
+        "L3 ids that differ only in ASCII case are an error in every pull, on one page or two, and no row is lost",
+        arguments: StoreKind.perEngine,
+        allPairs([("a", "A"), ("A", "a"), ("rOw", "RoW")], [(1, "q"), (2, nil), (1000, "q")]))
+    func differInCase(_ stores: StoreKind, _ setting: ((String, String), (Int, String?))) async throws {
+        let ((first, second), (pageSize, queryID)) = setting
+        for stamps in [[0, 0], [0, 70_000_000], [70_000_000, 0]] as [[Int64]] {
+            for hasRowBefore in [false, true] {
+                let world = try World(stores) { $0.schemas[0].idMatching = .exact }
+                let client = try await world.makeClient()
+                if hasRowBefore {
+                    try world.plant([World.row(first, at: stamps[0]).merging("version", "MQ==")])
+                    try await client.items.pull(queryID: queryID)
+                }
+                try world.plant([
+                    World.row("m", at: 1), World.row(first, at: stamps[0]).merging("version", "MQ=="),
+                    World.row("n", at: 2), World.row(second, at: stamps[1]).merging("version", "MQ=="),
+                ])
+                for _ in 1...2 {
+                    let error = await #expect(throws: SyncError.self) {
+                        try await client.items.pull(queryID: queryID, settings: PullSettings(pageSize: pageSize))
+                    }
+                    #expect(error?.code == .invalidAnswer && error?.table == "TodoItem")
+                    #expect(error?.id == first || error?.id == second)
+                }
+                // A row that is stored is one of the two, whole.
+                let text = try client.row(first)?["text"]?.string
+                #expect(text == first || text == second || text == nil && !hasRowBefore)
+                _ = try world.serverStore.write { try $0.delete(id: second, from: "TodoItem") }
+                try await client.items.pull(queryID: queryID, settings: PullSettings(pageSize: pageSize))
+                #expect(try client.texts() == [first, "m", "n"].sorted())
+            }
+        }
+    }
+
+    @Test("L3 a row that came back under another spelling is the same row", arguments: StoreKind.perEngine)
+    func respelled(_ stores: StoreKind) async throws {
+        let world = try World(stores) { $0.schemas[0].idMatching = .exact }
+        let client = try await world.makeClient()
+        try world.plant([World.row("ABC", at: 0), World.row("def", at: 0)])
+        try await client.items.pull(queryID: "q")
+        _ = try world.serverStore.write { try $0.delete(id: "ABC", from: "TodoItem") }
+        try world.plant([World.row("abc", at: 20_000, text: "again"), World.row("DEFG", at: 30_000)])
+        let result = try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 1))
+        #expect(result.rowsStored >= 2)
+        #expect(try client.row("abc")?["text"] == "again")
+        #expect(try client.store.versions().keys.sorted() == ["ABC", "DEFG", "def"])
+    }
+
+    @Test("L3 the cases of an id's letters are found whatever its length", arguments: 0...40)
+    func cases(length: Int) {
+        for position in 0..<max(length, 1) {
+            for (byte, expected): (UInt8, IDCases) in [
+                (0x40, []), (0x41, .upper), (0x5A, .upper), (0x5B, []), (0x60, []), (0x61, .lower), (0x7A, .lower),
+                (0x7B, []), (0xC1, []), (0xE1, []), (0xDA, []), (0xFA, []),
+            ] {
+                var id = [UInt8](repeating: 0x30, count: length)
+                if length > 0 { id[position] = byte }
+                var cases: IDCases = []
+                id.withUnsafeBytes { cases.note($0) }
+                #expect(cases == (length > 0 ? expected : []))
+            }
+        }
+    }
+}

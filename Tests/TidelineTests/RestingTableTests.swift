@@ -1,0 +1,95 @@
+import Testing
+import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
+
+@testable import Tideline
+
+/// The rule F6 for a table in which nothing changes.
+@Suite("Tables at rest")
+struct RestingTableTests {
+    /// How the rows of a table came to be.
+    struct History: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var ticks: [Int64]
+        /// How long ago the last one was written when the first pull begins.
+        var age = Duration.zero
+    }
+
+    static let histories: [History] = [
+        History(testDescription: "no row", ticks: []),
+        History(testDescription: "one row", ticks: [0]),
+        History(testDescription: "rows of the last seconds", ticks: (0..<1000).map { $0 * 1000 }),
+        History(testDescription: "rows of one hour ago", ticks: (0..<1000).map { $0 * 1000 }, age: .seconds(3600)),
+        History(testDescription: "3,400 rows within the look-back", ticks: (0..<3400).map { $0 * 10_000 }),
+        History(testDescription: "one statement, just now", ticks: (0..<5000).map { _ in 7 }),
+        History(testDescription: "one statement, long ago", ticks: (0..<5000).map { _ in 7 }, age: .seconds(3600)),
+        History(testDescription: "one millisecond", ticks: (0..<2500).map { $0 }, age: .seconds(3600)),
+        History(testDescription: "a stamp from the future", ticks: [0, 10_000, 6000 * Timestamp.ticksPerSecond]),
+    ]
+
+    @Test(
+        "F6 after one more pull a table at rest costs one request, fewer rows than a page and no write",
+        arguments: allPairs(StoreKind.perEngine, histories).filter {
+            $0.0.engine == StoreKind.simplest.engine || $0.1.ticks.count < 2000
+        })
+    func atRest(_ stores: StoreKind, _ history: History) async throws {
+        let world = try World(stores)
+        let store = try HookedStore(stores.makeStore())
+        let transport = FaultyTransport(service: world.service)
+        let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
+        try await client.define(World.schema)
+        try world.plant(World.rows(at: history.ticks))
+        world.clock.advance(by: history.age)
+        try await client.table("TodoItem").pull(queryID: "q")
+        for round in 1...4 {
+            transport.clear()
+            store.onWrite(nil)
+            world.clock.advance(by: .seconds(60))
+            let result = try await client.table("TodoItem").pull(queryID: "q")
+            #expect(result.rowsStored == 0 && result.writes <= (round == 1 ? 1 : 0) && store.writes == result.writes)
+            guard round > 1 else { continue }
+            #expect(transport.requests.count == 1 && result.rowsPulled < 2)
+        }
+        #expect(try store.read { try $0.count(Query("TodoItem")) } == history.ticks.count)
+    }
+
+    @Test(
+        "F6 what is committed after a pull noted that the table rests is found, late or not",
+        arguments: StoreKind.perEngine, [0, 1, 5000])
+    func lateCommits(_ stores: StoreKind, lateBy milliseconds: Int64) async throws {
+        let world = try World(stores)
+        let client = try await world.makeClient()
+        try world.plant(World.rows(at: [0, 0, 5]))
+        for round in 1...6 {
+            world.clock.advance(by: .seconds(7))
+            try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 2))
+            // The header counts whole seconds, so that the clock was at most here when the pull began.
+            let now = world.clock.now.ticks - 17_900_000_000_000_000
+            let stamp = now - milliseconds * Timestamp.ticksPerMillisecond
+            try world.plant([World.row("late\(round)", at: stamp), World.row("r001", at: stamp + 1)])
+        }
+        world.clock.advance(by: .seconds(1))
+        try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 2))
+        #expect(try client.store.versions() == world.serverVersions())
+    }
+
+    @Test("F6 a pull that is interrupted in the look-back window reads it again", arguments: StoreKind.perEngine)
+    func interrupted(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeClient()
+        try world.plant(World.rows(at: (0..<8).map { $0 * 10_000 }))
+        let settings = PullSettings(pageSize: 2)
+        try await client.items.pull(queryID: "q", settings: settings)
+        world.clock.advance(by: .seconds(60))
+        for page in 1...6 {
+            try world.plant([World.row("late\(page)", at: 5000)])
+            client.transport.clear()
+            client.transport.inspect { _, _ in client.transport.requests.count > page ? .loseRequest : nil }
+            _ = await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
+        }
+        client.transport.inspect(nil)
+        try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 2, lookback: .seconds(120)))
+        #expect(try client.store.versions() == world.serverVersions())
+    }
+}

@@ -1,0 +1,131 @@
+import Testing
+import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
+
+@testable import Tideline
+
+/// Rows of the server's that do not fit the local table.
+@Suite("Rows that do not fit")
+struct UnfitRowTests {
+    static let table = TableSchema("TodoItem", columns: [.string("text", optional: false), .int("priority")])
+
+    /// What is wrong with a row: the JSON that its answer shows, and the column.
+    static let faults: [(old: String, new: String, column: String)] = [
+        (#""priority":77"#, #""priority":18446744073709551616"#, "priority"),
+        (#""priority":77"#, #""priority":1.5"#, "priority"),
+        (#""priority":77"#, #""priority":{"a":[1,"}"]}"#, "priority"),
+        (#""text":"bad""#, #""text":null"#, "text"),
+        (#""text":"bad""#, #""other":1"#, "text"),
+    ]
+
+    /// A client whose server answers the rows of priority 77 with a fault.
+    private func makeClient(_ world: World, _ fault: (old: String, new: String, column: String)) async throws -> Client
+    {
+        let client = try await world.makeClient()
+        let other = try world.stores.makeStore()
+        let narrow = try SyncClient(url: "http://server.test", store: other, transport: client.transport)
+        try await narrow.define(Self.table)
+        client.transport.inspect { _, _ in .change { $0.replacing(fault.old, with: fault.new) } }
+        return Client(client: narrow, transport: client.transport, store: other)
+    }
+
+    private func bad(_ id: String, at ticks: Int64) -> Row {
+        World.row(id, at: ticks, text: "bad").merging("priority", 77)
+    }
+
+    @Test(
+        "A7 a row that does not fit stops only itself where the app wants it so, and is reported",
+        arguments: StoreKind.perEngine,
+        allPairs(faults.indices.map(\.self), [(1, "q"), (2, nil), (2, "q"), (1000, nil)]))
+    func skips(_ stores: StoreKind, _ setting: (Int, (Int, String?))) async throws {
+        let (index, (pageSize, queryID)) = setting
+        let fault = Self.faults[index]
+        // First, last, whole pages, and all in one millisecond.
+        let places: [(bad: [Int], step: Int64)] = [
+            ([0], 10_000), ([6], 10_000), ([2, 3, 4], 10_000), ([1, 2, 6], 1), ([0, 1, 2, 3, 4, 5, 6], 1),
+            ([0, 1, 2, 3, 4, 5, 6], 10_000),
+        ]
+        for (places, step) in places {
+            let world = try World(stores)
+            let client = try await makeClient(world, fault)
+            try world.plant(
+                (0..<7).map { place in
+                    let ticks = Int64(place) * step
+                    return places.contains(place) ? bad("r\(place)", at: ticks) : World.row("r\(place)", at: ticks)
+                })
+            let settings = PullSettings(pageSize: pageSize, pagesPerTransaction: 2, whenRowDoesNotFit: .skipAndReport)
+            let result = try await client.items.pull(queryID: queryID, settings: settings)
+            let expected = (0..<7).filter { !places.contains($0) }.map { "r\($0)" }
+            #expect(try client.store.versions().keys.sorted() == expected)
+            #expect(Set(result.skippedRows.map(\.id)) == Set(places.map { "r\($0)" }))
+            #expect(result.skippedRows.allSatisfy { $0.table == "TodoItem" && $0.column == fault.column })
+            #expect(result.rowsStored == expected.count && result.rowsSkipped >= places.count)
+        }
+    }
+
+    @Test(
+        "A7 F8 by default the pull stops at a row that does not fit, names it, and its token stays below it",
+        arguments: StoreKind.perEngine, faults.indices.map(\.self))
+    func stops(_ stores: StoreKind, index: Int) async throws {
+        let fault = Self.faults[index]
+        let world = try World(stores)
+        let client = try await makeClient(world, fault)
+        try world.plant([World.row("a", at: 0), World.row("b", at: 10_000), bad("c", at: 20_000)])
+        for _ in 1...2 {
+            let error = await #expect(throws: SyncError.self) {
+                try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 2))
+            }
+            #expect(error?.code == .invalidAnswer && error?.table == "TodoItem")
+            #expect(error?.id == "c" && error?.column == fault.column)
+        }
+        #expect(try client.texts() == ["a", "b"])
+        client.transport.inspect(nil)
+        try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 2))
+        #expect(try client.texts() == ["a", "b", "bad"])
+    }
+
+    @Test("A7 a skipped row that was stored stays as it was, and comes when it changes", arguments: StoreKind.perEngine)
+    func comesAgain(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await makeClient(world, Self.faults[0])
+        try world.plant([World.row("a", at: 0), World.row("b", at: 10_000)])
+        let settings = PullSettings(whenRowDoesNotFit: .skipAndReport)
+        try await client.items.pull(queryID: "q", settings: settings)
+        world.clock.advance(by: .seconds(60))
+        let minute = IncrementalPullTests.minute
+        try world.plant([bad("a", at: minute), World.row("c", at: minute + 1)])
+        #expect(try await client.items.pull(queryID: "q", settings: settings).skippedRows.map(\.id) == ["a"])
+        #expect(try client.texts() == ["a", "b", "c"])
+        world.clock.advance(by: .seconds(60))
+        try world.plant([World.row("a", at: minute * 2, text: "good").merging("priority", 1)])
+        #expect(try await client.items.pull(queryID: "q", settings: settings).rowsSkipped == 0)
+        #expect(try client.texts() == ["b", "c", "good"])
+    }
+
+    @Test("A7 the store's refusals are reported like those of the wire, row by row", arguments: StoreKind.perEngine)
+    func longIDs(_ stores: StoreKind) async throws {
+        let long = String(repeating: "x", count: 256)
+        let transport = ScriptedTransport { exchange in
+            let rows = ["a", long, "b", long + "y", "c"].map {
+                #"{"id":"\#($0)","text":"t","version":"1","updatedAt":"2026-11-21T10:00:00Z"}"#
+            }
+            return .answer(200, exchange.number == 1 ? "[\(rows.joined(separator: ","))]" : "[]")
+        }
+        let store = try stores.makeStore()
+        let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
+        try await client.define(World.schema)
+        let settings = PullSettings(whenRowDoesNotFit: .skipAndReport)
+        let result = try await client.table("TodoItem").pull(settings: settings)
+        #expect(try store.versions().keys.sorted() == ["a", "b", "c"])
+        #expect(result.rowsSkipped == 2 && result.rowsStored == 3 && result.writes == 1)
+    }
+
+    @Test("A7 of many skipped rows the first thousand are listed and all are counted")
+    func many() {
+        var result = PullResult()
+        let row = SkippedRow(table: "T", id: "a", column: "c", message: "m")
+        for _ in 1...3 { result.note(skipped: Array(repeating: row, count: 700)) }
+        #expect(result.rowsSkipped == 2100 && result.skippedRows.count == 1000)
+    }
+}
