@@ -94,6 +94,11 @@ struct HostileServerTests {
             answer: head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "", "2;x=").followed(by: zeros),
             code: .invalidAnswer, says: "larger than the 1048576 bytes allowed"),
         Attack(
+            testDescription: "the name in a gzip header",
+            answer: .raw(
+                Array("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n".utf8) + [0x1F, 0x8B, 8, 8, 0, 0, 0, 0, 0, 3]
+            ).followed(by: zeros), code: .invalidAnswer, says: "larger than the 1048576 bytes allowed"),
+        Attack(
             testDescription: "informational answers",
             answer: .raw([]).followed(by: String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 2000).utf8),
             code: .invalidAnswer, says: "larger than the 1048576 bytes allowed"),
@@ -108,7 +113,7 @@ struct HostileServerTests {
         #expect(error.code == attack.code, "\(error)")
         #expect(error.message.contains(attack.says), "\(error)")
         // Two requests, each with what the sockets between hold; the rest was never taken.
-        #expect(server.bytesSent < 32 << 20, "\(server.bytesSent)")
+        #expect(server.bytesSent < SocketServer.limit, "\(server.bytesSent)")
     }
 
     static let slow: [Attack] = [
@@ -186,6 +191,22 @@ struct HostileServerTests {
             try await client.context.push()
             #expect(try await client.context.pendingOperationsCount == 0)
         }
+    }
+
+    @Test("a server that never answers the TLS hello ends with a time-out")
+    func silentTLS() async throws {
+        var options = AsyncHTTPClientTransport.Options()
+        options.connectTimeout = .milliseconds(200)
+        let transport = AsyncHTTPClientTransport(options: options)
+        let server = SocketServer { _ in .raw([]) }
+        let error = try await server.serve { port in
+            let request = HTTPRequest(method: .get, scheme: "https", authority: "127.0.0.1:\(port)", path: "/")
+            return try await #require(
+                #expect(throws: TransportError.self) {
+                    try await transport.send(request, body: nil, timeout: .seconds(600))
+                })
+        }
+        #expect([.timeout, .tls].contains(error.code), "\(error)")
     }
 
     @Test("an answer to switch protocols is an error")
@@ -301,6 +322,19 @@ struct HostileServerTests {
             #expect(try await client.context.pendingOperationsCount == 1)
         }
         #expect(server.requests < 30, "\(server.requests)")
+    }
+
+    @Test("a page of more rows than any server gives at once is an error of a direct read")
+    func endlessRows() async throws {
+        let rows = "[" + String(repeating: #"{"id":"a"},"#, count: 131_072) + #"{"id":"a"}]"#
+        let server = SocketServer { _ in .whole(body: Array(rows.utf8)) }
+        let error = try await server.serve { port in
+            let client = try SyncClient(
+                url: "http://127.0.0.1:\(port)", store: MemoryStore(), transport: AsyncHTTPClientTransport())
+            return try await #require(
+                #expect(throws: SyncError.self) { _ = try await client.remoteTable("Other").read() })
+        }
+        #expect(error.code == .invalidAnswer && error.message.contains("no more than 131072 rows"), "\(error)")
     }
 
     @Test("a million empty pages with links to the next are not read")

@@ -49,7 +49,7 @@ struct SocketServer {
     private let counts = Counts()
 
     /// More bytes are not sent in one endless answer: a client that would take them all is not to fill the memory.
-    static let limit = 64 << 20
+    static let limit = 128 << 20
 
     private final class Counts: Sendable {
         let sent = Mutex(0)
@@ -105,13 +105,16 @@ struct SocketServer {
                 counts.requests.withLock { $0 += 1 }
                 let reply = answer(request)
                 try await outbound.write(ByteBuffer(bytes: reply.bytes))
-                if let (bytes, pause) = reply.repeated { try await send(bytes, every: pause, to: outbound) }
+                if let (bytes, pause) = reply.repeated {
+                    try await send(bytes, every: pause, to: outbound)
+                    return
+                }
                 if reply.closes { return }
             }
         }
     }
 
-    /// Sends the bytes until the client closes the connection.
+    /// Sends the bytes until the client closes the connection, or the limit is reached.
     private func send(
         _ bytes: [UInt8], every pause: Duration, to outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
     ) async throws {

@@ -22,7 +22,7 @@ struct JSONFault: Error {
     enum Kind: UInt8 {
         case unexpectedEnd, unexpectedByte, trailingBytes, invalidNumber, controlCharacter, invalidEscape
         case loneSurrogate, invalidUTF8, tooDeep
-        case notAPage, notARow, noResults, repeatedResults, invalidCount
+        case notAPage, notARow, noResults, repeatedResults, invalidCount, tooManyRows
         case wrongType, notAnInt, doubleOutOfRange, invalidTimestamp, invalidBase64, rowTooLarge
         case missingID, duplicateID
     }
@@ -34,7 +34,7 @@ extension JSONFault.Kind {
         case .unexpectedEnd, .unexpectedByte, .trailingBytes, .invalidNumber, .controlCharacter, .invalidEscape,
             .loneSurrogate, .invalidUTF8, .tooDeep:
             .malformedJSON
-        case .notAPage, .notARow, .noResults, .repeatedResults, .invalidCount: .wrongShape
+        case .notAPage, .notARow, .noResults, .repeatedResults, .invalidCount, .tooManyRows: .wrongShape
         case .wrongType, .notAnInt, .doubleOutOfRange, .invalidTimestamp, .invalidBase64, .rowTooLarge: .invalidValue
         case .missingID: .missingID
         case .duplicateID: .duplicateID
@@ -58,6 +58,7 @@ extension JSONFault.Kind {
         case .noResults: "an answer that is an object has the rows in its member results"
         case .repeatedResults: "an answer has its rows once"
         case .invalidCount: "the count of an answer is a whole number from 0 up"
+        case .tooManyRows: "an answer holds no more than \(JSONPage.maximumRowCount) rows"
         case .wrongType: "the value does not fit a column of type \(type.rawValue)"
         case .notAnInt: "the number is not whole or does not fit 64 bits"
         case .doubleOutOfRange: "the number is out of the range of a double"

@@ -5,10 +5,13 @@ public struct JSONPage: Sendable, Hashable {
     /// The number of rows that match the query on the server, when the answer says so.
     public private(set) var totalCount: Int64?
 
+    /// The greatest number of rows in an answer: more than any server gives at once, and few enough for the memory.
+    public static let maximumRowCount = 131_072
+
     /// Finds the rows of an answer: a bare array, or `{"results":[…],"count":n}` with other members ignored.
     ///
     /// - Throws: ``WireError`` with the offset of the fault: ``WireError/Code/malformedJSON``,
-    ///   ``WireError/Code/wrongShape``.
+    ///   ``WireError/Code/wrongShape``, also for more than ``maximumRowCount`` rows.
     public init(_ bytes: [UInt8]) throws(WireError) {
         do {
             try bytes.withUnsafeBufferPointer { bytes throws(JSONFault) in
@@ -55,6 +58,7 @@ public struct JSONPage: Sendable, Hashable {
         guard try scanner.hasFirst(before: UInt8(ascii: "]")) else { return }
         repeat {
             guard try scanner.token() == UInt8(ascii: "{") else { throw try Self.misplaced(.notARow, &scanner) }
+            guard rows.count < Self.maximumRowCount else { throw scanner.fault(.tooManyRows) }
             let start = scanner.position
             try scanner.skipValue()
             rows.append(start..<scanner.position)
