@@ -9,7 +9,7 @@ import TidelineStore
 
 /// What a server can do to a client that trusts it: each costs bounded time and memory, ends with a clear error, and
 /// leaves the local changes as they are.
-@Suite("A hostile server", .serialized)
+@Suite("A hostile server", .serialized, .timeLimit(.minutes(10)))
 struct HostileServerTests {
     /// An answer to every request, and what must come of it.
     struct Attack: Sendable, CustomTestStringConvertible {

@@ -97,17 +97,15 @@ public struct RemoteTable<Store: LocalStore>: Sendable {
         if status == 409 || status == 412 {
             error.code = .conflict
             error.message = "the server has another row: \(context.dialect.message(of: answer))"
-            error.serverItem = await serverItem(in: answer, isInsert: request.method == .post, id: id, reader)
+            error.serverItem = await serverItem(in: answer, id: id, reader)
         }
         throw error
     }
 
-    /// The server's row in a conflict. The answer to an insert may hold the client's own row, so that only the list, which
-    /// shows deleted rows too, can tell; nil when it cannot be had.
-    private func serverItem(
-        in answer: TransportResponse, isInsert: Bool, id: String?, _ reader: RemoteRowReader
-    ) async -> Row? {
-        if !isInsert, let row = try? reader.row(in: answer, id: id), row.version != nil { return row }
+    /// The server's row in a conflict. An answer without a version may hold the client's own row, so that only the list,
+    /// which shows deleted rows too, can tell; nil when it cannot be had.
+    private func serverItem(in answer: TransportResponse, id: String?, _ reader: RemoteRowReader) async -> Row? {
+        if let row = try? reader.row(in: answer, id: id), row.version != nil { return row }
         guard let id else { return nil }
         let query = Query(name).filter(.column("id") == .value(id))
         return try? await read(query, includeDeleted: true).rows.first { reader.isSame($0.id, id) }
