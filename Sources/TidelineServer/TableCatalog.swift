@@ -45,31 +45,42 @@ final class TableCatalog<Store: LocalStore>: Sendable {
     /// The table of that name, nil when it is not served.
     func table(_ name: String) -> ServedTable? { tables.withLock { $0[name] } }
 
+    /// The table of that name as it would be with these columns; nothing is made.
+    ///
+    /// - Throws: `StoreError` with code `schemaMismatch` for a definition that no store takes, a table that would have
+    ///   too many columns or that belongs to the framework.
+    func preview(_ name: String, with columns: [ColumnSchema]) throws -> ServedTable {
+        try tables.withLock { ServedTable(try grown($0[name], name, with: columns)) }
+    }
+
     /// The table of that name with these columns; the table or the columns are made where they do not exist.
     ///
-    /// - Throws: What ``LocalStore/define(_:)`` throws; `schemaMismatch` for a table that would have too many columns
-    ///   or that belongs to the framework.
+    /// - Throws: What ``LocalStore/define(_:)`` throws, and as ``preview(_:with:)``.
     func table(_ name: String, with columns: [ColumnSchema]) throws -> ServedTable {
         try tables.withLock { tables in
-            var schema = tables[name]?.schema
-            if schema == nil, try store.tables().contains(where: { $0.name == name }) {
-                throw StoreError(.schemaMismatch, "a table of this name exists and is not served", table: name)
-            }
-            let new = columns.filter { tables[name]?.parser.shape.index(of: $0.name) == nil }
-            if let schema, new.isEmpty { return tables[schema.name] ?? ServedTable(schema) }
-            let stored = try store.appTables().first { $0.name.isSameBytes(as: name) }
-            let known = schema ?? TableSchema(name, columns: [])
-            schema = Self.served(try stored?.union(known) ?? known, keeping: new)
-            guard let schema, schema.columns.count <= Self.maximumColumns else {
-                throw StoreError(
-                    .schemaMismatch, "a table may have \(Self.maximumColumns) columns", table: name,
-                    column: new.first?.name)
-            }
+            let schema = try grown(tables[name], name, with: columns)
+            if let table = tables[name], table.schema == schema { return table }
             try store.define([schema])
             let table = ServedTable(schema)
             tables[name] = table
             return table
         }
+    }
+
+    private func grown(_ table: ServedTable?, _ name: String, with columns: [ColumnSchema]) throws -> TableSchema {
+        if table == nil, try store.tables().contains(where: { $0.name == name }) {
+            throw StoreError(.schemaMismatch, "a table of this name exists and is not served", table: name)
+        }
+        let known = table?.schema ?? TableSchema(name, columns: [])
+        let stored = try store.appTables().first { $0.name.isSameBytes(as: name) }
+        let schema = Self.served(try stored?.union(known) ?? known, keeping: columns)
+        guard schema.columns.count <= Self.maximumColumns else {
+            throw StoreError(
+                .schemaMismatch, "a table may have \(Self.maximumColumns) columns", table: name,
+                column: schema.columns.last?.name)
+        }
+        try schema.validate()
+        return schema
     }
 
     /// The definition with further columns, all system columns, and the index by which clients pull.

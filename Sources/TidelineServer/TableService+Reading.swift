@@ -9,6 +9,8 @@ extension TableService {
         if options.quirks.contains(.hardDelete), query.selection == nil {
             query.selection = ["id"] + table.schema.allColumns.map(\.name).filter { $0 != "deleted" }
         }
+        let filter = FilterSplit(query.predicate)
+        query.predicate = filter.stored
         if !wanted.includesDeleted { query = query.filter(.column("deleted") == false) }
         let size = min(wanted.top ?? options.defaultPageSize, options.maximumPageSize)
         query.limit = size
@@ -17,11 +19,10 @@ extension TableService {
         if query.includesTotalCount { writer.bytes += Array(#"{"results":"#.utf8) }
         writer.beginArray()
         let total = try store.read { reader in
-            try reader.scan(query) { row in
+            try scan(query, where: filter.costly, reader) { row in
                 if count > 0 { writer.separator() }
                 writer.append(row)
                 count += 1
-                return .next
             }
         }
         writer.endArray()
@@ -30,6 +31,57 @@ extension TableService {
         if count == size { answer.response.headerFields[.link] = link(after: wanted.skip, size, request) }
         return answer
     }
+
+    /// Calls `body` with the rows that a query finds and for which a costly condition holds, if there is one.
+    ///
+    /// - Returns: How many rows match, if the query asks.
+    private func scan(
+        _ query: Query, where condition: Predicate?, _ reader: Store.Reader,
+        _ body: (borrowing RowView) throws -> Void
+    ) throws -> Int? {
+        func scanAll(_ query: Query) throws -> Int? {
+            try reader.scan(query) { row in
+                try body(row)
+                return .next
+            }
+        }
+        guard let condition else { return try scanAll(query) }
+        let (ids, total) = try find(query, where: condition, reader)
+        // The store makes what is shown, with the columns that are selected.
+        var found = Query(query.table, selection: query.selection)
+        for id in ids {
+            found.predicate = .column("id") == .literal(id.value)
+            _ = try scanAll(found)
+        }
+        return query.includesTotalCount ? total : nil
+    }
+
+    /// The ids of the rows that a query finds and for which a condition holds, and their number without regard to skip
+    /// and limit, if the query asks for it.
+    private func find(
+        _ query: Query, where condition: Predicate, _ reader: Store.Reader
+    ) throws -> (ids: [RowID], total: Int) {
+        let evaluator = Evaluator(schema: try reader.schema(of: query.table))
+        try evaluator.validate(Query(query.table).filter(condition))
+        var limit = EvaluationLimit(time: options.maximumFilterTime, bytes: Self.maximumFilterMemory)
+        var compiled: (shape: RowShape, condition: CompiledPredicate)?
+        var ids: [RowID] = []
+        var total = 0
+        let all = Query(query.table, predicate: query.predicate, order: query.order)
+        try reader.scan(all) { row in
+            if compiled?.shape !== row.shape {
+                compiled = (row.shape, try evaluator.compile(condition, for: row.shape))
+            }
+            guard try compiled?.condition.matches(row, within: &limit) ?? false else { return .next }
+            total += 1
+            if total > query.skip, ids.count < query.limit ?? .max { ids.append(row.key) }
+            return query.includesTotalCount || ids.count < query.limit ?? .max ? .next : .stop
+        }
+        return (ids, total)
+    }
+
+    /// How many bytes the values may have that a costly filter makes of one row.
+    private static var maximumFilterMemory: Int { 64 << 20 }
 
     /// The query for a page; nil when the filter names a column that matches no row.
     private func query(of wanted: TableRead, for table: ServedTable) throws -> Query? {

@@ -7,12 +7,12 @@ extension TableService {
     func insert(_ body: [UInt8], into name: String) throws -> TableResponse {
         let incoming = try RowBody(body)
         if !incoming.id.isEmpty { try ItemID.validate(incoming.id) }
-        let table = try table(name, for: incoming, isInsert: true)
-        var row = rounded(try incoming.typed(by: table))
+        let target = try target(name, for: incoming, isInsert: true)
+        var row = rounded(try incoming.typed(by: target.table))
         if options.quirks.contains(.makesIDs) { row.id = String(UInt32.random(in: 1 ... .max)) }
         if row.key == nil { row.id = options.makeID() }
         row["deleted"] = false
-        return try store.write { writer in
+        return try write(row, into: target) { row, table, writer in
             let key = row.key ?? .string(row.id)
             let taken = try writer.withRow(in: table.schema.name, id: key) { answer(.conflict, row: $0) }
             if taken != nil, options.quirks.contains(.echoesConflictingInserts) {
@@ -34,20 +34,24 @@ extension TableService {
         guard incoming.id.isEmpty || table.matches(incoming.id, id) else {
             throw RequestRejection(.badRequest, "the id in the body is not the one in the path")
         }
-        let table = try self.table(table.schema.name, for: incoming, isInsert: false)
-        return try change(id, in: table, to: rounded(try incoming.typed(by: table))) { row in
-            if row.isDeleted { return try missing(id, in: table) }
-            if let ifMatch { return refusal(of: row, by: ifMatch) }
-            // Without If-Match a version in the body speaks for the one the change was made on.
-            guard let version = incoming.version, version != row["version"]?.string else { return nil }
-            return answer(.conflict, row: row)
+        let target = try target(table.schema.name, for: incoming, isInsert: false)
+        return try write(rounded(try incoming.typed(by: target.table)), into: target) { change, table, writer in
+            try self.change(id, in: table, to: change, writer) { row in
+                if row.isDeleted { return try missing(id, in: table) }
+                if let ifMatch { return refusal(of: row, by: ifMatch) }
+                // Without If-Match a version in the body speaks for the one the change was made on.
+                guard let version = incoming.version, version != row["version"]?.string else { return nil }
+                return answer(.conflict, row: row)
+            }
         }
     }
 
     func delete(_ id: String, from table: ServedTable, ifMatch: IfMatch?) throws -> TableResponse {
         if options.quirks.contains(.hardDelete) { return try remove(id, from: table, ifMatch: ifMatch) }
-        return try change(id, in: table, to: ["deleted": true]) { row in
-            row.isDeleted ? try missing(id, in: table) : refusal(of: row, by: ifMatch)
+        return try store.write { writer in
+            try change(id, in: table, to: ["deleted": true], writer) { row in
+                row.isDeleted ? try missing(id, in: table) : refusal(of: row, by: ifMatch)
+            }
         }
     }
 
@@ -68,30 +72,30 @@ extension TableService {
         if options.quirks.contains(.hardDelete) {
             throw RequestRejection(.internalServerError, "SQLITE_ERROR: no such column: deleted")
         }
-        return try change(id, in: table, to: ["deleted": false]) { row in
-            if let refusal = refusal(of: row, by: ifMatch) { return refusal }
-            return row.isDeleted ? nil : answer(.ok, row: row)
+        return try store.write { writer in
+            try change(id, in: table, to: ["deleted": false], writer) { row in
+                if let refusal = refusal(of: row, by: ifMatch) { return refusal }
+                return row.isDeleted ? nil : answer(.ok, row: row)
+            }
         }
     }
 
     /// Lays `change` over a row, unless there is none or `answer` has another answer for the row as it is.
     private func change(
-        _ id: String, in table: ServedTable, to change: Row,
+        _ id: String, in table: ServedTable, to change: Row, _ writer: Store.Writer,
         unless answer: (borrowing RowView) throws -> TableResponse?
     ) throws -> TableResponse {
-        try store.write { writer in
-            var change = change
-            var previous: String?
-            let found: TableResponse?? = try writer.withRow(in: table.schema.name, id: .string(id)) { row in
-                change.key = row.key
-                previous = row["version"]?.string
-                return try answer(row)
-            }
-            guard let other = found else { return try missing(id, in: table) }
-            if let other { return other }
-            let stamp = try stamps.next(for: table.schema.name, in: writer)
-            return try put(change, after: previous, stamped: stamp, into: table, writer, status: .ok)
+        var change = change
+        var previous: String?
+        let found: TableResponse?? = try writer.withRow(in: table.schema.name, id: .string(id)) { row in
+            change.key = row.key
+            previous = row["version"]?.string
+            return try answer(row)
         }
+        guard let other = found else { return try missing(id, in: table) }
+        if let other { return other }
+        let stamp = try stamps.next(for: table.schema.name, in: writer)
+        return try put(change, after: previous, stamped: stamp, into: table, writer, status: .ok)
     }
 
     /// Writes the row with its stamp and a new version, and answers with it as it is stored.
@@ -135,22 +139,52 @@ extension TableService {
         return !isRefused && ifMatch.allows(row["version"]?.string) ? nil : answer(.preconditionFailed, row: row)
     }
 
-    /// The table for a row, with all columns that the row gives a value.
-    private func table(_ name: String, for body: RowBody, isInsert: Bool) throws -> ServedTable {
+    /// The table for a row, with all columns that the row gives a value; nothing is made yet.
+    private func target(_ name: String, for body: RowBody, isInsert: Bool) throws -> WriteTarget {
         let grows = options.createsTablesOnFirstInsert
-        if options.quirks.contains(.answersFaultsWith500) { try requirePlain(body, in: catalog.table(name), isInsert) }
-        guard let table = catalog.table(name) else {
-            if isInsert, grows { return try catalog.table(name, with: body.columns.columnSchemas) }
-            return try table(name)
+        let current = catalog.table(name)
+        if options.quirks.contains(.answersFaultsWith500) { try requirePlain(body, in: current, isInsert) }
+        guard let current else {
+            guard isInsert, grows else { return WriteTarget(table: try table(name)) }
+            let columns = body.columns.columnSchemas
+            return WriteTarget(table: try catalog.preview(name, with: columns), missing: columns, current: nil)
         }
-        let unknown = body.columns.filter { table.parser.shape.index(of: $0.name) == nil }
+        let unknown = body.columns.filter { current.parser.shape.index(of: $0.name) == nil }
         guard grows else {
-            guard let first = unknown.first else { return table }
+            guard let first = unknown.first else { return WriteTarget(table: current) }
             throw RequestRejection(
                 .badRequest, "table \(name.debugDescription) has no column \(first.name.debugDescription)")
         }
-        let new = unknown.columnSchemas
-        return new.isEmpty ? table : try catalog.table(name, with: new)
+        let missing = unknown.columnSchemas
+        guard !missing.isEmpty else { return WriteTarget(table: current) }
+        return WriteTarget(table: try catalog.preview(name, with: missing), missing: missing, current: current)
+    }
+
+    /// Runs `body` in a transaction, over a table that has what the row needs.
+    ///
+    /// A table or column that does not exist is made only for a request that is carried out. So `body` runs first with what
+    /// the table as it is can take of the row, and that is rolled back.
+    private func write(
+        _ row: Row, into target: WriteTarget,
+        _ body: (Row, ServedTable, Store.Writer) throws -> TableResponse
+    ) throws -> TableResponse {
+        guard let missing = target.missing else { return try store.write { try body(row, target.table, $0) } }
+        if let current = target.current {
+            let known = row.filteringColumns { current.parser.shape.index(of: $0) != nil }
+            let answer = try rehearse { try body(known, current, $0) }
+            guard answer.response.status.kind == .successful else { return answer }
+        }
+        let table = try catalog.table(target.table.schema.name, with: missing)
+        return try store.write { try body(row, table, $0) }
+    }
+
+    /// The answer that `body` has in a transaction that is rolled back.
+    private func rehearse(_ body: (Store.Writer) throws -> TableResponse) throws -> TableResponse {
+        do {
+            return try store.write { throw Rehearsal(answer: try body($0)) }
+        } catch let rehearsal as Rehearsal {
+            return rehearsal.answer
+        }
     }
 
     /// Refuses with 500 what the original server has no column or no type for.
@@ -163,6 +197,22 @@ extension TableService {
             throw RequestRejection(.internalServerError, "SQLITE_ERROR: \(reason)")
         }
     }
+}
+
+/// Takes back a transaction whose answer is all that was wanted.
+private struct Rehearsal: Error {
+    let answer: TableResponse
+}
+
+/// Where a row is to be written.
+private struct WriteTarget {
+    /// The table with all that the row needs.
+    let table: ServedTable
+    /// The columns that it does not have yet, which may be none for a table that does not exist; nil when there is nothing
+    /// to make.
+    var missing: [ColumnSchema]?
+    /// The table as it is, if it exists.
+    var current: ServedTable?
 }
 
 extension ServedTable {

@@ -15,6 +15,10 @@ public struct TableServiceOptions: Sendable {
     public var defaultPageSize: Int
     /// The greatest body in bytes; more is 413.
     public var maximumBodySize: Int
+    /// How long a costly filter may be evaluated; more is 400. Costly are filters that make texts longer (`replace`,
+    /// `concat`), that search for long texts, or that have more than 20 functions or 2,000 comparisons; others are left to
+    /// the store.
+    public var maximumFilterTime: Duration
     /// Behavior of the original back ends to reproduce; none by default.
     public var quirks: ServerQuirks
     /// The time: what `updatedAt`, `createdAt` and the header `Date` are made from.
@@ -27,7 +31,8 @@ public struct TableServiceOptions: Sendable {
     /// Options; those not named are the original back end's, but for a body of up to 1 MiB.
     public init(
         schemas: [TableSchema] = [], createsTablesOnFirstInsert: Bool = true, maximumPageSize: Int = 1000,
-        defaultPageSize: Int = 50, maximumBodySize: Int = 1 << 20, quirks: ServerQuirks = [],
+        defaultPageSize: Int = 50, maximumBodySize: Int = 1 << 20, maximumFilterTime: Duration = .seconds(5),
+        quirks: ServerQuirks = [],
         clock: @escaping @Sendable () -> Timestamp = { .now },
         makeVersion: @escaping @Sendable () -> String = { TableServiceOptions.randomVersion() },
         makeID: @escaping @Sendable () -> String = { TableServiceOptions.randomID() }
@@ -37,6 +42,7 @@ public struct TableServiceOptions: Sendable {
         self.maximumPageSize = maximumPageSize
         self.defaultPageSize = defaultPageSize
         self.maximumBodySize = maximumBodySize
+        self.maximumFilterTime = maximumFilterTime
         self.quirks = quirks
         self.clock = clock
         self.makeVersion = makeVersion

@@ -77,6 +77,54 @@ struct GrowingTableTests {
     }
 
     @Test(arguments: StoreKind.perEngine)
+    func `a request that is refused leaves no column behind`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores, schemas: nil)
+        _ = try fixture.insert(#"{"id":"1","a":1}"#, into: "New")
+        _ = try fixture.insert(#"{"id":"2","a":1}"#, into: "New")
+        #expect(fixture.send(.delete, "/tables/New/2").status == .ok)
+        let stale: HTTPFields = [.ifMatch: #""other""#]
+        let refusals = [
+            (fixture.send(.post, "/tables/New", #"{"id":"1","b":1}"#), HTTPResponse.Status.conflict),
+            (fixture.send(.post, "/tables/New", #"{"id":"3","b":1,"a":"x"}"#), .badRequest),
+            (fixture.send(.post, "/tables/New", #"{"id":"a/b","b":1}"#), .badRequest),
+            (fixture.send(.post, "/tables/New", #"{"id":"3","b":1,"deleted":true}"#), .badRequest),
+            (fixture.send(.post, "/tables/New", #"{"id":"3","b":1,"A":1}"#), .badRequest),
+            (fixture.send(.patch, "/tables/New/1", #"{"b":1,"a":"x"}"#), .badRequest),
+            (fixture.send(.patch, "/tables/New/1", #"{"b":1}"#, headers: stale), .preconditionFailed),
+            (fixture.send(.patch, "/tables/New/1", #"{"b":1,"version":"other"}"#), .conflict),
+            (fixture.send(.patch, "/tables/New/2", #"{"b":1}"#), .notFound),
+            (fixture.send(.patch, "/tables/New/3", #"{"b":1}"#), .notFound),
+        ]
+        for (answer, status) in refusals { #expect(answer.status == status, "\(answer.text)") }
+        #expect(try fixture.store.appTables()[0].columns.map(\.name) == ["a"])
+        #expect(try fixture.ids("/tables/New", of: "New") == ["1"])
+    }
+
+    @Test(arguments: StoreKind.perEngine)
+    func `a required column that is missing leaves no other column behind`(_ stores: StoreKind) throws {
+        let store = try stores.makeStore()
+        let schema = TableSchema("New", columns: [.string("a", optional: false)])
+        let service = try TableService(store: store, options: TableServiceOptions(schemas: [schema]))
+        var request = HTTPRequest(method: .post, scheme: "http", authority: "host", path: "/tables/New")
+        request.headerFields[.zumoAPIVersion] = "2.0.0"
+        #expect(service.handle(request, body: Array(#"{"id":"1","b":1}"#.utf8)).status == .badRequest)
+        #expect(try store.appTables()[0].columns.map(\.name) == ["a"])
+        #expect(service.handle(request, body: Array(#"{"id":"1","a":"x","b":1}"#.utf8)).status == .created)
+        #expect(try store.appTables()[0].columns.map(\.name) == ["a", "b"])
+    }
+
+    @Test(arguments: StoreKind.perEngine)
+    func `a request that is refused leaves no table behind`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores, schemas: nil)
+        for body in ["", "[]", "{", #"{"id":"a/b","b":1}"#, #"{"id":5}"#, #"{"id":"1","__b":1}"#, #"{"a":1,"A":2}"#] {
+            #expect(fixture.send(.post, "/tables/New", body).status == .badRequest, "\(body)")
+        }
+        #expect(fixture.send(.patch, "/tables/New/1", #"{"a":1}"#).status == .notFound)
+        #expect(fixture.send(.get, "/tables/New").status == .notFound)
+        #expect(try fixture.store.appTables().isEmpty)
+    }
+
+    @Test(arguments: StoreKind.perEngine)
     func `tables, rows and the order of stamps outlive the service`(_ stores: StoreKind) throws {
         let store = try stores.makeStore()
         let fixture = try ServiceFixture(stores, schemas: nil, store: store)

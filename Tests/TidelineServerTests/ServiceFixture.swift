@@ -33,7 +33,7 @@ struct ServiceFixture {
     ///   - store: The store, an empty one of that kind when nil.
     init(
         _ stores: StoreKind, schemas: [TableSchema]? = [schema], store: AnyStore? = nil,
-        maximumBodySize: Int = 4 << 20, quirks: ServerQuirks = []
+        maximumBodySize: Int = 4 << 20, maximumFilterTime: Duration = .seconds(60), quirks: ServerQuirks = []
     ) throws {
         let clock = ManualClock()
         let store = try store ?? stores.makeStore()
@@ -43,7 +43,7 @@ struct ServiceFixture {
             store: store,
             options: TableServiceOptions(
                 schemas: schemas ?? [], createsTablesOnFirstInsert: schemas == nil, maximumBodySize: maximumBodySize,
-                quirks: quirks, clock: { clock.now }))
+                maximumFilterTime: maximumFilterTime, quirks: quirks, clock: { clock.now }))
     }
 
     func send(

@@ -5,10 +5,10 @@
 public struct CompiledPredicate: Sendable {
     /// The type of the predicate's values.
     public let type: OperandType
-    private let steps: [Step]
+    let steps: [Step]
 
     /// What each node of the tree becomes; operands lie on the stack, the last one on top.
-    private enum Step: Sendable {
+    enum Step: Sendable {
         case id
         /// The column at a position; null when the shape lacks it.
         case column(Int?)
@@ -38,7 +38,7 @@ public struct CompiledPredicate: Sendable {
         return stack.removeLast()
     }
 
-    private static func run(_ step: Step, _ row: borrowing RowView, _ stack: inout [Value]) {
+    static func run(_ step: Step, _ row: borrowing RowView, _ stack: inout [Value]) {
         switch step {
         case .id: stack.append(row.key.value)
         case .column(let index): stack.append(index.flatMap { row.value(at: $0) } ?? .null)

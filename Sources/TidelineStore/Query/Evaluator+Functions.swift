@@ -33,7 +33,7 @@ extension Predicate.Function {
         case .indexOf: return .int(text.scalarOffset(of: other))
         case .startsWith: return .bool(text.utf8.starts(with: other.utf8))
         case .endsWith: return .bool(text.utf8.reversed().starts(with: other.utf8.reversed()))
-        case .contains: return .bool(text.utf8Range(of: other, from: text.startIndex) != nil)
+        case .contains: return .bool(text.utf8Offset(of: other) != nil)
         case .concat: return .string(text + other)
         case .replace: return .string(text.replacingUTF8(other, with: texts[2]))
         default: return .null
@@ -95,34 +95,85 @@ extension String {
         return String(self[first...last])
     }
 
-    /// Where `other` first occurs, byte for byte, at or after `start`; an empty text is found at once.
-    fileprivate func utf8Range(of other: String, from start: Index) -> Range<Index>? {
-        let needle = other.utf8
-        guard let first = needle.first else { return start..<start }
-        var rest = utf8[start...]
-        while let index = rest.firstIndex(of: first) {
-            rest = rest[index...]
-            if rest.starts(with: needle) { return index..<utf8.index(index, offsetBy: needle.count) }
-            rest = rest.dropFirst()
+    /// Where `other` first occurs, byte for byte, in bytes from the beginning; an empty text is found at once.
+    fileprivate func utf8Offset(of other: String) -> Int? {
+        guard !other.isEmpty else { return 0 }
+        var offset: Int?
+        ByteSearch(other).forEachMatch(in: self) { match in
+            offset = match.lowerBound
+            return false
         }
-        return nil
+        return offset
     }
 
     fileprivate func scalarOffset(of other: String) -> Int64 {
-        guard let range = utf8Range(of: other, from: startIndex) else { return -1 }
-        return Int64(unicodeScalars.distance(from: startIndex, to: range.lowerBound))
+        guard let offset = utf8Offset(of: other) else { return -1 }
+        return Int64(utf8.prefix(offset).count { $0 & 0xC0 != 0x80 })
     }
 
     fileprivate func replacingUTF8(_ other: String, with replacement: String) -> String {
         guard !other.isEmpty else { return self }
-        var result = ""
-        var start = startIndex
-        while let range = utf8Range(of: other, from: start) {
-            result.unicodeScalars.append(contentsOf: unicodeScalars[start..<range.lowerBound])
-            result.unicodeScalars.append(contentsOf: replacement.unicodeScalars)
-            start = range.upperBound
+        var text = self
+        return text.withUTF8 { text in
+            var result: [UInt8] = []
+            var start = 0
+            ByteSearch(other).forEachMatch(in: text) { match in
+                result += text[start..<match.lowerBound]
+                result += replacement.utf8
+                start = match.upperBound
+                return true
+            }
+            return String(decoding: result + text[start...], as: UTF8.self)
         }
-        result.unicodeScalars.append(contentsOf: unicodeScalars[start...])
-        return result
+    }
+
+    /// The number of bytes of this text with every `other` replaced, counted up to `limit`.
+    func sizeReplacingUTF8(_ other: String, with replacement: String, upTo limit: Int) -> Int {
+        let growth = replacement.utf8.count - other.utf8.count
+        var size = utf8.count
+        guard !other.isEmpty, growth > 0 else { return size }
+        ByteSearch(other).forEachMatch(in: self) { _ in
+            size += growth
+            return size <= limit
+        }
+        return size
+    }
+}
+
+/// The search for a text in others, byte by byte, after Knuth, Morris and Pratt: the time grows with the sum of both lengths
+/// and not with their product, whatever the texts are.
+private struct ByteSearch {
+    private let needle: [UInt8]
+    /// For each beginning of the text, the length of its longest part that is both at its beginning and at its end.
+    private let borders: [Int]
+
+    /// - Parameter text: What is searched for; not empty.
+    init(_ text: String) {
+        let needle = Array(text.utf8)
+        var borders = Array(repeating: 0, count: needle.count)
+        var length = 0
+        for index in needle.indices.dropFirst() {
+            while length > 0, needle[length] != needle[index] { length = borders[length - 1] }
+            if needle[length] == needle[index] { length += 1 }
+            borders[index] = length
+        }
+        (self.needle, self.borders) = (needle, borders)
+    }
+
+    func forEachMatch(in text: String, _ body: (Range<Int>) -> Bool) {
+        var text = text
+        text.withUTF8 { forEachMatch(in: $0, body) }
+    }
+
+    /// Calls `body` with each place of the text, from the left and not overlapping, until it returns false.
+    func forEachMatch(in text: UnsafeBufferPointer<UInt8>, _ body: (Range<Int>) -> Bool) {
+        var matched = 0
+        for index in text.indices {
+            while matched > 0, needle[matched] != text[index] { matched = borders[matched - 1] }
+            if needle[matched] == text[index] { matched += 1 }
+            guard matched == needle.count else { continue }
+            guard body(index + 1 - matched..<index + 1) else { return }
+            matched = 0
+        }
     }
 }

@@ -1,0 +1,117 @@
+/// What evaluating a query may cost that somebody else wrote: time, and memory for the texts that its functions make.
+///
+/// Ten nested `replace` make terabytes of a short text; a server that evaluates what its clients send counts the bytes
+/// before they are made.
+package struct EvaluationLimit {
+    private let time: Duration
+    private let deadline: ContinuousClock.Instant
+    fileprivate let maximumBytes: Int
+    /// The bytes of the values on the stack.
+    private var bytes = 0
+    /// The work since the clock was last looked at, in bytes and steps.
+    private var work = 0
+
+    /// - Parameters:
+    ///   - time: How long all rows together may take, from now on.
+    ///   - bytes: How many bytes the values that one row needs at a time may have.
+    package init(time: Duration, bytes: Int) {
+        self.time = time
+        deadline = .now + time
+        maximumBytes = bytes
+    }
+
+    fileprivate mutating func beginRow() throws(StoreError) {
+        bytes = 0
+        try checkTime()
+    }
+
+    /// Counts a value that is put on the stack, before it is made where its size is known.
+    fileprivate mutating func push(_ count: Int) throws(StoreError) {
+        bytes += count
+        guard bytes <= maximumBytes else {
+            throw StoreError(
+                .unsupportedQuery, "the filter makes texts of more than \(maximumBytes) bytes of one row; shorten it")
+        }
+        try spend(count + 1)
+    }
+
+    /// Counts values that are taken from the stack.
+    fileprivate mutating func pop(_ count: Int) throws(StoreError) {
+        bytes -= count
+        try spend(count)
+    }
+
+    /// Counts work, and looks at the clock from time to time.
+    private mutating func spend(_ amount: Int) throws(StoreError) {
+        work += amount
+        guard work >= 1 << 16 else { return }
+        work = 0
+        try checkTime()
+    }
+
+    private func checkTime() throws(StoreError) {
+        guard ContinuousClock.now < deadline else {
+            throw StoreError(
+                .unsupportedQuery, "evaluating the filter took longer than \(time); make it simpler, or add a condition"
+            )
+        }
+    }
+}
+
+extension CompiledPredicate {
+    /// Whether the row satisfies the predicate, as ``matches(_:)`` says.
+    ///
+    /// - Throws: ``StoreError/Code/unsupportedQuery`` when the limit is reached.
+    package func matches(
+        _ row: borrowing RowView, within limit: inout EvaluationLimit
+    ) throws(StoreError) -> Bool {
+        try limit.beginRow()
+        var stack: [Value] = []
+        for step in steps {
+            let operands = stack[(stack.count - step.operandCount)...]
+            let taken = operands.reduce(0) { $0 + $1.textSize }
+            let expected = step.resultSize(of: operands, upTo: limit.maximumBytes)
+            try limit.push(expected)
+            CompiledPredicate.run(step, row, &stack)
+            try limit.pop(taken + expected)
+            try limit.push(stack.last?.textSize ?? 0)
+        }
+        return stack.removeLast() == .bool(true)
+    }
+}
+
+extension CompiledPredicate.Step {
+    /// How many values it takes from the stack.
+    fileprivate var operandCount: Int {
+        switch self {
+        case .id, .column, .literal: 0
+        case .not, .membership: 1
+        case .comparison, .arithmetic: 2
+        case .and(let count), .or(let count), .function(_, let count): count
+        }
+    }
+
+    /// The bytes of the text that it makes of these operands, counted up to `limit`.
+    fileprivate func resultSize(of operands: ArraySlice<Value>, upTo limit: Int) -> Int {
+        guard case .function(let function, _) = self, let first = operands.first else { return 0 }
+        switch function {
+        case .lower, .upper, .trim, .substring: return first.textSize
+        case .concat: return operands.reduce(0) { $0 + $1.textSize }
+        case .replace:
+            let texts = operands.compactMap(\.string)
+            return texts.count == 3 ? texts[0].sizeReplacingUTF8(texts[1], with: texts[2], upTo: limit) : 0
+        default: return 0
+        }
+    }
+}
+
+extension Value {
+    /// The bytes that it has on the heap.
+    fileprivate var textSize: Int {
+        switch self {
+        case .string(let text), .json(let text): text.utf8.count
+        case .bytes(let bytes): bytes.count
+        case .null, .bool, .int, .double, .timestamp: 0
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import HTTPTypes
+import Testing
+import TidelineServer
+import TidelineStore
+import TidelineTestStores
+import TidelineWire
+
+/// Filters that cost more than a store should be asked for.
+@Suite(.timeLimit(.minutes(5)))
+struct FilterCostTests {
+    private func percentEncoded(_ text: String) -> String {
+        text.utf8.map { byte in
+            let isPlain = (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+            return isPlain
+                ? String(Unicode.Scalar(byte)) : "%" + String(0x100 + Int(byte), radix: 16).dropFirst().uppercased()
+        }.joined()
+    }
+
+    private func read(_ fixture: ServiceFixture, _ filter: String, _ rest: String = "") -> TableResponse {
+        fixture.send(.get, "/tables/Item?$filter=\(percentEncoded(filter))\(rest)")
+    }
+
+    private func fixture(_ stores: StoreKind, time: Duration = .seconds(60)) throws -> ServiceFixture {
+        let fixture = try ServiceFixture(stores, maximumFilterTime: time)
+        for number in 0..<6 {
+            _ = try fixture.insert(#"{"id":"\#(number)","text":"aaaa aaaa \#(number)","count":\#(number)}"#)
+        }
+        return fixture
+    }
+
+    /// Each of these makes a thousandfold of a text ten times over: more bytes than there are atoms in a star.
+    @Test(arguments: StoreKind.perEngine)
+    func `a filter whose texts grow without bound is 400`(_ stores: StoreKind) throws {
+        let fixture = try fixture(stores)
+        let many = String(repeating: "a", count: 1_000)
+        var growing = "text"
+        for _ in 0..<10 { growing = "replace(\(growing),'a','\(many)')" }
+        for filter in [
+            "\(growing) eq 'x'", "length(\(growing)) gt 1", "not (count eq 9 or \(growing) eq 'x')",
+            "substringof('x',toupper(\(growing)))", "count ge 0 and \(growing) ne 'x' and count lt 99",
+        ] {
+            let answer = read(fixture, filter)
+            #expect(answer.status == .badRequest)
+            #expect(try answer.error().contains("bytes"), "\(answer.text)")
+        }
+        var doubled = "text"
+        for _ in 0..<10 { doubled = "replace(\(doubled),'a',concat(text,text))" }
+        #expect(read(fixture, "\(doubled) eq 'x'").status == .badRequest)
+    }
+
+    @Test(arguments: StoreKind.perEngine)
+    func `a costly filter that takes too long is 400, any other is not timed`(_ stores: StoreKind) throws {
+        let fixture = try fixture(stores, time: .zero)
+        let answer = read(fixture, "replace(text,'a','b') eq 'x'")
+        #expect(answer.status == .badRequest)
+        #expect(try answer.error().contains("longer than"), "\(answer.text)")
+        #expect(try fixture.ids("/tables/Item?$filter=\(percentEncoded("substringof('a 3',text)"))") == ["3"])
+    }
+
+    @Test(arguments: StoreKind.perEngine)
+    func `a costly filter that ends has its answer, page by page, with count and selection`(_ stores: StoreKind) throws
+    {
+        let fixture = try fixture(stores)
+        #expect(fixture.send(.delete, "/tables/Item/1").status == .ok)
+        let filter = "count gt 0 and replace(text,'a','bb') ne concat('bbbbbbbb bbbbbbbb ','4')"
+        let page = try fixture.rows(
+            read(fixture, filter, "&$orderby=count%20desc&$skip=1&$top=2&$inlinecount=allpages&$select=id,count"))
+        #expect(page.rows.map(\.id) == ["3", "2"] && page.count == 3)
+        #expect(page.rows[0]["count"] == 3 && page.rows[0]["text"] == nil)
+        #expect(try fixture.rows(read(fixture, filter, "&$top=0")).rows.isEmpty)
+        #expect(
+            try fixture.rows(read(fixture, filter, "&__includeDeleted=true")).rows.map(\.id) == ["1", "2", "3", "5"])
+        let whole = try fixture.rows(read(fixture, filter, "&$top=1")).rows[0]
+        #expect(whole["text"] == "aaaa aaaa 2" && whole["version"] != nil)
+    }
+
+    /// A store that compares at each place takes time for the product of both.
+    @Test(arguments: StoreKind.perEngine)
+    func `a search for a long text takes time for the sum of both texts`(_ stores: StoreKind) throws {
+        let fixture = try fixture(stores)
+        let size = 400_000
+        _ = try fixture.insert(#"{"id":"long","text":"\#(String(repeating: "a", count: size))"}"#)
+        let needle = String(repeating: "a", count: size / 2) + "b"
+        #expect(try fixture.rows(read(fixture, "substringof('\(needle)',text)")).rows.isEmpty)
+        #expect(try fixture.rows(read(fixture, "indexof(text,'\(needle.dropLast())') eq 0")).rows.map(\.id) == ["long"])
+    }
+
+    @Test(arguments: StoreKind.perEngine)
+    func `a long list of comparisons and functions has its answer`(_ stores: StoreKind) throws {
+        let fixture = try fixture(stores)
+        let counts = (4..<5_000).map { "count eq \($0)" }.joined(separator: " or ")
+        #expect(try fixture.rows(read(fixture, counts)).rows.map(\.id) == ["4", "5"])
+        let texts = (4..<60).map { "endswith(text,' \($0)')" }.joined(separator: " or ")
+        #expect(try fixture.rows(read(fixture, texts)).rows.map(\.id) == ["4", "5"])
+        #expect(read(fixture, "concat(nosuch,'a') eq 'x'").status == .badRequest)
+        #expect(read(fixture, "concat(text,'a')").status == .badRequest)
+    }
+
+    @Test(arguments: StoreKind.perEngine)
+    func `a row whose id holds a slash is read, changed and deleted`(_ stores: StoreKind) throws {
+        let fixture = try ServiceFixture(stores)
+        try fixture.store.write {
+            try $0.upsert(["id": "a/b", "text": "x", "deleted": false, "version": "v"], into: "Item")
+        }
+        #expect(try fixture.send(.get, "/tables/Item/a%2Fb").row()["text"] == "x")
+        #expect(try fixture.send(.patch, "/tables/Item/a%2Fb", #"{"text":"y"}"#).row()["text"] == "y")
+        #expect(fixture.send(.delete, "/tables/Item/a%2Fb").status == .ok)
+        #expect(fixture.send(.post, "/tables/Item/a%2Fb").status == .ok)
+        #expect(fixture.send(.get, "/tables/Item/a/b").status == .notFound)
+        #expect(fixture.send(.post, "/tables/Item", #"{"id":"c/d"}"#).status == .badRequest)
+    }
+}
