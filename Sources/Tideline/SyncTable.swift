@@ -43,7 +43,8 @@ public struct SyncTable<Store: LocalStore>: Sendable {
     ///   ``SyncError/Code/rowChanged``, with both rows, for a row of another version; otherwise as ``insert(_:)``.
     public nonisolated(nonsending) func update(_ row: Row, overwriting: Bool = false) async throws {
         try await context.change(table: name) { changes, writer in
-            let checked = try RowInput.checked(row, for: changes.schema)
+            let checked = try RowInput.checked(
+                row, for: changes.schema, isKnown: RowInput.isStored(row.id, of: changes.schema, in: writer))
             try changes.update(checked, given: overwriting ? nil : row, in: writer)
         }
     }
@@ -69,7 +70,8 @@ public struct SyncTable<Store: LocalStore>: Sendable {
                 table: name, id: id)
         }
         return try await context.change(table: name) { changes, writer in
-            try RowInput.checkID(id, of: changes.schema)
+            try RowInput.checkID(
+                id, of: changes.schema, isKnown: RowInput.isStored(id, of: changes.schema, in: writer))
             return try changes.update(id: id, in: writer, change)
         }.get()
     }
@@ -88,7 +90,8 @@ public struct SyncTable<Store: LocalStore>: Sendable {
     /// Deletes a row by its id, and by its version if it carries one; see ``delete(id:version:)``.
     public nonisolated(nonsending) func delete(_ row: Row) async throws {
         try await context.change(table: name) { changes, writer in
-            try RowInput.checkID(of: row, for: changes.schema)
+            try RowInput.checkID(
+                of: row, for: changes.schema, isKnown: RowInput.isStored(row.id, of: changes.schema, in: writer))
             try changes.delete(id: row.id, given: row, in: writer)
         }
     }
@@ -102,7 +105,8 @@ public struct SyncTable<Store: LocalStore>: Sendable {
         let name = name
         return try await context.reading { reader in
             try RowInput.checkName(name)
-            try RowInput.checkID(id, of: reader.schema(of: name))
+            let schema = try reader.schema(of: name)
+            try RowInput.checkID(id, of: schema, isKnown: RowInput.isStored(id, of: schema, in: reader))
             return try reader.row(in: name, id: id)
         }
     }

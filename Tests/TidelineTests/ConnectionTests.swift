@@ -44,11 +44,35 @@ struct ConnectionTests {
     }
 
     @Test(
+        "the query of a base URL goes with every request, and is not in messages",
+        arguments: [
+            ("https://server.test/app?code=k%20y&b=%2F", "https://server.test/app/tables/TodoItem", "code=k%20y&b=%2F"),
+            ("https://server.test?code=k%20y", "https://server.test/tables/TodoItem", "code=k%20y"),
+            ("https://server.test/?code=k%20y", "https://server.test/tables/TodoItem", "code=k%20y"),
+        ])
+    func addressWithQuery(url: String, start: String, query: String) async throws {
+        let transport = ScriptedTransport { _ in .answer(200, "[]") }
+        try await makeClient(url: url, transport).pull()
+        #expect(transport.requests[0].url.hasPrefix(start + "?"))
+        #expect(transport.requests[0].url.hasSuffix("&" + query))
+        #expect(try ServerAddress(url).text.contains("?") == false)
+    }
+
+    @Test("a parameter of the base URL that a target has already is not sent twice")
+    func addressWithRepeatedQuery() throws {
+        let address = try ServerAddress("https://server.test/app?code=k&b=1")
+        #expect(address.pathAndQuery(of: "tables/T?$top=5&code=k") == "/app/tables/T?$top=5&code=k&b=1")
+        #expect(address.pathAndQuery(of: "tables/T?code=k&b=1") == "/app/tables/T?code=k&b=1")
+        #expect(address.pathAndQuery(of: "tables/T/1") == "/app/tables/T/1?code=k&b=1")
+        #expect(try ServerAddress("https://server.test").pathAndQuery(of: "tables/T?a=1") == "/tables/T?a=1")
+    }
+
+    @Test(
         "an address that is none is refused with a message that shows it",
         arguments: [
             "", " ", "server.test", "server.test:80", "//server.test", "/tables", "ftp://server.test", "file:///tmp",
             "http://", "http:///app", "http:server.test", "http://server.test:0", "http://server.test:65536",
-            "http://server.test:x", "http://server.test?a=b", "http://server.test#x", "http://user@server.test",
+            "http://server.test:x", "http://server.test#x", "http://user@server.test",
             "http://user:secret@server.test", "http://:secret@server.test", "http://a b", "http://server.test\n",
             "http://[::1", "http://server\u{0}.test", "wss://server.test",
         ])

@@ -162,6 +162,28 @@ struct LocalOperationTests {
     }
 
     @Test(
+        "L3 a row whose id only others may make can be changed and deleted", arguments: StoreKind.perEngine,
+        ["a/b", "../x", "a?b#c", "a+b", "a\\b", "a\nb", " "])
+    func idsOfOthers(_ stores: StoreKind, id: String) async throws {
+        let world = try World(stores)
+        let client = try await world.makeClient()
+        try world.plant([
+            [
+                "id": .string(id), "text": "one", "version": "v1", "deleted": false,
+                "updatedAt": .timestamp(world.clock.now),
+            ]
+        ])
+        try await client.items.pull()
+        try await client.items.update(["id": .string(id), "text": "two"])
+        try await client.context.push()
+        #expect(try world.state(client) == "local [\(id)=two] queue [] server [\(id)=two]")
+        try await client.items.delete(id: id)
+        try await client.context.push()
+        #expect(try world.state(client) == "local [] queue [] server [\(id) deleted]")
+        #expect(await syncErrorCode { try await client.items.insert(["id": .string(id)]) } == .invalidArgument)
+    }
+
+    @Test(
         "L3 text that is not a JSON array or object is refused in a JSON column, which the error names",
         arguments: StoreKind.perEngine,
         [

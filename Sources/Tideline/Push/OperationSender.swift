@@ -50,7 +50,7 @@ struct OperationSender: Sendable {
         }
         var item = item
         item.id = id
-        _ = try RowInput.checked(item, for: codec.schema)
+        _ = try RowInput.checked(item, for: codec.schema, isKnown: true)
         return item
     }
 

@@ -62,7 +62,7 @@ struct LocalChanges: Sendable {
         var edits = Row(id: stored.key)
         for name in stored.columnNames where changed[name] == nil { edits[name] = .null }
         for (name, value) in changed.values where value != stored[name] ?? .null { edits[name] = value }
-        edits = try RowInput.checked(edits, for: schema)
+        edits = try RowInput.checked(edits, for: schema, isKnown: true)
         guard !edits.isEmpty else { return .success(stored) }
         try update(edits, given: nil, in: writer)
         return .success(try writer.row(in: schema.name, id: id) ?? changed)

@@ -5,9 +5,12 @@ internal import TidelineWire
 enum RowInput {
     /// The row without system columns, ints made doubles where the column is of doubles.
     ///
+    /// - Parameter isKnown: Whether the row exists, so that its id need not be one that a new row may have.
     /// - Throws: ``SyncError`` with code invalidArgument, naming table, column and id.
-    static func checked(_ row: Row, for schema: TableSchema) throws -> Row {
-        try checkID(of: row, for: schema)
+    static func checked(
+        _ row: Row, for schema: TableSchema, isKnown: @autoclosure () throws -> Bool = false
+    ) throws -> Row {
+        try checkID(of: row, for: schema, isKnown: try isKnown())
         var checked: [(name: String, value: Value)] = []
         for (name, value) in row.values where !SystemColumns.names.contains(name) {
             checked.append((name, try fitted(value, column: name, id: row.id, schema: schema)))
@@ -16,13 +19,17 @@ enum RowInput {
     }
 
     /// Refuses a row whose id is missing, of another type than the table's, or one that servers do not take.
-    static func checkID(of row: Row, for schema: TableSchema) throws {
+    ///
+    /// - Parameter isKnown: As for ``checked(_:for:isKnown:)``.
+    static func checkID(
+        of row: Row, for schema: TableSchema, isKnown: @autoclosure () throws -> Bool = false
+    ) throws {
         if let id = row["id"], row.key?.type != schema.idType {
             throw SyncError(
                 .invalidArgument, "the id \(id) has type \(id.type?.rawValue ?? "null"); ids of this table are text",
                 table: schema.name, column: "id")
         }
-        try checkID(row.id, of: schema)
+        try checkID(row.id, of: schema, isKnown: try isKnown())
     }
 
     /// Refuses the name of a table that is blank.
@@ -32,10 +39,19 @@ enum RowInput {
             .invalidArgument, "the name of the table is blank; pass the name it has on the server", table: table)
     }
 
-    static func checkID(_ id: String, of schema: TableSchema) throws {
+    /// Whether the local table has a row of that id.
+    static func isStored(_ id: String, of schema: TableSchema, in reader: some StoreReader) throws -> Bool {
+        try reader.withRow(in: schema.name, id: .string(id)) { _ in true } ?? false
+    }
+
+    /// - Parameter isKnown: As for ``checked(_:for:isKnown:)``; asked only where the id is not one for a new row.
+    static func checkID(
+        _ id: String, of schema: TableSchema, isKnown: @autoclosure () throws -> Bool = false
+    ) throws {
         do {
             try ItemID.validate(id)
         } catch {
+            if (try? ItemID.validateExisting(id)) != nil, try isKnown() { return }
             throw SyncError(
                 .invalidArgument, error.message, table: schema.name, column: "id", id: id, cause: error)
         }

@@ -17,14 +17,16 @@ struct RemoteRowReader: Sendable {
     }
 
     /// The row to send, as the definition wants it. Without a definition the dialect checks names and values.
-    func checked(_ row: Row) throws -> Row {
+    ///
+    /// - Parameter isKnown: Whether the row exists, so that its id need not be one that a new row may have.
+    func checked(_ row: Row, isKnown: Bool = false) throws -> Row {
         guard let schema else { return row }
         if let type = row.key?.type, type != schema.idType {
             throw SyncError(
                 .invalidArgument, "an id of this table is of type \(schema.idType), not \(type)", table: table,
                 column: "id", id: row.id)
         }
-        return try RowInput.checked(row, for: schema)
+        return try RowInput.checked(row, for: schema, isKnown: isKnown)
     }
 
     /// Whether two ids name the same row.

@@ -59,7 +59,7 @@ public struct RemoteTable<Store: LocalStore>: Sendable {
         try await mapped {
             let reader = try await makeReader()
             let request = try context.dialect.update(
-                reader.checked(row), in: name, version: row.version, parameters: pairs(parameters))
+                reader.checked(row, isKnown: true), in: name, version: row.version, parameters: pairs(parameters))
             return try reader.row(in: await send(request, id: row.id, reader), id: row.id)
         }
     }

@@ -77,7 +77,7 @@ struct ServerConnection: Sendable {
     private func makeRequest(_ request: WireRequest, signIn: HTTPField?) -> HTTPRequest {
         var http = HTTPRequest(
             method: request.method, scheme: base.scheme, authority: base.authority,
-            path: base.path + "/" + request.target)
+            path: base.pathAndQuery(of: request.target))
         http.headerFields[.userAgent] = "Tideline/\(TidelineVersion.current)"
         http.headerFields[.zumoVersion] = "ZUMO/2.0 (lang=Swift; version=\(TidelineVersion.current))"
         if let id = options.installationID { http.headerFields[.installationID] = id }
@@ -125,28 +125,41 @@ struct ServerAddress: Sendable, Hashable {
     var authority: String
     /// The path without a slash at its end; empty for the root.
     var path: String
+    /// The query that goes with every request, percent-encoded; empty for none.
+    var query: String
 
-    /// The address as text.
+    /// The address as text, without the query, which may hold a key.
     var text: String { "\(scheme)://\(authority)\(path)" }
 
     init(_ text: String) throws {
         guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
             ["http", "https"].contains(scheme), let host = parts.percentEncodedHost, !host.isEmpty,
-            parts.user == nil, parts.query == nil, parts.fragment == nil,
+            parts.user == nil, parts.fragment == nil,
             parts.port.map({ (1...65535).contains($0) }) ?? true
         else {
             // What comes before an @ is a password, or was meant as one.
-            let shown = text.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+            let address = text.prefix { $0 != "?" }
+            let shown = address.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
             throw SyncError(
                 .invalidArgument,
                 "\(shown.debugDescription) is no address of a server; it should look like https://example.org/app, "
-                    + "without a user, query or fragment")
+                    + "without a user or fragment")
         }
         self.scheme = scheme
         authority = parts.port.map { "\(host):\($0)" } ?? host
         var path = parts.percentEncodedPath
         while path.hasSuffix("/") { path.removeLast() }
         self.path = path
+        query = parts.percentEncodedQuery ?? ""
+    }
+
+    /// The path and query of a request for a target relative to this address. A parameter of the address that the target
+    /// has already, as in a link that the server made of an earlier request, is not repeated.
+    func pathAndQuery(of target: String) -> String {
+        let own = target.split(separator: "?", maxSplits: 1).dropFirst().first?.split(separator: "&") ?? []
+        let missing = query.split(separator: "&").filter { !own.contains($0) }.joined(separator: "&")
+        guard !missing.isEmpty else { return "\(path)/\(target)" }
+        return "\(path)/\(target)\(target.contains("?") ? "&" : "?")\(missing)"
     }
 }
 

@@ -12,11 +12,20 @@ public enum ETag {
     }
 
     /// The version that a strong ETag names, unescaped; nil for a weak one (`W/"…"`), which comes with lists and errors
-    /// and is no version, for an empty one, and for text that is no ETag.
+    /// and is no version, for an empty one, and for text that is no ETag. Some servers leave the quotes out.
     public static func version(fromETag text: String) -> String? {
         let bytes = Array(text.utf8.trimmingBlanks)
-        guard bytes.count > 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") else { return nil }
+        let quote = UInt8(ascii: "\"")
+        guard bytes.contains(quote) else { return unquoted(bytes) }
+        guard bytes.count > 2, bytes.first == quote, bytes.last == quote else { return nil }
         return unescaped(bytes[1..<(bytes.count - 1)])
+    }
+
+    /// A version without quotes: the characters that an ETag may have between them.
+    private static func unquoted(_ bytes: [UInt8]) -> String? {
+        guard !bytes.isEmpty, !bytes.starts(with: Array("W/".utf8)), bytes != [UInt8(ascii: "*")] else { return nil }
+        guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static func unescaped(_ bytes: ArraySlice<UInt8>) -> String {

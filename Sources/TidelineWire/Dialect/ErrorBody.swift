@@ -2,22 +2,21 @@ internal import TidelineStore
 
 /// What the body of a failed request says.
 enum ErrorBody {
-    private static let names = ["error", "description", "message", "Message", "title", "detail"]
+    /// In this order: where there is a title, it is the least that an answer says.
+    private static let names = ["error", "description", "message", "Message", "detail", "title"]
     private static let maximumLength = 2_000
+    private static let maximumPageLength = 500
 
     /// The message in `{"error": "…"}`, `{"description": "…"}`, `{"message": "…"}`, an object with one of these inside,
-    /// a bare JSON string, or the text itself where it is no JSON; of a web page its title, as proxies send one.
-    /// At most 2,000 characters.
+    /// a bare JSON string, or the text itself where it is no JSON, at most 2,000 characters; of a web page or XML its
+    /// text, at most 500. A message that is only "Error" gives way to a longer one.
     static func message(of body: [UInt8]) -> String {
         // Wrapped, so that the reader of rows reads a bare string, too.
         let wrapped = Array(#"{"body":"#.utf8) + body + [UInt8(ascii: "}")]
-        let text: String
         if let value = row(wrapped)?["body"], let message = message(in: value, depth: 0) {
-            text = message
-        } else {
-            text = plain(body)
+            return isPage(message.utf8) ? page(message.utf8) : String(message.prefix(maximumLength))
         }
-        return String(text.prefix(maximumLength))
+        return isPage(body) ? page(body) : String(plain(body).prefix(maximumLength))
     }
 
     private static func message(in value: Value, depth: Int) -> String? {
@@ -26,17 +25,28 @@ enum ErrorBody {
             return text
         case .json(let text) where depth < 4:
             guard let row = row(Array(text.utf8)) else { return nil }
-            for name in names {
-                if let value = row[name], let message = message(in: value, depth: depth + 1) { return message }
-            }
-            return nil
+            let messages = names.compactMap { name in row[name].flatMap { message(in: $0, depth: depth + 1) } }
+            return messages.first { !saysNothing($0) } ?? messages.first
         default:
             return nil
         }
     }
 
+    private static func saysNothing(_ message: String) -> Bool { ["", "error"].contains(message.asciiLowercased) }
+
     private static func row(_ bytes: [UInt8]) -> Row? {
         bytes.withUnsafeBytes { try? JSONRow.parse($0) }
+    }
+
+    private static func isPage(_ body: some Sequence<UInt8>) -> Bool {
+        var iterator = body.lazy.drop { [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }.makeIterator()
+        return iterator.next() == UInt8(ascii: "<")
+    }
+
+    private static func page(_ body: some Collection<UInt8>) -> String {
+        let text = PageText.text(of: body).unicodeScalars
+        guard text.count > maximumPageLength else { return String(text) }
+        return String(text.prefix(maximumPageLength - 1)) + "\u{2026}"
     }
 
     private static func plain(_ body: [UInt8]) -> String {
@@ -45,19 +55,6 @@ enum ErrorBody {
         guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
             let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
         else { return "" }
-        let trimmed = String(scalars[first...last])
-        return trimmed.hasPrefix("<") ? title(of: trimmed) : trimmed
-    }
-
-    /// The title of a web page, empty when it has none.
-    private static func title(of page: String) -> String {
-        let folded = page.asciiLowercased.unicodeScalars
-        let scalars = page.unicodeScalars
-        guard let tag = folded.firstRange(of: "<title>".unicodeScalars),
-            let end = folded[tag.upperBound...].firstRange(of: "</title>".unicodeScalars)
-        else { return "" }
-        let start = folded.distance(from: folded.startIndex, to: tag.upperBound)
-        let length = folded.distance(from: tag.upperBound, to: end.lowerBound)
-        return String(String.UnicodeScalarView(scalars.dropFirst(start).prefix(length)))
+        return String(scalars[first...last])
     }
 }

@@ -1,14 +1,23 @@
 internal import TidelineStore
 
-/// The rule for the ids of rows that travel.
+/// The rules for the ids of rows that travel.
 public enum ItemID {
-    /// Checks an id: 1 to 255 characters (Unicode scalars), not blank, not `.` or `..`, no control characters, none of
+    /// Checks the id of a new row: 1 to 255 characters (Unicode scalars), not blank, not `.` or `..`, no control characters, none of
     /// `"` `+` `?` `\` `/` and the backtick.
     ///
     /// - Throws: ``WireError/Code/invalidID`` with the id and which part of the rule it breaks.
     public static func validate(_ id: String) throws(WireError) {
         guard let fault = fault(in: id) else { return }
         throw WireError(.invalidID, "an id \(fault)", id: String(id.prefix(300)))
+    }
+
+    /// Checks the id of a row that exists: other clients, or SQL, may have made ids that a new row must not have. Refused is
+    /// only what no path can hold, percent-encoded or not: an empty id, `.` and `..`.
+    ///
+    /// - Throws: ``WireError/Code/invalidID`` with the id and what is wrong with it.
+    public static func validateExisting(_ id: String) throws(WireError) {
+        guard !id.isEmpty else { throw WireError(.invalidID, "an id must not be empty", id: id) }
+        guard id != ".", id != ".." else { throw WireError(.invalidID, "an id must not be . or ..", id: id) }
     }
 
     private static func fault(in id: String) -> String? {

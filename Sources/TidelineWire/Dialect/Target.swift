@@ -16,7 +16,7 @@ struct Target {
         text = "tables/\(PercentEncoding.encode(table))"
         guard let id else { return }
         do {
-            try ItemID.validate(id)
+            try ItemID.validateExisting(id)
         } catch {
             var error = error
             error.table = table

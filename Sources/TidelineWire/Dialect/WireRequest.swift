@@ -62,6 +62,8 @@ public struct RequestFeatures: OptionSet, Sendable, Hashable {
     public static let queryParameters = RequestFeatures(rawValue: 2)
     /// `IP`: part of an incremental pull.
     public static let incrementalPull = RequestFeatures(rawValue: 4)
+    /// `OC`: a change of one version of a row, with `If-Match` (optimistic concurrency). Dialects add it themselves.
+    public static let optimisticConcurrency = RequestFeatures(rawValue: 8)
 
     /// The header's value, nil when there is nothing to tell.
     var headerValue: String? {
@@ -69,6 +71,7 @@ public struct RequestFeatures: OptionSet, Sendable, Hashable {
         if contains(.offline) { names.append("OL") }
         if contains(.queryParameters) { names.append("QS") }
         if contains(.incrementalPull) { names.append("IP") }
+        if contains(.optimisticConcurrency) { names.append("OC") }
         return names.isEmpty ? nil : names.joined(separator: ",")
     }
 }

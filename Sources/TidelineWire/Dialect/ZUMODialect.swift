@@ -93,6 +93,7 @@ public struct ZUMODialect: Dialect {
         var features = features
         try target.append(parameters)
         if !parameters.isEmpty { features.insert(.queryParameters) }
+        if version != nil { features.insert(.optimisticConcurrency) }
         var headers: HTTPFields = [.zumoAPIVersion: "2.0.0", .accept: "application/json"]
         if body != nil { headers[.contentType] = "application/json" }
         headers[.zumoFeatures] = features.headerValue

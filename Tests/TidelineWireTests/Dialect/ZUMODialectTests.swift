@@ -119,8 +119,9 @@ struct ZUMODialectWriteTests {
         #expect(request.target == "tables/T/1?p=1")
         #expect(text(request) == #"{"text":"a\"b","complete":false}"#)
         #expect(request.headers[.ifMatch] == #""A\"B=""#)
-        #expect(request.headers[.zumoFeatures] == "QS")
-        #expect(try dialect.update(row, in: "T", version: nil).headers[.ifMatch] == nil)
+        #expect(request.headers[.zumoFeatures] == "QS,OC")
+        let unconditional = try dialect.update(row, in: "T", version: nil)
+        #expect(unconditional.headers[.ifMatch] == nil && unconditional.headers[.zumoFeatures] == nil)
     }
 
     @Test func `an update without a column to change is refused`() {
@@ -133,7 +134,7 @@ struct ZUMODialectWriteTests {
         #expect(delete.headers[.ifMatch] == "\"v\"" && delete.headers[.contentType] == nil)
         let undelete = try dialect.undelete("1", in: "T", version: "v", features: .offline)
         #expect(undelete.method == .post && undelete.target == "tables/T/1" && undelete.body == nil)
-        #expect(undelete.headers[.ifMatch] == "\"v\"" && undelete.headers[.zumoFeatures] == "OL")
+        #expect(undelete.headers[.ifMatch] == "\"v\"" && undelete.headers[.zumoFeatures] == "OL,OC")
     }
 
     @Test(arguments: ["v\r\nX-Evil: 1", "v\u{0}"])
@@ -152,18 +153,69 @@ struct ZUMODialectWriteTests {
         "", " ", "\u{3000}", ".", "..", "a\u{0}", "a\u{7F}", "a\u{85}", "a\"b", "a+b", "a?b", "a\\b", "a/b", "a`b",
         "a/\u{301}", String(repeating: "x", count: 256),
     ])
-    func `a bad id is refused everywhere`(_ id: String) {
-        let calls: [() throws -> WireRequest] = [
-            { try dialect.lookup(id, in: "T") }, { try dialect.delete(id, from: "T", version: nil) },
-            { try dialect.undelete(id, in: "T", version: nil) },
-            { try dialect.update(["id": .string(id), "a": 1], in: "T", version: nil) },
-        ]
-        for call in calls {
+    func `a bad id is refused in a new row`(_ id: String) {
+        let error = #expect(throws: WireError.self) { try ItemID.validate(id) }
+        #expect(error?.code == .invalidID)
+        if !id.isEmpty { #expect(throws: WireError.self) { try dialect.insert(["id": .string(id)], into: "T") } }
+    }
+
+    @Test(arguments: ["", ".", ".."])
+    func `an id that no path can hold is refused everywhere`(_ id: String) throws {
+        for call in requests(of: id) {
             let error = #expect(throws: WireError.self) { try call() }
             #expect(error?.code == .invalidID)
             #expect(error?.table == "T")
         }
-        if !id.isEmpty { #expect(throws: WireError.self) { try dialect.insert(["id": .string(id)], into: "T") } }
+    }
+
+    @Test(arguments: [
+        ("a/b", "a%2Fb"), ("/", "%2F"), ("../x", "..%2Fx"), ("a?b#c", "a%3Fb%23c"), ("a+b", "a%2Bb"), ("a\\b", "a%5Cb"),
+        ("a\nb", "a%0Ab"), (" ", "%20"), ("a%2Fb", "a%252Fb"),
+    ])
+    func `an id that others made is one segment of the path, and comes through it`(_ id: String, _ segment: String)
+        throws
+    {
+        for call in requests(of: id) {
+            let request = try call()
+            #expect(request.target == "tables/T/\(segment)")
+            let understood = try TableRequest(
+                method: request.method, target: request.target, headers: request.headers)
+            switch understood {
+            case .lookup("T", let read, _), .update("T", let read, _), .delete("T", let read, _),
+                .undelete("T", let read, _):
+                #expect(read == id)
+            default: Issue.record("\(understood)")
+            }
+        }
+    }
+
+    /// The requests for a row that exists.
+    private func requests(of id: String) -> [() throws -> WireRequest] {
+        [
+            { try dialect.lookup(id, in: "T") }, { try dialect.delete(id, from: "T", version: nil) },
+            { try dialect.undelete(id, in: "T", version: nil) },
+            { try dialect.update(["id": .string(id), "a": 1], in: "T", version: nil) },
+        ]
+    }
+
+    @Test func `names keep their case, and dates the digits that they have`() throws {
+        let due = try #require(Timestamp("2026-11-21T09:12:49.4030001Z"))
+        let query = Query(
+            "ToDo_Item", predicate: .column("DueDate") > .literal(.timestamp(due)), order: [OrderTerm("CreatedBY")],
+            selection: ["DueDate", "id"])
+        let target = try dialect.read(query, schema: nil, options: ReadOptions()).target
+        #expect(target.hasPrefix("tables/ToDo_Item?"))
+        #expect(target.contains("DueDate%20gt%20datetimeoffset%272026-11-21T09:12:49.4030001Z%27"))
+        #expect(target.contains("$orderby=CreatedBY") && target.contains("$select=DueDate,id"))
+        let body = text(try dialect.insert(["id": "A", "DueDate": .timestamp(due)], into: "T"))
+        #expect(body == #"{"id":"A","DueDate":"2026-11-21T09:12:49.4030001Z"}"#)
+        for (date, literal) in [
+            ("2026-11-21T09:12:49Z", "49.000Z"), ("2026-11-21T09:12:49.4Z", "49.400Z"),
+            ("2026-11-21T09:12:49.12345Z", "49.12345Z"),
+        ] {
+            let filter = try OData.filter(.column("a") == .literal(.timestamp(#require(Timestamp(date)))), schema: nil)
+            #expect(filter == "a eq datetimeoffset'2026-11-21T09:12:\(literal)'")
+        }
     }
 
     @Test(arguments: ["a", "...", "a b", "é", "😀", "%", "a;b", "__", String(repeating: "é", count: 255)])
@@ -193,7 +245,14 @@ struct ETagTests {
         #expect(try IfMatch("  \(quoted) ").allows(version))
     }
 
-    @Test(arguments: ["W/\"a\"", "a", "\"", "\"\"", "", "\"a", "a\"", "'a'"])
+    @Test(arguments: ["MQ==", " AAAAAAAAB9E= ", "a,b", "1"])
+    func `a version without its quotes is read all the same`(_ text: String) {
+        let version = text.filter { $0 != " " }
+        #expect(ETag.version(fromETag: text) == version)
+        #expect(dialect.version(of: HTTPResponse(status: .ok, headerFields: [.eTag: text])) == version)
+    }
+
+    @Test(arguments: ["W/\"a\"", "W/a", "*", "\"", "\"\"", "", " ", "\"a", "a\"", "a b", "é"])
     func `a weak or malformed ETag is no version`(_ text: String) {
         #expect(ETag.version(fromETag: text) == nil)
         let response = HTTPResponse(status: .ok, headerFields: [.eTag: text])
@@ -222,13 +281,47 @@ struct ErrorMessageTests {
         (#"{"Message":"no"}"#, "no"), (#"{"code":400,"error":"no"}"#, "no"), (#""no""#, "no"),
         (#"{"error":{"message":"deep"}}"#, "deep"), (#"{"error":null,"message":"no"}"#, "no"), ("no", "no"),
         ("<html><head><TITLE>502 Bad Gateway</TITLE></head></html>\n", "502 Bad Gateway"),
-        ("<html>no title</html>", ""),
-        ("<title>cut", ""), ("", ""), ("  ", ""), ("{", "{"), ("[1]", "[1]"),
+        ("<html>no title</html>", "no title"),
+        ("<title>cut", "cut"), ("", ""), ("  ", ""), ("{", "{"), ("[1]", "[1]"),
         (#"{"other":1}"#, #"{"other":1}"#), (#"{"error":""}"#, ""),
         (#"{"id":5,"error":"x"}"#, #"{"id":5,"error":"x"}"#),
     ])
     func `every form of error body has a message`(_ body: String, _ message: String) {
         #expect(dialect.errorMessage(Array(body.utf8)) == message)
+    }
+
+    @Test(arguments: [
+        (
+            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset='utf-8'><title>Error</title><style>p > a {}</style>"
+                + "</head><body><pre>Cannot POST&nbsp;/tables/T<br>a &lt; b &amp;&amp; c</pre></body></html>",
+            "Cannot POST /tables/T a < b && c"
+        ),
+        (
+            "<html><script>if (a < b) { document.write('</p>') }</script><body>it <!-- not > this --> broke</body></html>",
+            "it broke"
+        ),
+        (
+            "<?xml version=\"1.0\"?><Error><Code>Busy</Code><Message>try &#x61;gain &#8212; l&#97;ter</Message></Error>",
+            "Busy try again \u{2014} later"
+        ),
+        ("<a><![CDATA[5 < 6 & 7]]></a>", "5 < 6 & 7"), ("<a><![CDATA[cut", "cut"), ("<p title=\"a > b\">x</p>", "x"),
+        ("\u{FEFF} \n<p>x", "x"), ("<p>a<b", "a"), ("<", "<"), ("<>", "<>"), ("<p>1 < 2", "1 < 2"),
+        ("<p>&nosuch; &amp &#xD800; &#;", "&nosuch; &amp &#xD800; &#;"), ("<script>x", ""), ("<svg/>x", "x"),
+        ("<body><h1>Error</h1></body>", "Error"), (#"{"error":"<p>no</p>"}"#, "no"),
+        (#"{"title":"Error","detail":"no such column"}"#, "no such column"),
+        (#"{"error":"Error","message":"no such column"}"#, "no such column"), (#"{"error":"Error"}"#, "Error"),
+    ])
+    func `of a page its text is shown, without markup and scripts`(_ body: String, _ message: String) {
+        #expect(dialect.errorMessage(Array(body.utf8)) == message)
+    }
+
+    @Test func `the text of a page is cut at 500 characters`() {
+        let page = "<html>" + String(repeating: "<p>word</p>", count: 100_000)
+        let message = dialect.errorMessage(Array(page.utf8))
+        #expect(message.unicodeScalars.count == 500)
+        #expect(message.hasPrefix("word word") && message.hasSuffix("\u{2026}"))
+        let marks = "<p>e" + String(repeating: "\u{301}", count: 100_000)
+        #expect(dialect.errorMessage(Array(marks.utf8)).unicodeScalars.count == 500)
     }
 
     @Test func `a long or broken body is cut, not refused`() {
