@@ -201,6 +201,9 @@ let package = Package(
                 "TidelineLMDB", "TidelineLevelDB", "TidelineMemory", "TidelineSQLite",
                 argumentParser, httpTypes, logging, nioCore, nioPosix,
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings
@@ -392,7 +395,7 @@ let package = Package(
                 "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSQLite", "TidelineStore",
                 "TidelineTestStores", "TidelineConformance", "TidelineTestSupport", "TidelineSupport",
                 "TidelineCommandSupport", "TidelineTool", argumentParser,
-                httpTypes, logging,
+                httpTypes, logging, nioCore,
             ],
             swiftSettings: settings
         ),

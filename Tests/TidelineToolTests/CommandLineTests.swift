@@ -11,7 +11,7 @@ struct CommandLineTests {
         #expect(command.host == "127.0.0.1")
         #expect(command.port == 8080)
         #expect(command.store == nil)
-        #expect(command.createTables)
+        #expect(command.createTables == nil)
         #expect(command.pageSize == 50)
         #expect(throws: Never.self) { try StoreLocation(parsing: ServeCommand.defaultStore) }
     }
@@ -21,14 +21,18 @@ struct CommandLineTests {
         let arguments = [
             "serve", "--host", "::1", "--port", "0", "--store", "sqlite:a.db", "--schema", "s.yaml",
             "--no-create-tables",
-            "--page-size", "1000", "--log-level", "debug",
+            "--page-size", "1000", "--log-level", "debug", "--max-body-size", "1000", "--max-bodies-size", "5000",
+            "--idle-timeout", "1", "--header-timeout", "2", "--body-timeout", "3", "--filter-timeout", "4",
         ]
         let command = try #require(TidelineCommand.parseAsRoot(arguments) as? ServeCommand)
         #expect(command.host == "::1")
         #expect(command.port == 0)
         #expect(command.store?.path == "a.db")
         #expect(command.schema == "s.yaml")
-        #expect(!command.createTables)
+        #expect(command.createTables == false)
+        #expect(command.maxBodiesSize == 5_000)
+        #expect(
+            [command.idleTimeout, command.headerTimeout, command.bodyTimeout, command.filterTimeout] == [1, 2, 3, 4])
         #expect(command.pageSize == 1000)
         #expect(command.logLevel == .debug)
     }
@@ -38,6 +42,9 @@ struct CommandLineTests {
         arguments: [
             ["serv"], ["serve", "--port", "65536"], ["serve", "--port", "-1"], ["serve", "--port", "http"],
             ["serve", "--page-size", "0"], ["serve", "--page-size", "1001"], ["serve", "--max-body-size", "0"],
+            ["serve", "--max-body-size", "1000", "--max-bodies-size", "999"], ["serve", "--idle-timeout", "0"],
+            ["serve", "--header-timeout", "-1"], ["serve", "--body-timeout", "86401"],
+            ["serve", "--filter-timeout", "x"],
             ["serve", "--store", "nothing"], ["serve", "--log-level", "loud"], ["serve", "extra"], ["--nonsense"],
         ])
     func usageErrors(arguments: [String]) throws {

@@ -44,14 +44,42 @@ struct ServeCommand: AsyncParsableCommand {
             valueName: "file"))
     var schema: String?
 
-    @Flag(inversion: .prefixedNo, help: "Make tables and columns when the first row that needs them is inserted.")
-    var createTables = true
+    @Flag(
+        inversion: .prefixedNo,
+        help: ArgumentHelp(
+            "Make tables and columns when the first row that needs them is inserted.",
+            discussion: "Without either flag they are made, unless --schema says what there is."))
+    var createTables: Bool?
 
     @Option(help: "How many rows a page has when the client does not say, 1 to 1000.")
     var pageSize = 50
 
-    @Option(help: "The largest request body, in bytes.")
+    @Option(help: "The largest request body, in bytes; a larger one is answered with 413.")
     var maxBodySize = 16 << 20
+
+    @Option(
+        help: ArgumentHelp(
+            "The bodies of all requests in flight, in bytes; what does not fit is answered with 503.",
+            discussion: "Default: four of the largest body."))
+    var maxBodiesSize: Int?
+
+    @Option(help: ArgumentHelp("How long a connection may be idle, in seconds.", valueName: "seconds"))
+    var idleTimeout = 60
+
+    @Option(
+        help: ArgumentHelp(
+            "How long the headers of a request may take, in seconds; more is answered with 408.", valueName: "seconds"))
+    var headerTimeout = 10
+
+    @Option(
+        help: ArgumentHelp(
+            "How long the body of a request may take, in seconds; more is answered with 408.", valueName: "seconds"))
+    var bodyTimeout = 60
+
+    @Option(
+        help: ArgumentHelp(
+            "How long a filter may be evaluated, in seconds; more is answered with 400.", valueName: "seconds"))
+    var filterTimeout = 5
 
     @Option(
         name: .customLong("quirk"),
@@ -82,21 +110,34 @@ struct ServeCommand: AsyncParsableCommand {
         guard (1...(1 << 30)).contains(maxBodySize) else {
             throw ValidationError("the largest body is from 1 to \(1 << 30) bytes, not \(maxBodySize).")
         }
+        if let size = maxBodiesSize, !(maxBodySize...(1 << 40)).contains(size) {
+            throw ValidationError(
+                "--max-bodies-size is from one largest body, \(maxBodySize), to \(1 << 40) bytes, not \(size).")
+        }
+        let timeouts = [
+            ("idle", idleTimeout), ("header", headerTimeout), ("body", bodyTimeout), ("filter", filterTimeout),
+        ]
+        for (name, seconds) in timeouts where !(1...86_400).contains(seconds) {
+            throw ValidationError("--\(name)-timeout is from 1 to 86400 seconds, not \(seconds).")
+        }
     }
 
     func run() async throws {
         let tables = try schema.map(SchemaFile.read) ?? [TodoItem.schema]
         let location = try store ?? StoreLocation(parsing: Self.defaultStore)
         location.warnIfForgetful()
+        // Before the store is opened, which would make its file.
+        try await server.requireAddress()
         try await withStore(location) { try await serve($0, tables: tables) }
     }
 
     private func serve(_ store: some LocalStore, tables: [TableSchema]) async throws {
         var options = TableServiceOptions()
         options.schemas = tables
-        options.createsTablesOnFirstInsert = createTables
+        options.createsTablesOnFirstInsert = createTables ?? (schema == nil)
         options.defaultPageSize = pageSize
         options.maximumBodySize = maxBodySize
+        options.maximumFilterTime = .seconds(filterTimeout)
         options.quirks = ServerQuirks(quirks)
         let service = try TableService(store: store, options: options)
         try await server.run(service) { url in StandardOutput.line("listening on \(url)") }
@@ -105,6 +146,13 @@ struct ServeCommand: AsyncParsableCommand {
     private var server: TableServer {
         var logger = Logger(label: "tideline.serve") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = logLevel.level
-        return TableServer(host: host, port: port, maximumBodySize: maxBodySize, logger: logger)
+        return TableServer(host: host, port: port, limits: limits, logger: logger)
+    }
+
+    private var limits: ServerLimits {
+        ServerLimits(
+            maximumBodySize: maxBodySize, maximumBodiesSize: maxBodiesSize ?? 4 * maxBodySize,
+            idleTimeout: .seconds(idleTimeout), headerTimeout: .seconds(headerTimeout),
+            bodyTimeout: .seconds(bodyTimeout))
     }
 }

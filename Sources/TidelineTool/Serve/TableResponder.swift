@@ -13,35 +13,71 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
     var service: TableService<Store>
     /// Store calls wait for disks and locks; the event loops must not.
     var threads: NIOThreadPool
-    /// The largest request body, in bytes.
-    var maximumBodySize: Int
+    var limits: ServerLimits
+    /// What is left for the bodies of requests.
+    var bodies: BodyBudget
 
     func respond(to request: Request, context: Context) async throws -> Response {
-        let body: ByteBuffer
-        do {
-            body = try await request.body.collect(upTo: maximumBodySize)
-        } catch is NIOTooManyBytesError {
-            return Self.tooLarge(maximumBodySize)
-        }
+        var body: [UInt8] = []
+        defer { bodies.release(body.count) }
+        if let refusal = try await collect(&body, of: request) { return Self.response(refusal) }
         let head = request.head
-        let answer = try await threads.runIfActive { [service] in
-            service.handle(head, body: Array(body.readableBytesView))
-        }
+        let answer = try await threads.runIfActive { [service, body] in service.handle(head, body: body) }
         context.logger.debug(
             "answered",
             metadata: [
                 "method": "\(head.method)", "path": "\(head.path ?? "")", "status": "\(answer.response.status.code)",
                 "bytes": "\(answer.body.count)",
             ])
-        return Response(
-            status: answer.response.status, headers: answer.response.headerFields,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+        return Self.response(answer, to: head)
     }
 
-    private static func tooLarge(_ limit: Int) -> Response {
+    /// Reads the body, for which memory is reserved as it comes.
+    ///
+    /// - Returns: The answer to a request whose body is not taken.
+    private func collect(_ body: inout [UInt8], of request: Request) async throws -> ErrorAnswer? {
+        let length = request.headers[.contentLength].flatMap { Int($0) } ?? 0
+        guard length <= limits.maximumBodySize else { return tooLarge }
+        body.reserveCapacity(length)
+        for try await chunk in request.body {
+            guard chunk.readableBytes <= limits.maximumBodySize - body.count else { return tooLarge }
+            guard bodies.reserve(chunk.readableBytes) else {
+                return ErrorAnswer(
+                    .serviceUnavailable, "the requests in flight take all the memory there is for them; try again")
+            }
+            body.append(contentsOf: chunk.readableBytesView)
+        }
+        return nil
+    }
+
+    private var tooLarge: ErrorAnswer {
+        ErrorAnswer(.contentTooLarge, "the body is larger than \(limits.maximumBodySize) bytes")
+    }
+
+    private static func response(_ refusal: ErrorAnswer) -> Response {
         Response(
-            status: .contentTooLarge, headers: [.contentType: "application/json"],
-            body: ResponseBody(
-                byteBuffer: ByteBuffer(string: #"{"error":"the body is larger than \#(limit) bytes"}"#)))
+            status: refusal.head.status, headers: refusal.head.headerFields,
+            body: ResponseBody(byteBuffer: refusal.body))
+    }
+
+    private static func response(_ answer: TableResponse, to request: HTTPRequest) -> Response {
+        var headers = answer.response.headerFields
+        // The length is that of the body, which an answer to HEAD does not have.
+        headers[.contentLength] = String(answer.body.count)
+        let body = ByteBuffer(bytes: request.method == .head ? [] : answer.body)
+        return Response(status: answer.response.status, headers: headers, body: Self.body(body))
+    }
+
+    /// A large body goes out in pieces, by which it shows whether the client takes it.
+    private static func body(_ bytes: ByteBuffer) -> ResponseBody {
+        let pieceSize = 64 << 10
+        guard bytes.readableBytes > pieceSize else { return ResponseBody(byteBuffer: bytes) }
+        return ResponseBody(contentLength: bytes.readableBytes) { writer in
+            var rest = bytes
+            while rest.readableBytes > 0, let piece = rest.readSlice(length: min(pieceSize, rest.readableBytes)) {
+                try await writer.write(piece)
+            }
+            try await writer.finish(nil)
+        }
     }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Hummingbird
+internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
@@ -11,7 +12,7 @@ struct TableServer {
     var host: String
     /// 0 for any free port.
     var port: Int
-    var maximumBodySize: Int
+    var limits = ServerLimits()
     var logger: Logger
     /// How many requests work on the store at once.
     var threadCount = 8
@@ -25,8 +26,10 @@ struct TableServer {
     ) async throws {
         let threads = NIOThreadPool(numberOfThreads: threadCount)
         threads.start()
+        let bodies = BodyBudget(limit: limits.maximumBodiesSize)
         let application = Application(
-            responder: TableResponder(service: service, threads: threads, maximumBodySize: maximumBodySize),
+            responder: TableResponder(service: service, threads: threads, limits: limits, bodies: bodies),
+            server: HTTPServerBuilder { [limits] in GuardedChannel(limits: limits, responder: $0) },
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { [host] channel in
                 onListening(Self.url(host: host, port: channel.localAddress?.port))
@@ -36,15 +39,35 @@ struct TableServer {
         let outcome: Result<Void, any Error>
         do {
             outcome = .success(try await application.runService())
-        } catch let error as IOError {
-            outcome = .failure(cannotListen(String(cString: strerror(error.errnoCode))))
-        } catch let error as SocketAddressError.UnknownHost {
-            outcome = .failure(cannotListen("\(error.host) is no address of this machine"))
         } catch {
-            outcome = .failure(error)
+            outcome = .failure(explained(error))
         }
         try await threads.shutdownGracefully()
         try outcome.get()
+    }
+
+    /// Checks that the address can be listened on, before anything is made for a server that could not.
+    ///
+    /// - Throws: ``ToolError``.
+    func requireAddress() async throws {
+        do {
+            let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .bind(host: host, port: port).get()
+            try await channel.close()
+        } catch {
+            throw explained(error)
+        }
+    }
+
+    /// An error of listening with what a person needs to know; any other as it is.
+    private func explained(_ error: any Error) -> any Error {
+        switch error {
+        case let error as IOError: cannotListen(String(cString: strerror(error.errnoCode)))
+        case let error as SocketAddressError.UnknownHost:
+            cannotListen("\(error.host) is no address of this machine")
+        default: error
+        }
     }
 
     private func cannotListen(_ reason: String) -> ToolError {

@@ -1,0 +1,87 @@
+import NIOCore
+import Testing
+
+@testable import TidelineTool
+
+/// How long a server waits on a connection, second by second.
+@Suite("What a server waits for")
+struct ConnectionStateTests {
+    private static let limits = ServerLimits(
+        idleTimeout: .seconds(60), headerTimeout: .seconds(10), bodyTimeout: .seconds(30))
+    private var state = ConnectionState(limits: limits, now: .second(0))
+
+    /// Until which second the state waits, and whether it says why it ends.
+    private var wait: (second: Int64, refuses: Bool)? {
+        state.wait.map { wait in
+            let isRefusal = if case .refuse = wait.then { true } else { false }
+            return (Int64(wait.until.uptimeNanoseconds / 1_000_000_000), isRefusal)
+        }
+    }
+
+    @Test("A request has its times, and the time between two is idle")
+    mutating func oneRequest() {
+        #expect(wait ?? (0, true) == (60, false))
+        state.bytesArrived(.second(5))
+        state.bytesArrived(.second(6))
+        #expect(wait ?? (0, false) == (15, true))
+        state.headArrived(.second(7), endsConnection: false)
+        state.bytesArrived(.second(20))
+        #expect(wait ?? (0, false) == (37, true))
+        state.requestEnded(.second(21))
+        #expect(wait == nil, "the server's own work has no limit")
+        state.answerBegan(endsConnection: false)
+        state.answerEnded(.second(100))
+        #expect(wait ?? (0, true) == (160, false))
+        #expect(!state.endsWithAnswer)
+    }
+
+    @Test("A client that takes nothing of its answer is disconnected; one that takes a part is given time")
+    mutating func untakenAnswer() {
+        state.headArrived(.second(1), endsConnection: false)
+        state.requestEnded(.second(1))
+        state.answerBegan(endsConnection: false)
+        state.partWritten(.second(2))
+        state.partWritten(.second(9))
+        #expect(wait ?? (0, true) == (32, false))
+        state.partTaken(.second(20))
+        #expect(wait ?? (0, true) == (50, false))
+        state.answerEnded(.second(21))
+        #expect(wait ?? (0, true) == (50, false))
+        state.partTaken(.second(22))
+        #expect(wait ?? (0, true) == (81, false))
+    }
+
+    @Test("A second request is not timed while the first one's answer is due")
+    mutating func pipelined() {
+        state.headArrived(.second(1), endsConnection: false)
+        state.requestEnded(.second(1))
+        state.bytesArrived(.second(2))
+        #expect(wait == nil)
+        state.headArrived(.second(2), endsConnection: false)
+        #expect(wait == nil && !state.canRefuse)
+        state.answerBegan(endsConnection: false)
+        state.answerEnded(.second(100))
+        #expect(wait ?? (0, false) == (130, true))
+        #expect(state.canRefuse)
+    }
+
+    @Test("A request answered before it has come ends the connection, after a moment for the answer to be read")
+    mutating func earlyAnswer() {
+        state.headArrived(.second(1), endsConnection: false)
+        state.answerBegan(endsConnection: false)
+        #expect(state.endsWithAnswer && !state.canRefuse)
+        state.partWritten(.second(2))
+        state.answerEnded(.second(2))
+        state.closing(.second(2))
+        #expect(wait ?? (0, true) == (32, false))
+        state.partTaken(.second(10))
+        #expect(wait ?? (0, true) == (12, false))
+        #expect(!state.canRefuse)
+    }
+}
+
+extension NIODeadline {
+    fileprivate static func second(_ number: Int64) -> NIODeadline {
+        .uptimeNanoseconds(UInt64(number) * 1_000_000_000)
+    }
+}

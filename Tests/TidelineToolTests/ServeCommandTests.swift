@@ -1,0 +1,48 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import TidelineTool
+
+/// `tideline serve` as a process.
+@Suite("The command serve", .timeLimit(.minutes(5)))
+struct ServeCommandTests {
+    @Test("A server that cannot listen makes no file")
+    func portTaken() throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        let (server, url) = try tool.startServer()
+        defer { server.stop() }
+        let port = try #require(url.split(separator: ":").last)
+        let output = try tool.run("serve", "--port", String(port), "--store", "sqlite:\(tool.path("second.db"))")
+        #expect(output.status == 1)
+        #expect(output.err.contains("cannot listen on 127.0.0.1 port \(port)"))
+        let files = try FileManager.default.contentsOfDirectory(atPath: tool.folder.path)
+        #expect(!files.contains { $0.hasPrefix("second") }, "\(files)")
+    }
+
+    @Test(
+        "With --schema, requests make tables and columns only when asked to",
+        arguments: [([], false), (["--create-tables"], true), (["--no-create-tables"], false)] as [([String], Bool)])
+    func fixedSchema(flags: [String], makesTables: Bool) async throws {
+        let tool = try Tool()
+        defer { tool.remove() }
+        try "tables: { Fixed: { columns: { a: string } } }"
+            .write(toFile: tool.path("schema.yaml"), atomically: true, encoding: .utf8)
+        let server = try tool.start(
+            [
+                "serve", "--port", "0", "--store", "sqlite:\(tool.path("server.db"))", "--schema",
+                tool.path("schema.yaml"),
+            ]
+                + flags)
+        defer { server.stop() }
+        let line = try #require(server.readLine())
+        let authority = try #require(line.components(separatedBy: "http://").last)
+        for (path, row) in [("Fixed", #"{"id":"1","b":1}"#), ("Other", #"{"id":"1"}"#)] {
+            let status = try await send(.post, "/tables/\(path)", to: authority, body: Array(row.utf8)).response.status
+            #expect((status == .created) == makesTables, "\(path): \(status)")
+        }
+        let known = try await send(.post, "/tables/Fixed", to: authority, body: Array(#"{"id":"2","a":"x"}"#.utf8))
+        #expect(known.response.status == .created)
+    }
+}

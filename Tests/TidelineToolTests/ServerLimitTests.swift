@@ -1,0 +1,218 @@
+import Foundation
+import Testing
+
+@testable import TidelineTool
+
+/// What a server does with clients that send too little, too much, or what is no request.
+@Suite("The server under attack", .timeLimit(.minutes(5)))
+struct ServerLimitTests {
+    private static let head = "Host: a\r\nZUMO-API-VERSION: 2.0.0\r\n"
+
+    private static func short(_ change: (inout ServerLimits) -> Void) -> ServerLimits {
+        // What is not tested must not end the test.
+        var limits = ServerLimits(
+            idleTimeout: .seconds(60), headerTimeout: .seconds(60), bodyTimeout: .seconds(60))
+        change(&limits)
+        return limits
+    }
+
+    /// What one connection receives that sends these pieces and then waits for the end.
+    private func exchange(_ authority: String, _ pieces: String...) async throws -> String {
+        try await RawConnection.blocking {
+            let connection = try RawConnection(authority)
+            for piece in pieces { connection.send(piece) }
+            return try connection.receiveToEnd()
+        }
+    }
+
+    // MARK: Time
+
+    @Test("Connections without a request are closed without a word")
+    func idleConnections() async throws {
+        try await serving(limits: Self.short { $0.idleTimeout = .milliseconds(50) }) { authority in
+            try await RawConnection.blocking {
+                let connections = try (0..<100).map { _ in try RawConnection(authority) }
+                for connection in connections { #expect(try connection.receiveToEnd() == "") }
+            }
+        }
+    }
+
+    @Test("A connection is closed when it is idle after an answer")
+    func idleAfterAnswer() async throws {
+        try await serving(limits: Self.short { $0.idleTimeout = .milliseconds(50) }) { authority in
+            let text = try await exchange(authority, "GET /tables/T HTTP/1.1\r\n\(Self.head)\r\n")
+            #expect(RawAnswer(text)?.status == 404)
+        }
+    }
+
+    @Test("Headers that do not end are answered with 408", arguments: ["G", "GET /tables/T HTTP/1.1\r\nHost: a\r\n"])
+    func slowHeaders(text: String) async throws {
+        try await serving(limits: Self.short { $0.headerTimeout = .milliseconds(50) }) { authority in
+            let answer = try #require(RawAnswer(try await exchange(authority, text)))
+            #expect(answer.status == 408)
+            #expect(answer.error?.contains("headers") == true)
+            #expect(answer.headers["connection"] == "close")
+        }
+    }
+
+    @Test("A header that comes byte by byte does not put the end off")
+    func drippingHeaders() async throws {
+        try await serving(limits: Self.short { $0.headerTimeout = .milliseconds(100) }) { authority in
+            let text = try await RawConnection.blocking {
+                let connection = try RawConnection(authority)
+                connection.send("GET /tables/T HTTP/1.1\r\n")
+                for _ in 0..<10_000 where !connection.waits(milliseconds: 5) { connection.send("a") }
+                return try connection.receiveToEnd()
+            }
+            #expect(RawAnswer(text)?.status == 408)
+        }
+    }
+
+    @Test(
+        "A body that does not end is answered with 408, and nothing is carried out",
+        arguments: [
+            "Content-Length: 1000\r\n\r\n{\"id\":\"a\"}", "Transfer-Encoding: chunked\r\n\r\na\r\n{\"id\":\"a\"}\r\n",
+        ])
+    func slowBodies(rest: String) async throws {
+        try await serving(limits: Self.short { $0.bodyTimeout = .milliseconds(50) }) { authority in
+            let answer = try #require(
+                RawAnswer(try await exchange(authority, "POST /tables/T HTTP/1.1\r\n\(Self.head)\(rest)")))
+            #expect(answer.status == 408)
+            #expect(answer.error?.contains("body") == true)
+            let read = try await exchange(authority, "GET /tables/T HTTP/1.1\r\n\(Self.head)Connection: close\r\n\r\n")
+            #expect(RawAnswer(read)?.status == 404, "a request that was cut short was carried out")
+        }
+    }
+
+    // MARK: Size
+
+    @Test("Headers of 90 kB are answered with 431", arguments: [1, 500])
+    func largeHeaders(count: Int) async throws {
+        try await serving { authority in
+            let field = "x: " + String(repeating: "a", count: 90_000 / count) + "\r\n"
+            let text = "GET /tables/T HTTP/1.1\r\n\(Self.head)\(String(repeating: field, count: count))\r\n"
+            let answer = try #require(RawAnswer(try await exchange(authority, text)))
+            #expect(answer.status == 431)
+            #expect(answer.error?.contains("headers") == true)
+        }
+    }
+
+    @Test("A body that is too large is answered with 413 before it has come", arguments: [true, false])
+    func largeBodies(isAnnounced: Bool) async throws {
+        try await serving(limits: Self.short { $0.maximumBodySize = 1_000 }) { authority in
+            let text =
+                isAnnounced
+                ? "Content-Length: 1001\r\n\r\n"
+                : "Transfer-Encoding: chunked\r\n\r\n3e9\r\n\(String(repeating: "a", count: 1_001))\r\n"
+            let answer = try #require(
+                RawAnswer(try await exchange(authority, "POST /tables/T HTTP/1.1\r\n\(Self.head)\(text)")))
+            #expect(answer.status == 413)
+            #expect(answer.error?.contains("1000") == true)
+        }
+    }
+
+    @Test("Bodies in flight take so much memory and no more; what does not fit is answered with 503")
+    func allBodies() async throws {
+        let limits = Self.short { ($0.maximumBodySize, $0.maximumBodiesSize) = (1_000, 1_000) }
+        try await serving(limits: limits) { authority in
+            try await RawConnection.blocking {
+                let body = #"{"id":"a","text":""# + String(repeating: "x", count: 600) + #""}"#
+                func request(_ length: Int) -> String {
+                    "POST /tables/T HTTP/1.1\r\n\(Self.head)Content-Length: \(length)\r\n\r\n"
+                }
+                func begin() throws -> RawConnection {
+                    let connection = try RawConnection(authority)
+                    connection.send(request(body.utf8.count) + body.dropLast())
+                    return connection
+                }
+                var first = try begin()
+                // Until the first body has come, another one fits.
+                var refusal: RawAnswer?
+                for number in 0..<10_000 {
+                    // It came while another one was there, and was refused itself.
+                    if first.waits(milliseconds: 0) {
+                        #expect(try first.receiveAnswer().status == 503)
+                        first = try begin()
+                    }
+                    let row = body.replacingOccurrences(of: #""a""#, with: "\"b\(number)\"")
+                    let other = try RawConnection(authority)
+                    other.send(request(row.utf8.count) + row)
+                    let answer = try other.receiveAnswer()
+                    if answer.status == 503 {
+                        refusal = answer
+                        break
+                    }
+                    #expect(answer.status == 201)
+                }
+                #expect(refusal?.error?.contains("memory") == true)
+                #expect(refusal?.headers["retry-after"] == "1")
+                first.send("}")
+                #expect(try first.receiveAnswer().status == 201)
+                // What was reserved is free again.
+                let last = try RawConnection(authority)
+                last.send(request(12) + #"{"id":"last"}"#.prefix(12))
+                #expect(try last.receiveAnswer().status == 400)
+                last.send(request(13) + #"{"id":"last"}"#)
+                #expect(try last.receiveAnswer().status == 201)
+            }
+        }
+    }
+
+    // MARK: What is no request
+
+    @Test(
+        "A request that cannot be read is answered with 400 and the reason",
+        arguments: [
+            "FOO /tables/T HTTP/1.1\r\n", "get /tables/T HTTP/1.1\r\n", "PRI * HTTP/2.0\r\n",
+            "GET /tables/T HTTP/2.0\r\n",
+            "GET tables/T HTTP/1.1\r\n", "GET  HTTP/1.1\r\n", "GET /tables/T HTTP/1.1\r\nContent-Length: x\r\n",
+            "GET /tables/T HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n", "\u{0}\u{1}\u{2}\u{3}",
+            "GET /tables/T HTTP/1.1\r\n: a\r\n", "{\"id\":\"a\"}",
+        ])
+    func unreadable(start: String) async throws {
+        try await serving { authority in
+            let answer = try #require(RawAnswer(try await exchange(authority, "\(start)\(Self.head)\r\n")))
+            #expect(answer.status == 400)
+            #expect(answer.error?.isEmpty == false)
+            #expect(answer.headers["content-type"] == "application/json")
+        }
+    }
+
+    @Test(
+        "A method that the path does not know is answered at once, with the reason",
+        arguments: ["PUT", "HEAD", "OPTIONS", "TRACE", "M-SEARCH", "PROPFIND", "SOURCE", "PURGE", "CONNECT"])
+    func otherMethods(method: String) async throws {
+        try await serving { authority in
+            let target = method == "CONNECT" ? "example.org:443" : "/tables/T"
+            let text = "\(method) \(target) HTTP/1.1\r\n\(Self.head)Connection: close\r\n\r\n"
+            let answer = try #require(RawAnswer(try await exchange(authority, text)))
+            #expect((400..<500).contains(answer.status))
+            if method == "HEAD" {
+                #expect(answer.body == "")
+            } else {
+                #expect(answer.error?.isEmpty == false, "\(answer.body)")
+            }
+        }
+    }
+
+    @Test("A request to change the protocol is answered as it is, and ends the connection")
+    func upgrade() async throws {
+        try await serving { authority in
+            let text = "GET /tables/T HTTP/1.1\r\n\(Self.head)Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+            let answer = try #require(RawAnswer(try await exchange(authority, text)))
+            #expect(answer.status == 404)
+            #expect(answer.headers["connection"] == "close")
+        }
+    }
+
+    @Test("Requests sent one behind the other are answered in order")
+    func pipelining() async throws {
+        try await serving { authority in
+            let requests = (0..<20).map { "GET /tables/T\($0) HTTP/1.1\r\n\(Self.head)\r\n" }
+            let last = "GET /tables/Last HTTP/1.1\r\n\(Self.head)Connection: close\r\n\r\n"
+            let text = try await exchange(authority, requests.joined() + last)
+            let tables = text.matches(of: #/there is no table \\"(\w+)\\"/#).map { String($0.output.1) }
+            #expect(tables == (0..<20).map { "T\($0)" } + ["Last"])
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Dispatch
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A connection of bytes to a server on this machine, for clients that no HTTP library would be.
+///
+/// Its calls block, for 30 seconds at the most; ``blocking(_:)`` keeps them off the threads that serve.
+final class RawConnection {
+    private let socket: Int32
+
+    struct Failure: Error {
+        var call: String
+        var number: Int32
+    }
+
+    /// - Parameter authority: `127.0.0.1:PORT`.
+    init(_ authority: String) throws {
+        let port = try #require(authority.split(separator: ":").last.flatMap { UInt16($0) })
+        socket = Self.open()
+        try Self.require(socket >= 0, "socket")
+        var limit = timeval(tv_sec: 30, tv_usec: 0)
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            setsockopt(socket, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
+        }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(socket, $0, size) }
+        }
+        try Self.require(status == 0, "connect")
+    }
+
+    deinit { close(socket) }
+
+    private static func open() -> Int32 { Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
+
+    private static func require(_ holds: Bool, _ call: String) throws {
+        guard holds else { throw Failure(call: call, number: errno) }
+    }
+
+    /// Sends as much as the server takes.
+    ///
+    /// - Returns: Whether it took all.
+    @discardableResult
+    func send(_ text: String) -> Bool {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    /// What comes until the server ends the connection.
+    func receiveToEnd() throws -> String {
+        var text: [UInt8] = []
+        while let piece = try receive() { text += piece }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// What comes until so many answers with a body of a known length are complete.
+    func receiveAnswer() throws -> RawAnswer {
+        var text: [UInt8] = []
+        while true {
+            if let answer = RawAnswer(String(decoding: text, as: UTF8.self)), answer.isComplete { return answer }
+            guard let piece = try receive() else { throw Failure(call: "end of connection", number: 0) }
+            text += piece
+        }
+    }
+
+    /// Whether something came, or the connection ended, within some milliseconds.
+    func waits(milliseconds: Int32) -> Bool {
+        var descriptor = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return poll(&descriptor, 1, milliseconds) > 0
+    }
+
+    private func receive() throws -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        let count = buffer.withUnsafeMutableBytes { recv(socket, $0.baseAddress, $0.count, 0) }
+        try Self.require(count >= 0, "recv")
+        return count == 0 ? nil : Array(buffer[..<count])
+    }
+
+    /// Runs what blocks on a thread of its own.
+    static func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+        }
+    }
+}
+
+/// An answer as it came.
+struct RawAnswer: Sendable {
+    let status: Int
+    let headers: [String: String]
+    let body: String
+
+    /// Nil when the text is not at least the head of an answer.
+    init?(_ text: String) {
+        guard let split = text.range(of: "\r\n\r\n") else { return nil }
+        let lines = text[..<split.lowerBound].components(separatedBy: "\r\n")
+        let parts = lines[0].split(separator: " ", maxSplits: 2)
+        guard parts.count >= 2, parts[0] == "HTTP/1.1", let status = Int(parts[1]) else { return nil }
+        self.status = status
+        let fields = lines.dropFirst().compactMap { line -> (String, String)? in
+            guard let colon = line.firstIndex(of: ":") else { return nil }
+            return (line[..<colon].lowercased(), line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces))
+        }
+        headers = Dictionary(fields) { $1 }
+        body = String(text[split.upperBound...])
+    }
+
+    var isComplete: Bool { headers["content-length"].flatMap { Int($0) } == body.utf8.count }
+
+    /// The reason in `{"error": "…"}`.
+    var error: String? {
+        let object = try? JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: String]
+        return object?["error"]
+    }
+}

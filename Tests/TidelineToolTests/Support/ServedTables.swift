@@ -1,0 +1,49 @@
+import HTTPTypes
+import Logging
+import Testing
+import Tideline
+import TidelineAsyncHTTPClient
+import TidelineSQLite
+import TidelineServer
+
+@testable import TidelineTool
+
+func makeServer(host: String = "127.0.0.1", port: Int = 0, limits: ServerLimits = ServerLimits()) -> TableServer {
+    TableServer(
+        host: host, port: port, limits: limits, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+}
+
+/// Serves tables in memory while `body` runs, which gets the server's authority (`127.0.0.1:PORT`).
+func serving(limits: ServerLimits = ServerLimits(), _ body: @escaping @Sendable (String) async throws -> Void)
+    async throws
+{
+    let store = try SQLiteStore.inMemory()
+    let service = try TableService(store: store, options: TableServiceOptions(maximumBodySize: limits.maximumBodySize))
+    let (urls, listening) = AsyncStream<String>.makeStream()
+    let serve = Task {
+        defer { listening.finish() }
+        try await makeServer(limits: limits).run(service) { listening.yield($0) }
+    }
+    defer { serve.cancel() }
+    var started: String?
+    for await url in urls {
+        started = url
+        break
+    }
+    let url = try #require(started)
+    try #require(url.hasPrefix("http://127.0.0.1:"))
+    try await body(String(url.dropFirst("http://".count)))
+    serve.cancel()
+    _ = await serve.result
+    try store.close()
+}
+
+/// Sends a request as a client of the table protocol does.
+func send(
+    _ method: HTTPRequest.Method, _ path: String, to authority: String, body: [UInt8]? = nil
+) async throws -> TransportResponse {
+    var request = HTTPRequest(method: method, scheme: "http", authority: authority, path: path)
+    request.headerFields[HTTPField.Name("ZUMO-API-VERSION")!] = "2.0.0"
+    if body != nil { request.headerFields[.contentType] = "application/json" }
+    return try await AsyncHTTPClientTransport.shared.send(request, body: body, timeout: .seconds(20))
+}
