@@ -18,11 +18,7 @@ extension OperationSender {
         }
     }
 
-    /// What the server says about a failed request; without a body its status.
-    private func reason(_ answer: TransportResponse) -> String {
-        let message = dialect.errorMessage(answer.body)
-        return message.isEmpty ? "HTTP \(answer.response.status)" : message
-    }
+    private func reason(_ answer: TransportResponse) -> String { dialect.message(of: answer) }
 
     func rejection(_ answer: TransportResponse) -> OperationFailure {
         OperationFailure(.rejected, reason(answer), status: answer.response.status.code)
