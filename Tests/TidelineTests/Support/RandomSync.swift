@@ -53,6 +53,8 @@ final class RandomSync: Sendable {
 
     /// Runs it and returns what was wrong, with what led to it; empty when nothing was.
     func run(steps: Int = 25) async throws -> [String] {
+        // Each client holds its transport, which holds this world and its stores.
+        defer { clients.withLock { $0 = [] } }
         for index in 0..<Self.devices { try await start(index) }
         for _ in 0..<steps { try await step() }
         try await heal()
