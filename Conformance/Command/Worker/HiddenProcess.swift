@@ -65,7 +65,8 @@ struct WorkerMain {
     private func endWithInput() {
         Thread.detachNewThread {
             while readLine() != nil {}
-            removeFolder()
+            // A check that is still at work may add a file while the others are removed.
+            for _ in 0..<100 where FileManager.default.fileExists(atPath: folder) { removeFolder() }
             _exit(0)
         }
     }
