@@ -16,7 +16,9 @@ package final class Interruption: Sendable {
             signal(number, SIG_IGN)
             return DispatchSource.makeSignalSource(signal: number, queue: .global())
         }
+        let registered = DispatchSemaphore(value: 0)
         for source in sources {
+            source.setRegistrationHandler { registered.signal() }
             source.setEventHandler { [self] in
                 let isFirst = count.withLock { count in
                     count += 1
@@ -28,6 +30,8 @@ package final class Interruption: Sendable {
             }
             source.resume()
         }
+        // A signal that comes before its source is registered would be lost.
+        for _ in sources { _ = registered.wait(timeout: .now() + .seconds(5)) }
     }
 
     /// From now on the signals end the process, as usual.
