@@ -73,7 +73,7 @@ final class BenchCommandTests {
         arguments: [
             (["--store", "nine"], "there is no store \"nine\". Did you mean \"none\"?"),
             (["--store", "fails,size=1"], "the store fails has no settings"),
-            (["--store", "none:"], "names no folder"), (["--store", "none,none"], "named twice"),
+            (["--store", "none,none"], "named twice"),
             (["--filter", "scan-veiw"], "Did you mean \"scan-view\"? --list shows all"),
             (["--filter", "xyz*"], "no workload is called \"xyz*\""),
             (["--rows", "99"], "--rows takes numbers from 100 to 100m"), (["--rows", "1m,"], "--rows"),
