@@ -27,6 +27,8 @@ struct ConformanceSession: Sendable {
         outputs = try ReportOutputs(options.reports)
         terminal = Terminal(usesStandardError: outputs.useStandardOutput)
         folder = options.inProcess ? try Self.makeFolder() : nil
+        // Workers make folders of their own; a place where none can be made is an error before the first check.
+        if !options.inProcess { try TrialFolder().remove() }
         let known = try Self.knownFailures(options.known)
         let chosen = try StoreChoice(options, stores: stores, program: program)
         workers = options.inProcess ? nil : Workers(program: program, words: chosen.words)

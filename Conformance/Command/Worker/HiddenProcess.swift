@@ -17,7 +17,10 @@ struct HiddenProcess {
             return ConformanceCommand.usageStatus
         }
         let harness = try stores.store(word).completed(by: program, word)
-        if let folder = options.worker { await WorkerMain(harness: harness, folder: folder).run() }
+        if let path = options.worker {
+            guard let folder = TrialFolder(named: path) else { return ConformanceCommand.usageStatus }
+            await WorkerMain(harness: harness, folder: folder).run()
+        }
         return ConformanceChild.run(arguments: options.rest, harness: harness) ?? ConformanceCommand.usageStatus
     }
 }
@@ -36,19 +39,24 @@ extension StoreHarness {
 /// A worker from inside.
 struct WorkerMain {
     let harness: StoreHarness
-    /// The folder for its temporary files.
-    let folder: String
+    /// The folder for its temporary files, which it makes and removes.
+    let folder: TrialFolder
 
     /// Runs the checks that standard input asks for, tells of each on standard output, and ends the process.
     func run() async -> Never {
         // The command ignores these signals and its processes inherit that; the suite's own may count on them.
         for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
+        // A command that is gone ends the worker by the end of its input, not by the next message.
+        signal(SIGPIPE, SIG_IGN)
         // What a store prints must not come between the messages.
         let channel = FileHandle(fileDescriptor: fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3))
         dup2(STDERR_FILENO, STDOUT_FILENO)
         guard let line = readLine(), let task = try? JSONDecoder().decode(WorkerTask.self, from: Data(line.utf8)) else {
-            removeFolder()
             _exit(ConformanceCommand.usageStatus)
+        }
+        do { try folder.make() } catch {
+            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            _exit(1)
         }
         endWithInput()
         let suite = ConformanceSuite(harness, settings: task.settings)
@@ -57,6 +65,7 @@ struct WorkerMain {
             guard let message = WorkerMessage(kind), let line = try? JSONEncoder().encode(message) else { return }
             try? channel.write(contentsOf: line + Data("\n".utf8))
         }
+        folder.remove()
         // Not by way of what libraries do when a process ends: a check that hung may still be within one.
         _exit(0)
     }
@@ -65,14 +74,23 @@ struct WorkerMain {
     private func endWithInput() {
         Thread.detachNewThread {
             while readLine() != nil {}
-            // A check that is still at work may add a file while the others are removed.
-            for _ in 0..<100 where FileManager.default.fileExists(atPath: folder) { removeFolder() }
+            removeFolderAfterExit()
             _exit(0)
         }
     }
 
-    /// Removes the temporary files, as nobody else is there to do it.
-    private func removeFolder() { TrialFolder(existing: folder)?.remove() }
+    /// Leaves the removal of the temporary files to another process, which begins when this one has ended: a check that
+    /// is still at work can add files until then.
+    private func removeFolderAfterExit() {
+        let remover = Process()
+        remover.executableURL = URL(fileURLWithPath: "/bin/sh")
+        // The read ends with this process, which holds the other end of the pipe.
+        remover.arguments = ["-c", "read -r _; chmod -R u+rwx \"$0\"; rm -rf \"$0\"", folder.path]
+        remover.standardInput = Pipe()
+        remover.standardOutput = FileHandle.nullDevice
+        remover.standardError = FileHandle.nullDevice
+        do { try remover.run() } catch { folder.remove() }
+    }
 }
 
 extension WorkerMessage {

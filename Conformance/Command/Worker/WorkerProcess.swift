@@ -20,7 +20,8 @@ final class WorkerProcess: Sendable {
     /// Starts the worker.
     /// - Throws: When it cannot be started.
     init(_ program: ConformanceProgram, store: StoreWord) throws {
-        folder = try TrialFolder()
+        // The worker makes it: a command that is killed before the worker runs leaves nothing behind.
+        folder = TrialFolder.planned()
         process.executableURL = URL(fileURLWithPath: program.executable)
         process.arguments = program.arguments + ["--store", store.text, "--worker", folder.path]
         var environment = ProcessInfo.processInfo.environment
@@ -31,12 +32,7 @@ final class WorkerProcess: Sendable {
         process.standardInput = input
         process.standardOutput = output
         process.standardError = errors
-        do {
-            try process.run()
-        } catch {
-            folder.remove()
-            throw error
-        }
+        try process.run()
         Thread.detachNewThread { [self] in readErrors() }
     }
 

@@ -7,8 +7,20 @@ package struct TrialFolder: Sendable {
     package let path: String
 
     package init() throws {
+        self = Self.planned()
+        try make()
+    }
+
+    private init(path: String) { self.path = path }
+
+    /// A folder with a new name that is still to be made.
+    package static func planned() -> TrialFolder {
         let base = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
-        path = base.appendingPathComponent("\(Self.prefix)\(UUID().uuidString)").path
+        return TrialFolder(path: base.appendingPathComponent("\(prefix)\(UUID().uuidString)").path)
+    }
+
+    /// Makes the folder.
+    package func make() throws {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
@@ -16,8 +28,8 @@ package struct TrialFolder: Sendable {
         }
     }
 
-    /// A folder that was made by ``init()``; nil for any other.
-    package init?(existing path: String) {
+    /// A folder with a name that ``planned()`` has given; nil for any other.
+    package init?(named path: String) {
         guard URL(fileURLWithPath: path).lastPathComponent.hasPrefix(Self.prefix) else { return nil }
         self.path = path
     }
