@@ -63,9 +63,10 @@ let package = Package(
             pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
         ),
+        .target(name: "CSQLiteChecksums", dependencies: ["CSQLite"], path: "Adapters/CSQLiteChecksums"),
         .target(
             name: "TidelineSQLite",
-            dependencies: ["TidelineStore", "CSQLite"],
+            dependencies: ["TidelineStore", "CSQLite", "CSQLiteChecksums"],
             path: "Adapters/SQLite",
             swiftSettings: settings
         ),

@@ -30,7 +30,7 @@ extension Connection {
     fileprivate static func alone(at path: String) throws(StoreError) -> Connection {
         var handle: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        let result = sqlite3_open_v2(path, &handle, flags, nil)
+        let result = sqlite3_open_v2(path, &handle, flags, FileFormat.checksumVFS)
         guard result == SQLITE_OK, let handle else {
             defer { sqlite3_close_v2(handle) }
             throw .sqlite(result, handle, path: path, doing: "the file could not be opened")

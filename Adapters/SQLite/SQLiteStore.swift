@@ -11,8 +11,8 @@ public import TidelineStore
 /// The file uses a write-ahead log, so readers and the writer do not wait for each other. Other processes may open it
 /// too; a lock of theirs is waited for as long as ``SQLiteOptions/busyTimeout`` says. NaN is not stored.
 ///
-/// SQLite finds damage to its structures and so to most of a file, and reports it as ``StoreError/Code/corrupt``; a
-/// bit that flips within a value it cannot see.
+/// Damage to the file is reported as ``StoreError/Code/corrupt`` when the damaged page is read. A bit that flips within a
+/// value is found in a file with checksums only, see ``SQLiteOptions/checksums``; ``verify()`` reads everything.
 public final class SQLiteStore: LocalStore {
     public let capabilities: StoreCapabilities
     private let pool: ConnectionPool
@@ -54,10 +54,10 @@ public final class SQLiteStore: LocalStore {
         let deadline = Deadline(after: options.busyTimeout)
         let writer = try Connection.open(path, for: .writing, options: options)
         try writer.requireWholeFile()
-        try writer.prepareStore(mayCreate: options.createsIfMissing, isReadOnly: false, deadline: deadline)
+        try writer.prepareStore(options, mayCreate: options.createsIfMissing, deadline: deadline)
         let capabilities = StoreCapabilities(
             name: "sqlite", durability: options.durability == .full ? .full : .normal, sharesFilesWithProcesses: true,
-            storesNaN: false)
+            storesNaN: false, detectsBitFlips: try writer.hasChecksums())
         let catalog = try writer.firstCatalog(deadline)
         let pool = ConnectionPool(writer: writer, readers: [], maximumReaders: options.maximumReaders) {
             () throws(StoreError) in try Connection.open(path, for: .reading, options: options)
@@ -70,10 +70,10 @@ public final class SQLiteStore: LocalStore {
         let purpose = try Connection.readingPurpose(path, options, deadline)
         let reader = try Connection.open(path, for: purpose, options: options)
         try reader.requireWholeFile()
-        try reader.prepareStore(mayCreate: false, isReadOnly: true, deadline: deadline)
+        try reader.prepareStore(options, mayCreate: false, deadline: deadline)
         let capabilities = StoreCapabilities(
             name: "sqlite", durability: options.durability == .full ? .full : .normal, sharesFilesWithProcesses: true,
-            storesNaN: false, isReadOnly: true)
+            storesNaN: false, isReadOnly: true, detectsBitFlips: try reader.hasChecksums())
         let catalog = try reader.firstCatalog(deadline)
         let pool = ConnectionPool(writer: nil, readers: [reader], maximumReaders: options.maximumReaders) {
             () throws(StoreError) in try Connection.open(path, for: purpose, options: options)
@@ -84,7 +84,7 @@ public final class SQLiteStore: LocalStore {
     private convenience init(inMemory options: SQLiteOptions) throws(StoreError) {
         let deadline = Deadline(after: options.busyTimeout)
         let connection = try Connection.open(nil, for: .writing, options: options)
-        try connection.prepareStore(mayCreate: true, isReadOnly: false, deadline: deadline)
+        try connection.prepareStore(options, mayCreate: true, deadline: deadline)
         let capabilities = StoreCapabilities(
             name: "sqlite", isPersistent: false, durability: .none, readersDoNotBlockWriters: false, storesNaN: false)
         let catalog = try connection.firstCatalog(deadline)
@@ -93,6 +93,26 @@ public final class SQLiteStore: LocalStore {
     }
 
     public func close() throws { try pool.close() }
+
+    /// Reads the whole store, and throws an error if a part of it is damaged.
+    ///
+    /// Compares the checksum of each page that is in use, if the store has checksums (``SQLiteOptions/checksums``), each
+    /// index with the rows of its table, and each value with the type of its column. Reads go on meanwhile, and writes
+    /// too, except in a store in memory. The time grows with the size of the file.
+    ///
+    /// - Throws: ``StoreError``: ``StoreError/Code/corrupt``, with the first damage that was found.
+    public func verify() throws {
+        let lease = try pool.takeReader()
+        defer { pool.release(lease) }
+        // The pages that another connection has read already are not read again.
+        let connection = try pool.openConnection() ?? lease.connection
+        let catalog = try beginReading(on: connection)
+        defer { connection.endReading() }
+        try connection.checkIntegrity()
+        try run({ reader in
+            for table in catalog.schemas { try reader.scan(Query(table.name)) { _ in .next } }
+        }, on: connection, catalog)
+    }
 
     // MARK: Definitions
 

@@ -13,6 +13,7 @@ import TidelineStore
 enum StoreProbe {
     private static let engines: [String: @Sendable (_ path: String) throws -> any LocalStore] = [
         "sqlite": { try SQLiteStore(path: $0) },
+        "sqlite-checksums": { try SQLiteStore(path: $0, options: SQLiteOptions(checksums: true)) },
         "lmdb": { try LMDBStore(path: $0) },
         "leveldb": { try LevelDBStore(path: $0) },
         "sorted": { try SortedFileStore(path: $0) },

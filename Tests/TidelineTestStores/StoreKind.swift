@@ -81,6 +81,10 @@ extension StoreKind {
     private static let sqliteFile = StoreKind("SQLite file", engine: "sqlite", sharesFiles: true) {
         try SQLiteStore(path: $0)
     }
+    /// A file with checksums: apart from damage, it is as one without.
+    public static let sqliteWithChecksums = StoreKind(
+        "SQLite file with checksums", engine: "sqlite-checksums", sharesFiles: true
+    ) { try SQLiteStore(path: $0, options: SQLiteOptions(checksums: true)) }
     private static let sqliteInMemory = StoreKind("SQLite in memory", engine: nil, readsBesideWriter: false) { _ in
         try SQLiteStore.inMemory()
     }
@@ -96,7 +100,7 @@ extension StoreKind {
         try KeyValueStore(engine: SortedFileEngine(path: $0))
     }
 
-    /// Every kind there is.
+    /// Every kind, in the one form that most tests run over.
     public static let all = [sqliteFile, sqliteInMemory, lmdb, levelDB, memory, sortedFile]
 
     /// One kind for each engine of the package, the one that costs least.

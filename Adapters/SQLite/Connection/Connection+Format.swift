@@ -1,20 +1,32 @@
 internal import CSQLite
+internal import CSQLiteChecksums
 internal import TidelineStore
 
 /// The format of the file, which says whose it is and which version of this adapter wrote it.
 enum FileFormat {
     /// SQLite's `application_id`: "TDLN".
     static let applicationID: Int64 = 0x5444_4C4E
-    /// SQLite's `user_version`.
-    static let version: Int64 = 1
+    /// SQLite's `user_version` of a file without checksums.
+    static let plainVersion: Int64 = 1
+    /// SQLite's `user_version` of a file with a checksum in each page.
+    static let checksummedVersion: Int64 = 2
+    /// The greatest version that this adapter knows.
+    static let newestVersion = checksummedVersion
+    /// How many bytes at the end of each page hold its checksum.
+    static let checksumSize: UInt8 = 8
+    /// The name of the VFS that writes and compares checksums; nil where SQLite has no files.
+    static let checksumVFS = tideline_register_checksums(
+        UInt32(applicationID), UInt32(checksummedVersion)
+    ).map { String(cString: $0) }
     /// One row: how often definitions were changed, for other connections to notice.
     static let metaTable = "tideline_meta"
     /// The definition of each table, as JSON.
     static let definitionsTable = "tideline_tables"
 
-    static let creation = [
-        "PRAGMA application_id = \(applicationID)",
-        "PRAGMA user_version = \(version)",
+    static func creation(version: Int64) -> [String] {
+        ["PRAGMA application_id = \(applicationID)", "PRAGMA user_version = \(version)"] + tables
+    }
+    private static let tables = [
         #"CREATE TABLE "tideline_meta" ("id" INTEGER PRIMARY KEY, "generation" INTEGER NOT NULL)"#,
         #"INSERT INTO "tideline_meta" VALUES (1, 1)"#,
         #"CREATE TABLE "tideline_tables" ("name" TEXT NOT NULL PRIMARY KEY, "definition" TEXT NOT NULL)"#,
@@ -27,7 +39,8 @@ enum FileFormat {
 
 extension Connection {
     /// Makes sure that the database is a store's, and makes a new one of it when it is empty.
-    func prepareStore(mayCreate: Bool, isReadOnly: Bool, deadline: Deadline) throws(StoreError) {
+    func prepareStore(_ options: SQLiteOptions, mayCreate: Bool, deadline: Deadline) throws(StoreError) {
+        let isReadOnly = options.isReadOnly && path != nil
         let isEmpty = try deadline.retrying { () throws(StoreError) in try self.inSnapshot(self.isEmptyDatabase) }
         guard !isEmpty || (mayCreate && !isReadOnly) else {
             throw StoreError(.corrupt, "the file is empty, not a store", path: path)
@@ -36,8 +49,16 @@ extension Connection {
         guard path == nil || sqlite3_db_readonly(handle, "main") == 0 else {
             throw StoreError(.readOnly, "the file or its medium is read-only", path: path)
         }
+        // The room for checksums is fixed with the first page, which the switch to the write-ahead log writes.
+        if isEmpty, path != nil, options.checksums { tideline_reserve_checksums(handle) }
         if path != nil { try deadline.retrying { () throws(StoreError) in try self.useWriteAheadLog() } }
-        if isEmpty { try deadline.retrying { () throws(StoreError) in try self.createStore() } }
+        if isEmpty { try deadline.retrying { () throws(StoreError) in try self.createStore(options) } }
+    }
+
+    /// Whether each page of the file has a checksum.
+    func hasChecksums() throws(StoreError) -> Bool {
+        guard path != nil else { return false }
+        return try integer("PRAGMA user_version") == FileFormat.checksummedVersion
     }
 
     /// Whether nothing was ever stored; throws when the content is not a store's.
@@ -49,10 +70,10 @@ extension Connection {
         guard application == FileFormat.applicationID, version >= 1 else {
             throw StoreError(.corrupt, "the file is an SQLite database, but not a store", path: path)
         }
-        guard version <= FileFormat.version else {
+        guard version <= FileFormat.newestVersion else {
             throw StoreError(
                 .newerFormat,
-                "the store has format \(version), this program knows up to \(FileFormat.version): update the program",
+                "the store has format \(version), this program knows up to \(FileFormat.newestVersion): update the program",
                 path: path)
         }
         return false
@@ -65,12 +86,15 @@ extension Connection {
         }
     }
 
-    private func createStore() throws(StoreError) {
+    private func createStore(_ options: SQLiteOptions) throws(StoreError) {
         try perform(.beginWriting)
         do {
             // Another process may have been faster.
             if try isEmptyDatabase() {
-                for statement in FileFormat.creation { try executeOnce(statement) }
+                // Another process may have made the first page, without room for checksums.
+                let hasRoom = header(FileExtent.headerSize)?[20] == FileFormat.checksumSize
+                let version = options.checksums && hasRoom ? FileFormat.checksummedVersion : FileFormat.plainVersion
+                for statement in FileFormat.creation(version: version) { try executeOnce(statement) }
             }
             try perform(.commit)
         } catch {

@@ -16,7 +16,7 @@ extension Connection {
         var handle: OpaquePointer?
         let flags = openFlags(path, purpose, options)
         let name = purpose == .readingImmutable ? immutableURI(path ?? "") : path ?? ":memory:"
-        let result = sqlite3_open_v2(name, &handle, flags, nil)
+        let result = sqlite3_open_v2(name, &handle, flags, path == nil ? nil : FileFormat.checksumVFS)
         guard result == SQLITE_OK, let handle else {
             defer { sqlite3_close_v2(handle) }
             throw openingError(result, handle, path: path, options: options)

@@ -120,6 +120,9 @@ final class ConnectionPool: @unchecked Sendable {
         }
     }
 
+    /// Opens a connection that is not kept; nil when readers use the writer's.
+    func openConnection() throws(StoreError) -> Connection? { try open?() }
+
     func release(_ lease: Lease?) {
         let thread = tideline_current_thread()
         condition.lock()

@@ -66,6 +66,13 @@ extension Connection {
         return header
     }
 
+    /// Throws the first contradiction within the file, such as an index that lacks a row.
+    func checkIntegrity() throws(StoreError) {
+        let statement = try Statement("PRAGMA integrity_check(1)", on: self)
+        guard try statement.step(), let finding = statement.text(0), finding != "ok" else { return }
+        throw StoreError(.corrupt, "the file contradicts itself: \(finding)", path: path)
+    }
+
     /// How large the file is and says it is; nil for what is no database, which is SQLite's to refuse.
     private func extent() -> FileExtent? {
         var size: Int64 = 0

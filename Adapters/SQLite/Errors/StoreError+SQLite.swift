@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import CSQLiteChecksums
 internal import Foundation
 internal import TidelineStore
 
@@ -12,6 +13,12 @@ extension StoreError {
         let extended = database.map(sqlite3_extended_errcode) ?? result
         let code = extended & 0xFF == result & 0xFF ? extended : result
         let systemError = database.map(sqlite3_system_errno) ?? 0
+        if code == tideline_wrong_checksum {
+            return StoreError(
+                .corrupt,
+                "a page of the file does not match its checksum: the medium or another program has changed it",
+                path: path, engineCode: Int(code))
+        }
         let detail = (database.map(sqlite3_errmsg) ?? sqlite3_errstr(code)).map { String(cString: $0) } ?? ""
         let kind = Code(sqlite: code, systemError: systemError)
         return StoreError(kind, "\(doing): \(detail)", path: path, engineCode: Int(code))

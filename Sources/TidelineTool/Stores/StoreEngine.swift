@@ -76,13 +76,14 @@ extension StoreEngine {
         name: "sqlite",
         usage: "PATH, or :memory: for a store that ends with the process",
         keepsRows: true,
-        settings: ["durability", "read-only", "busy-timeout"],
+        settings: ["durability", "read-only", "busy-timeout", "checksums"],
         destroy: SQLiteStore.destroy
     ) { path, settings, access in
         var options = SQLiteOptions(createsIfMissing: access.createsIfMissing)
         options.durability = try settings.choice("durability", ["normal": .normal, "full": .full]) ?? .normal
         options.isReadOnly = try settings.choice("read-only", ["yes": true, "no": false]) ?? false || access.isReadOnly
         if let seconds = try settings.seconds("busy-timeout") { options.busyTimeout = seconds }
+        options.checksums = try settings.choice("checksums", ["yes": true, "no": false]) ?? false
         return { [options] in
             path == ":memory:"
                 ? try SQLiteStore.inMemory(options: options) : try SQLiteStore(path: path, options: options)
@@ -124,7 +125,7 @@ extension StoreEngine {
     ) { path, settings, access in
         var options = LevelDBOptions(createsIfMissing: access.createsIfMissing)
         options.durability = try settings.choice("durability", ["normal": .normal, "full": .full]) ?? .normal
-        options.compresses = try settings.choice("compression", ["yes": true, "no": false]) ?? true
+        options.compresses = try settings.choice("compression", ["yes": true, "no": false]) ?? false
         if let bytes = try settings.bytes("cache-size") { options.cacheSize = bytes }
         if let bytes = try settings.bytes("write-buffer-size") { options.writeBufferSize = bytes }
         if let bits = try settings.number("filter-bits", in: 0...64) { options.filterBits = bits }

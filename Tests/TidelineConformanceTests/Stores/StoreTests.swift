@@ -14,13 +14,22 @@ import TidelineTestStores
         var testDescription: String { "\(suite.name): \(check)" }
     }
 
-    private static let suites = StoreKind.all.filter { $0.engine != "sorted" }.map { kind in
+    private static let suites = StoreKind.all.filter { $0.engine != "sorted" }.map(suite(of:))
+    private static let cases =
+        suites.flatMap { suite in suite.checks.map { Case(suite: suite, check: $0) } } + checksumCases
+
+    /// What checksums can change: how a store lasts, and what becomes of damaged files.
+    private static var checksumCases: [Case] {
+        let suite = suite(of: .sqliteWithChecksums)
+        return suite.checks.filter { $0.group == .durability }.map { Case(suite: suite, check: $0) }
+    }
+
+    private static func suite(of kind: StoreKind) -> ConformanceSuite {
         ConformanceSuite(
             kind.harness,
             settings: ConformanceSettings(
                 seed: number("SEED") ?? 1, rounds: Int(number("ROUNDS") ?? 1), rows: 3_000))
     }
-    private static let cases = suites.flatMap { suite in suite.checks.map { Case(suite: suite, check: $0) } }
 
     private static func number(_ name: String) -> UInt64? {
         ProcessInfo.processInfo.environment["TIDELINE_CONFORMANCE_\(name)"].flatMap { UInt64($0) }

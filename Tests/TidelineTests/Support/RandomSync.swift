@@ -173,9 +173,10 @@ final class RandomSync: Sendable {
     /// Settles a conflict as a user might, or leaves it.
     private func settle(_ error: TableOperationError, _ device: Int) async throws {
         guard error.code == .conflict else { return }
-        let way = state.withLock {
+        var way = state.withLock {
             $0.isCalm ? Int.random(in: 1...3, using: &$0.chance) : Int.random(in: 0...3, using: &$0.chance)
         }
+        if way == 2, error.serverItem?.isTombstone ?? true { way = 3 }
         if let server = error.serverItem { state.withLock { $0.oracle.sees(device, server) } }
         do {
             switch way {
@@ -184,7 +185,7 @@ final class RandomSync: Sendable {
                 try await error.cancelOperationAndDiscardItem()
                 state.withLock { $0.oracle.dropped(device, error.itemID) }
             case 2:
-                guard let server = error.serverItem, !server.isTombstone else { return }
+                guard let server = error.serverItem else { return }
                 try await error.cancelOperationAndUpdateItem(server)
                 state.withLock { $0.oracle.dropped(device, error.itemID) }
             default:

@@ -1,0 +1,246 @@
+#include "checksums.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { checksum_size = 8, header_size = 100 };
+
+static const char vfs_name[] = "tideline-checksums";
+static uint32_t marked_application_id, marked_user_version;
+
+// MARK: The checksum
+
+static uint64_t load(const uint8_t *bytes) {
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+// Every step is a bijection of the state, and of the word: a change within one word always changes the result.
+static uint64_t step(uint64_t state, uint64_t word) {
+    state ^= word;
+    return (state << 29 | state >> 35) * 0x9E3779B97F4A7C15u;
+}
+
+uint64_t tideline_page_checksum(const uint8_t *page, int count, uint64_t number) {
+    // Four at a time, as one multiplication waits for the one before. No page, and no page of zeros, has the checksum 0
+    // by its content alone: the number of the page is part of it, which also finds a page that was written elsewhere.
+    uint64_t a = number, b = 0x243F6A8885A308D3u, c = 0x13198A2E03707344u, d = 0xA4093822299F31D0u;
+    int place = 0;
+    for (; place + 32 < count; place += 32) {
+        a = step(a, load(page + place));
+        b = step(b, load(page + place + 8));
+        c = step(c, load(page + place + 16));
+        d = step(d, load(page + place + 24));
+    }
+    for (; place + checksum_size < count; place += 8) a = step(a, load(page + place));
+    return step(step(step(step(0x452821E638D01377u, a), b), c), d);
+}
+
+// MARK: Files
+
+// A database file. The file of the VFS below follows it in memory.
+typedef struct {
+    sqlite3_file base;
+    // The size of its pages; 0 while it is not known to have checksums.
+    int page_size;
+    // Where a page is completed before it is written.
+    uint8_t *page;
+} CheckedFile;
+
+static sqlite3_file *below(sqlite3_file *file) { return (sqlite3_file *)((CheckedFile *)file + 1); }
+
+static uint32_t big_endian(const uint8_t *bytes) {
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+// Learns from the header of a database whether it has checksums.
+static void note_header(CheckedFile *file, const uint8_t *header) {
+    int stored = header[16] << 8 | header[17];
+    int size = stored == 1 ? 65536 : stored;
+    int is_marked = memcmp(header, "SQLite format 3", 16) == 0 && big_endian(header + 68) == marked_application_id &&
+                    big_endian(header + 60) == marked_user_version;
+    int page_size = is_marked && size >= 512 ? size : 0;
+    if (page_size == file->page_size) return;
+    free(file->page);
+    file->page = 0;
+    file->page_size = page_size;
+}
+
+static int is_page(const CheckedFile *file, int count, sqlite3_int64 offset) {
+    return file->page_size && count == file->page_size && offset % count == 0;
+}
+
+static uint64_t checksum(const uint8_t *page, int count, sqlite3_int64 offset) {
+    return tideline_page_checksum(page, count, (uint64_t)(offset / count) + 1);
+}
+
+static int checked_close(sqlite3_file *file) {
+    free(((CheckedFile *)file)->page);
+    ((CheckedFile *)file)->page = 0;
+    return below(file)->pMethods->xClose(below(file));
+}
+
+// The memory for one page; a null pointer if there is none left.
+static uint8_t *page_memory(CheckedFile *file) {
+    if (!file->page) file->page = malloc((size_t)file->page_size);
+    return file->page;
+}
+
+static int read_page(sqlite3_file *file, uint8_t *page, int size, sqlite3_int64 offset) {
+    int code = below(file)->pMethods->xRead(below(file), page, size, offset);
+    if (code != SQLITE_OK) return code;
+    return load(page + size - checksum_size) == checksum(page, size, offset) ? SQLITE_OK : SQLITE_IOERR_DATA;
+}
+
+static int checked_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
+    CheckedFile *checked = (CheckedFile *)file;
+    int size = checked->page_size;
+    if (is_page(checked, count, offset) && offset > 0) return read_page(file, bytes, count, offset);
+    if (size && offset >= size && offset % size + count < size) {
+        // SQLite can read a part of a page alone, which has no checksum.
+        uint8_t *page = page_memory(checked);
+        if (!page) return SQLITE_IOERR_NOMEM;
+        int code = read_page(file, page, size, offset - offset % size);
+        if (code == SQLITE_OK) memcpy(bytes, page + offset % size, (size_t)count);
+        return code;
+    }
+    int code = below(file)->pMethods->xRead(below(file), bytes, count, offset);
+    if (code != SQLITE_OK || offset > 0 || count < header_size) return code;
+    note_header(checked, bytes);
+    if (!is_page(checked, count, 0)) return SQLITE_OK;
+    return load((uint8_t *)bytes + count - checksum_size) == checksum(bytes, count, 0) ? SQLITE_OK : SQLITE_IOERR_DATA;
+}
+
+static int checked_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
+    CheckedFile *checked = (CheckedFile *)file;
+    if (offset == 0 && count >= header_size) note_header(checked, bytes);
+    if (!is_page(checked, count, offset)) return below(file)->pMethods->xWrite(below(file), bytes, count, offset);
+    uint8_t *page = page_memory(checked);
+    if (!page) return SQLITE_IOERR_NOMEM;
+    memcpy(page, bytes, (size_t)count);
+    uint64_t sum = checksum(page, count, offset);
+    for (int index = 0; index < checksum_size; index++) {
+        page[count - checksum_size + index] = (uint8_t)(sum >> 8 * index);
+    }
+    return below(file)->pMethods->xWrite(below(file), page, count, offset);
+}
+
+static int checked_truncate(sqlite3_file *file, sqlite3_int64 size) {
+    return below(file)->pMethods->xTruncate(below(file), size);
+}
+
+static int checked_sync(sqlite3_file *file, int flags) { return below(file)->pMethods->xSync(below(file), flags); }
+
+static int checked_size(sqlite3_file *file, sqlite3_int64 *size) {
+    return below(file)->pMethods->xFileSize(below(file), size);
+}
+
+static int checked_lock(sqlite3_file *file, int lock) { return below(file)->pMethods->xLock(below(file), lock); }
+
+static int checked_unlock(sqlite3_file *file, int lock) { return below(file)->pMethods->xUnlock(below(file), lock); }
+
+static int checked_reserved(sqlite3_file *file, int *result) {
+    return below(file)->pMethods->xCheckReservedLock(below(file), result);
+}
+
+static int checked_control(sqlite3_file *file, int operation, void *argument) {
+    return below(file)->pMethods->xFileControl(below(file), operation, argument);
+}
+
+static int checked_sector_size(sqlite3_file *file) { return below(file)->pMethods->xSectorSize(below(file)); }
+
+static int checked_characteristics(sqlite3_file *file) {
+    return below(file)->pMethods->xDeviceCharacteristics(below(file));
+}
+
+static int checked_shm_map(sqlite3_file *file, int region, int size, int extend, void volatile **address) {
+    return below(file)->pMethods->xShmMap(below(file), region, size, extend, address);
+}
+
+static int checked_shm_lock(sqlite3_file *file, int offset, int count, int flags) {
+    return below(file)->pMethods->xShmLock(below(file), offset, count, flags);
+}
+
+static void checked_shm_barrier(sqlite3_file *file) { below(file)->pMethods->xShmBarrier(below(file)); }
+
+static int checked_shm_unmap(sqlite3_file *file, int is_deleted) {
+    return below(file)->pMethods->xShmUnmap(below(file), is_deleted);
+}
+
+static int checked_fetch(sqlite3_file *file, sqlite3_int64 offset, int count, void **address) {
+    *address = 0;
+    // Without an address SQLite reads the page, and the checksum is compared.
+    if (((CheckedFile *)file)->page_size) return SQLITE_OK;
+    return below(file)->pMethods->xFetch(below(file), offset, count, address);
+}
+
+static int checked_unfetch(sqlite3_file *file, sqlite3_int64 offset, void *address) {
+    return below(file)->pMethods->xUnfetch(below(file), offset, address);
+}
+
+static const sqlite3_io_methods checked_methods = {
+    3,                     checked_close,           checked_read,        checked_write,    checked_truncate,
+    checked_sync,          checked_size,            checked_lock,        checked_unlock,   checked_reserved,
+    checked_control,       checked_sector_size,     checked_characteristics, checked_shm_map, checked_shm_lock,
+    checked_shm_barrier,   checked_shm_unmap,       checked_fetch,       checked_unfetch,
+};
+
+// MARK: The VFS
+
+static sqlite3_vfs *vfs_below(sqlite3_vfs *vfs) { return vfs->pAppData; }
+
+static int checked_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags, int *out_flags) {
+    sqlite3_vfs *base = vfs_below(vfs);
+    if (!(flags & SQLITE_OPEN_MAIN_DB)) return base->xOpen(base, path, file, flags, out_flags);
+    CheckedFile *checked = (CheckedFile *)file;
+    memset(checked, 0, sizeof *checked);
+    int code = base->xOpen(base, path, below(file), flags, out_flags);
+    // A file that has methods is closed even if it could not be opened.
+    if (below(file)->pMethods) checked->base.pMethods = &checked_methods;
+    if (code == SQLITE_OK && below(file)->pMethods->iVersion < checked_methods.iVersion) {
+        checked_close(file);
+        checked->base.pMethods = 0;
+        return SQLITE_CANTOPEN;
+    }
+    return code;
+}
+
+static int checked_delete(sqlite3_vfs *vfs, const char *path, int syncs) {
+    return vfs_below(vfs)->xDelete(vfs_below(vfs), path, syncs);
+}
+
+static int checked_access(sqlite3_vfs *vfs, const char *path, int flags, int *result) {
+    return vfs_below(vfs)->xAccess(vfs_below(vfs), path, flags, result);
+}
+
+static int checked_full_path(sqlite3_vfs *vfs, const char *path, int count, char *result) {
+    return vfs_below(vfs)->xFullPathname(vfs_below(vfs), path, count, result);
+}
+
+const char *tideline_register_checksums(uint32_t application_id, uint32_t user_version) {
+    static sqlite3_vfs vfs;
+    sqlite3_vfs *base = sqlite3_vfs_find(0);
+    if (!base) return 0;
+    marked_application_id = application_id;
+    marked_user_version = user_version;
+    // The rest, such as random numbers, the time and the names of system calls, is the same.
+    vfs = *base;
+    vfs.pNext = 0;
+    vfs.zName = vfs_name;
+    vfs.pAppData = base;
+    vfs.szOsFile = (int)sizeof(CheckedFile) + base->szOsFile;
+    vfs.xOpen = checked_open;
+    vfs.xDelete = checked_delete;
+    vfs.xAccess = checked_access;
+    vfs.xFullPathname = checked_full_path;
+    return sqlite3_vfs_register(&vfs, 0) == SQLITE_OK ? vfs_name : 0;
+}
+
+int tideline_reserve_checksums(sqlite3 *database) {
+    int count = checksum_size;
+    return sqlite3_file_control(database, 0, SQLITE_FCNTL_RESERVE_BYTES, &count);
+}

@@ -1,0 +1,200 @@
+import Foundation
+import Testing
+import TidelineConformance
+import TidelineSQLite
+import TidelineStore
+import TidelineSupport
+import TidelineTestStores
+import TidelineTestSupport
+
+/// Damage to a file with checksums is an error, and never a wrong answer.
+@Suite struct ChecksumTests {
+    private static let pageSize = 4_096
+    private static let table = TableSchema(
+        "t", columns: [.string("s"), .int("n"), .bytes("x")], indexes: [["n"], ["s", "n"]])
+
+    /// The file of a store with 300 rows, some of them longer than a page, before and after an update of each row.
+    private static func makeFiles(_ folder: String) throws -> (before: Data, after: Data) {
+        let path = "\(folder)/made.sqlite"
+        func write(_ change: Int) throws -> Data {
+            let store = try SQLiteStore(path: path, options: SQLiteOptions(checksums: true))
+            #expect(store.capabilities.detectsBitFlips)
+            try store.define([table])
+            try store.write { writer in
+                for n in 0..<300 {
+                    let bytes = [UInt8](repeating: UInt8(n % 250), count: n % 60 == 0 ? 9_000 : n % 40)
+                    let number = Int64((n * 7) % 300 + change * 1_000)
+                    try writer.upsert(
+                        ["id": .string("id-\(n)"), "s": .string("text \(n)"), "n": .int(number), "x": .bytes(bytes)], into: "t")
+                }
+            }
+            try store.close()
+            return try Data(contentsOf: URL(fileURLWithPath: path))
+        }
+        return (try write(0), try write(1))
+    }
+
+    /// All that is read in different ways; nil if an error reports damage.
+    private static func answers(_ file: Data, _ folder: String) throws -> [[Row]]? {
+        let path = "\(folder)/read.sqlite"
+        try file.write(to: URL(fileURLWithPath: path))
+        do {
+            let store = try SQLiteStore(path: path)
+            defer { try? store.close() }
+            return try store.read { reader in
+                let looked = try (0..<300).compactMap { try reader.row(in: "t", id: .string("id-\($0)")) }
+                let queries = [
+                    Query("t"), Query("t").order(by: "n"), Query("t").order(by: "s"),
+                    Query("t", predicate: .column("n") >= 1_100),
+                ]
+                return [looked] + (try queries.map { try reader.rows(matching: $0).rows })
+            }
+        } catch let error as StoreError {
+            #expect([.corrupt, .newerFormat].contains(error.code), "\(error)")
+            return nil
+        }
+    }
+
+    @Test("A flipped bit, zeros or garbage in any page is corrupt, and never another answer")
+    func damage() throws {
+        try withTemporaryFolder { folder in
+            let file = try Self.makeFiles(folder).after
+            let right = try #require(try Self.answers(file, folder))
+            var random = SplitMix64(seed: 12)
+            var refusals = 0
+            for page in 0..<(file.count / Self.pageSize) {
+                for kind in 0..<4 {
+                    var damaged = file
+                    let place = page * Self.pageSize + Int.random(in: 0..<Self.pageSize, using: &random)
+                    let end = min(place + Int.random(in: 1...600, using: &random), file.count)
+                    switch kind {
+                    case 0, 1: damaged[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+                    case 2: damaged.resetBytes(in: place..<end)
+                    default: for place in place..<end { damaged[place] = UInt8.random(in: 0...255, using: &random) }
+                    }
+                    if damaged == file { continue }
+                    guard let found = try Self.answers(damaged, folder) else {
+                        refusals += 1
+                        continue
+                    }
+                    #expect(found == right, "page \(page), damage \(kind) at \(place)")
+                }
+            }
+            #expect(refusals > file.count / Self.pageSize * 3)
+        }
+    }
+
+    @Test("A page in the place of another one is corrupt")
+    func misplacedPage() throws {
+        try withTemporaryFolder { folder in
+            let file = try Self.makeFiles(folder).after
+            let right = try #require(try Self.answers(file, folder))
+            let path = "\(folder)/read.sqlite"
+            var refusals = 0
+            for page in 2..<(file.count / Self.pageSize) {
+                var damaged = file
+                let (from, to) = ((page - 1) * Self.pageSize, page * Self.pageSize)
+                damaged.replaceSubrange(to..<to + Self.pageSize, with: file[from..<from + Self.pageSize])
+                // Only a page that is not in use may be any other.
+                if let found = try Self.answers(damaged, folder) { #expect(found == right, "page \(page)") }
+                try damaged.write(to: URL(fileURLWithPath: path))
+                do {
+                    let store = try SQLiteStore(path: path)
+                    defer { try? store.close() }
+                    try store.verify()
+                } catch {
+                    #expect((error as? StoreError)?.code == .corrupt, "\(error)")
+                    refusals += 1
+                }
+            }
+            #expect(refusals > file.count / Self.pageSize / 2)
+        }
+    }
+
+    @Test("A page of an earlier state has the right checksum; verify() finds the index that contradicts its table")
+    func earlierPage() throws {
+        try withTemporaryFolder { folder in
+            let (before, after) = try Self.makeFiles(folder)
+            let right = try #require(try Self.answers(after, folder))
+            let path = "\(folder)/read.sqlite"
+            var count = 0
+            for page in 1..<(before.count / Self.pageSize) {
+                let range = page * Self.pageSize..<(page + 1) * Self.pageSize
+                guard before[range] != after[range] else { continue }
+                var damaged = after
+                damaged.replaceSubrange(range, with: before[range])
+                try damaged.write(to: URL(fileURLWithPath: path))
+                do {
+                    let store = try SQLiteStore(path: path)
+                    defer { try? store.close() }
+                    try store.verify()
+                    // A page that is not in use may be any other.
+                    #expect(try Self.answers(damaged, folder) == right, "page \(page)")
+                } catch let error as StoreError {
+                    #expect(error.code == .corrupt && error.path == path, "\(error)")
+                    count += 1
+                }
+            }
+            #expect(count > 10)
+        }
+    }
+
+    @Test("verify() accepts a whole store: a file with its log, one without checksums, memory")
+    func wholeStores() throws {
+        try withTemporaryFolder { folder in
+            let stores = [
+                try SQLiteStore(path: "\(folder)/a", options: SQLiteOptions(checksums: true)),
+                try SQLiteStore(path: "\(folder)/b", options: SQLiteOptions(checksums: false)),
+                try SQLiteStore.inMemory(),
+            ]
+            for store in stores {
+                try store.verify()
+                try store.define([Self.table])
+                for n in 0..<50 { try store.write { try $0.upsert(["id": .string("\(n)"), "n": 1], into: "t") } }
+                try store.verify()
+                try store.close()
+                expectError(.closed) { try store.verify() }
+            }
+            #expect(stores.map(\.capabilities.detectsBitFlips) == [true, false, false])
+        }
+    }
+
+    @Test("A file stays as it was made, with or without checksums", arguments: [true, false])
+    func existingFile(_ checksums: Bool) throws {
+        try withTemporaryFolder { folder in
+            let path = "\(folder)/store.sqlite"
+            for options in [SQLiteOptions(checksums: checksums), SQLiteOptions(checksums: !checksums)] {
+                let store = try SQLiteStore(path: path, options: options)
+                #expect(store.capabilities.detectsBitFlips == checksums)
+                try store.define([Self.table])
+                try store.write { writer in
+                    let bytes = [UInt8](repeating: 7, count: 20_000)
+                    for n in 0..<50 { try writer.upsert(["id": .string("\(n)"), "x": .bytes(bytes)], into: "t") }
+                }
+                try store.verify()
+                try store.close()
+            }
+            #expect(try sql(path, "PRAGMA integrity_check") == "ok")
+            #expect(try sql(path, "SELECT count(*) FROM t") == "50")
+            let reader = try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: true))
+            #expect(reader.capabilities.detectsBitFlips == checksums)
+            try reader.close()
+        }
+    }
+
+    /// What the documentation says to do before other tools write.
+    @Test("Setting the format to 1 turns the checksums of a file off")
+    func otherTools() throws {
+        try withTemporaryFolder { folder in
+            _ = try Self.makeFiles(folder)
+            let path = "\(folder)/made.sqlite"
+            try sql(path, "PRAGMA user_version = 1")
+            try sql(path, "UPDATE t SET s = 'changed'")
+            let store = try SQLiteStore(path: path)
+            #expect(!store.capabilities.detectsBitFlips)
+            #expect(try store.read { try $0.row(in: "t", id: "id-7") }?["s"] == "changed")
+            try store.verify()
+            try store.close()
+        }
+    }
+}
