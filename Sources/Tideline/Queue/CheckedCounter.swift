@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// Where the counter of operations was last left, and no operation was newer.
+/// The last operation number that this process assigned, used to detect a counter that was lost or reset.
 final class CheckedCounter: Sendable {
     private let last = Atomic(Int64.max)
 
-    /// Whether a counter that stands at a number stands where it was left, or was only counted on since.
+    /// Returns whether a stored counter is at least the last number assigned here.
     func isRight(at number: Int64) -> Bool { number >= last.load(ordering: .relaxed) }
 
-    /// Notes a number that the counter is raised to; should the transaction be dropped, the counter is lower than that, and
-    /// is looked into again.
+    /// Records a number that was assigned. If the transaction rolls back, the stored counter is lower and is verified
+    /// again.
     func note(_ number: Int64) { last.store(number, ordering: .relaxed) }
 }

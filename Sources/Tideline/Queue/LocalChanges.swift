@@ -1,27 +1,27 @@
 internal import TidelineStore
 
-/// A change by the app, within one transaction: the row and its entry in the queue, never one without the other.
+/// Applies a change by the app in one transaction, so that a row and its queue entry are always written together.
 struct LocalChanges: Sendable {
     let operations: OperationStore
     let schema: TableSchema
-    /// Whether rows are written here (else by the app itself).
+    /// Whether this type writes rows. If not, the app writes them.
     let writesRows: Bool
     /// Whether an insert over a pending delete is an error.
     let isStrict: Bool
-    /// The operations that a push has in hand right now.
+    /// The operations that are in flight.
     let inFlight: Set<Int64>
 
-    /// Inserts a row that has a valid id; returns it as stored.
+    /// Inserts a row with a valid identifier and returns it as stored.
     func insert(_ row: Row, in writer: some StoreWriter) throws -> Row {
         let pending = try pendingOperations(of: row.id, in: writer)
         if writesRows, try writer.row(in: schema.name, id: row.id) != nil {
             throw SyncError(
-                .rowExists, "a row with this id is in the local table already", table: schema.name, id: row.id)
+                .rowExists, "the local table already has a row with this id", table: schema.name, id: row.id)
         }
         try apply(.insert, to: row.id, stored: nil, after: pending, in: writer)
         guard writesRows else { return row }
         var row = row
-        // A restored row keeps the spelling that its operations have.
+        // A restored row keeps the case of the identifier in its operations.
         if let newest = pending.last { row.id = newest.itemID }
         try writer.upsert(row, into: schema.name)
         return try writer.row(in: schema.name, id: row.id) ?? row
@@ -29,7 +29,8 @@ struct LocalChanges: Sendable {
 
     /// Merges the named columns into a row.
     ///
-    /// - Parameter given: The row as the app passed it in, whose version must be the stored one; nil to overwrite.
+    /// - Parameter given: The row as the app passed it, whose version must equal the stored version; `nil` to
+    ///   overwrite.
     func update(_ row: Row, given: Row?, in writer: some StoreWriter) throws {
         let stored = try writer.row(in: schema.name, id: row.id)
         try requireCurrent(given, stored)
@@ -41,9 +42,9 @@ struct LocalChanges: Sendable {
         if writesRows { try writer.upsert(row, into: schema.name) }
     }
 
-    /// Changes the stored row by a closure.
+    /// Changes the stored row with a closure.
     ///
-    /// - Returns: The row as stored then, or the error that the closure threw, in which case nothing is changed.
+    /// - Returns: The row as stored, or the error that the closure threw. After an error nothing is changed.
     func update(
         id: String, in writer: some StoreWriter, _ change: (inout Row) throws -> Void
     ) throws -> Result<Row, any Error> {
@@ -68,9 +69,9 @@ struct LocalChanges: Sendable {
         return .success(try writer.row(in: schema.name, id: id) ?? changed)
     }
 
-    /// Deletes a row; one that the store lacks is queued, as the server may have it.
+    /// Deletes a row. The delete of a row that is not stored is queued too because the server may have the row.
     ///
-    /// - Parameter given: The row as the app has it; if it carries a version, that must be the stored one.
+    /// - Parameter given: The row as passed by the app. If it has a version, that must equal the stored version.
     func delete(id: String, given: Row? = nil, in writer: some StoreWriter) throws {
         let stored = try writer.row(in: schema.name, id: id)
         try requireCurrent(given, stored)
@@ -79,7 +80,8 @@ struct LocalChanges: Sendable {
             .delete, to: stored?.id ?? id, stored: stored, givenVersion: given?.version, after: pending, in: writer)
         guard writesRows else { return }
         try writer.delete(id: id, from: schema.name)
-        // The insert was taken back: the row is as a pull has brought it meanwhile, and will not bring it again.
+        // The insert was removed from the queue. Store the row that a pull received meanwhile, because no later pull
+        // returns it.
         guard let newest = pending.last, try operations.operation(newest.id, in: writer) == nil,
             let pulled = try newest.pulled.map(codec.row), !pulled.isTombstone
         else { return }
@@ -88,14 +90,14 @@ struct LocalChanges: Sendable {
 
     private var codec: RowCodec { RowCodec(schema: schema) }
 
-    /// Refuses a row that carries a version other than the stored one: whoever passes it in has not seen what changed.
+    /// Throws if the given row has a version other than the stored one: it was read before the latest change.
     private func requireCurrent(_ given: Row?, _ stored: Row?) throws {
         guard let given, let stored, let version = given["version"], version != stored["version"] ?? .null else {
             return
         }
         var error = SyncError(
             .rowChanged,
-            "the row has changed since it was read; apply the change to the row as it is now (update(id:_:)), or pass "
+            "the row has changed since it was read; apply the change to the current row with update(id:_:), or pass "
                 + "overwriting: true", table: schema.name, id: stored.id)
         (error.givenRow, error.storedRow) = (given, stored)
         throw error
@@ -120,9 +122,11 @@ struct LocalChanges: Sendable {
         switch OperationCollapse.decide(change, onto: state, isStrict: isStrict) {
         case .ignore: return
         case .refuseExisting:
-            throw SyncError(.rowExists, "a row with this id waits in the queue already", table: schema.name, id: id)
+            throw SyncError(
+                .rowExists, "an operation for a row with this id is already pending", table: schema.name, id: id)
         case .refuseDeleted:
-            throw SyncError(.noSuchRow, "the row was deleted; its delete is pending", table: schema.name, id: id)
+            throw SyncError(
+                .noSuchRow, "the row was deleted locally, and its delete is pending", table: schema.name, id: id)
         case .remove:
             if let newest = pending.last { try operations.remove(newest, in: writer) }
         case .enqueue(let kind, let restores):
@@ -150,10 +154,10 @@ struct LocalChanges: Sendable {
             kind: kind)
         operation.restores = restores
         if kind == .delete { operation.deletedItem = stored?.json }
-        // An operation behind one in flight gets base and version from the answer to that.
+        // The response to an operation in flight sets the base row and base version of the operation after it.
         if isFirst, kind != .insert {
             operation.baseVersion = stored == nil ? givenVersion : stored?.version
-            // The app may have written the row already: then it is no base.
+            // The app may already have written the row, which therefore is not a valid base row.
             if writesRows { operation.base = stored?.json }
         }
         try operations.save(operation, in: writer)

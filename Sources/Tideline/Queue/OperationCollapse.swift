@@ -1,38 +1,38 @@
-/// What is known of the newest operation of a row when a further change comes.
+/// The state of the newest operation of a row at the time of a further change.
 struct PendingState: Sendable, Hashable {
     var kind: OperationKind
-    /// Whether the server may have carried out a request of it.
+    /// Whether the server may have applied a request of the operation.
     var isAttempted: Bool
-    /// Whether a push has it in hand right now.
+    /// Whether the operation is in flight.
     var isInFlight: Bool
 }
 
-/// What a further change does to the queue.
+/// The effect of a further change on the queue.
 enum CollapseDecision: Sendable, Hashable {
-    /// A new operation, behind the one in flight if there is one.
+    /// Add a new operation, after the one in flight if there is one.
     case enqueue(OperationKind, restores: Bool)
-    /// The operation stays as it is; it will send the row as it is then.
+    /// Keep the pending operation, which sends the row as it is when it is pushed.
     case keep
-    /// The operation becomes another kind, with its first base version.
+    /// Change the kind of the pending operation and keep its base version.
     case change(OperationKind, restores: Bool)
-    /// The operation goes, and the row with it.
+    /// Remove the operation and the row.
     case remove
-    /// There is nothing to do.
+    /// Do nothing.
     case ignore
-    /// The row is there already.
+    /// Throw an error because the row exists.
     case refuseExisting
-    /// The row is deleted.
+    /// Throw an error because the row is deleted.
     case refuseDeleted
 }
 
-/// The collapse table: how a new change joins the pending operation of the same row.
+/// The coalescing table: how a new change is folded into the pending operation of the same row.
 enum OperationCollapse {
-    /// Decides what a change does.
+    /// Returns the effect of a change.
     ///
     /// - Parameters:
     ///   - change: The new change.
-    ///   - pending: The newest operation of the row, nil when there is none.
-    ///   - isStrict: Whether an insert over a pending delete is an error, as in the original SDK, and not a restore.
+    ///   - pending: The newest operation of the row, or `nil` if there is none.
+    ///   - isStrict: Whether an insert over a pending delete is an error, as in the original SDK, instead of a restore.
     static func decide(_ change: OperationKind, onto pending: PendingState?, isStrict: Bool) -> CollapseDecision {
         guard let pending else { return .enqueue(change, restores: false) }
         switch (pending.kind, change) {

@@ -1,12 +1,11 @@
 internal import Foundation
 internal import TidelineStore
 
-/// The queue as it lies in the system tables: reading and writing operations and their error records within a
-/// transaction of the caller.
+/// Reads and writes operations and their error records in the system tables, within a transaction of the caller.
 struct OperationStore: Sendable {
     let tables: SystemTables
     private let checkedCounter = CheckedCounter()
-    /// The key type of the operation counter in the config table; tokens of pulls have another.
+    /// The key type of the operation counter in the config table. Pull tokens have a different key type.
     static let counterKeyType: Int64 = 2
 
     // MARK: Reading
@@ -15,7 +14,7 @@ struct OperationStore: Sendable {
         try reader.withRow(in: tables.operations, id: .int(id)) { try operation(from: $0.owned()) }
     }
 
-    /// The operations of one row, the oldest first; two at most.
+    /// Returns the operations of one row, oldest first; at most two.
     func operations(of table: String, key: String, in reader: some StoreReader) throws -> [TableOperation] {
         let query = Query(tables.operations)
             .filter(.column("table") == .value(table) && .column("itemKey") == .value(key)).order(by: "id")
@@ -31,7 +30,7 @@ struct OperationStore: Sendable {
         return found
     }
 
-    /// The local row of an operation, or what a deleted one was.
+    /// Returns the local row of an operation, or the deleted row for a delete.
     func item(of operation: TableOperation, in reader: some StoreReader) throws -> Row? {
         guard let schema = try reader.schemaIfDefined(of: operation.table) else {
             return try operation.deletedItem.map(RowCodec.looseRow)
@@ -40,14 +39,14 @@ struct OperationStore: Sendable {
         return try reader.row(in: operation.table, id: operation.itemID)
     }
 
-    /// The oldest operation with a number in a range, both ends included.
+    /// Returns the oldest operation with a number greater than `after` and at most `last`.
     func first(after: Int64, upTo last: Int64, in reader: some StoreReader) throws -> TableOperation? {
         let query = Query(tables.operations)
             .filter(.column("id") > .value(after) && .column("id") <= .value(last)).order(by: "id").limit(1)
         return try operations(matching: query, in: reader).first
     }
 
-    /// The number of the newest operation, 0 when there is none.
+    /// Returns the number of the newest operation, or 0 if the queue is empty.
     func lastID(in reader: some StoreReader) throws -> Int64 {
         let query = Query(tables.operations).order(by: "id", descending: true).limit(1)
         var last: Int64 = 0
@@ -58,7 +57,7 @@ struct OperationStore: Sendable {
         return last
     }
 
-    /// How many operations wait, in one table or in all.
+    /// Returns the number of pending operations of one table, or of all tables.
     func count(table: String? = nil, in reader: some StoreReader) throws -> Int {
         var query = Query(tables.operations)
         if let table { query = query.filter(.column("table") == .value(table)) }
@@ -67,11 +66,12 @@ struct OperationStore: Sendable {
 
     // MARK: Writing
 
-    /// The number for a new operation: one more than any before, kept beside the queue so that an empty queue does not
-    /// begin anew.
+    /// Assigns the number of a new operation: one more than any earlier number.
     ///
-    /// A counter that was lost or set back is made up for by the newest operation. As whoever adds an operation also raises
-    /// the counter in the same transaction, that one is looked for only when the counter is lower than it was left here.
+    /// The counter is stored outside the queue so that numbers do not restart when the queue is empty. If the counter
+    /// was lost or reset, the number of the newest operation replaces it. Adding an operation and raising the counter
+    /// are one transaction, so the newest operation is read only if the counter is lower than the last number assigned
+    /// here.
     func takeID(in writer: some StoreWriter) throws -> Int64 {
         let key = "lastOperationId"
         var stored: Int64 = 0
@@ -94,7 +94,7 @@ struct OperationStore: Sendable {
     }
 
     private func damagedCounter(_ key: String) -> StoreError {
-        StoreError(.corrupt, "the counter of operations is damaged", table: tables.config, id: key)
+        StoreError(.corrupt, "the operation counter is damaged", table: tables.config, id: key)
     }
 
     func save(_ operation: TableOperation, in writer: some StoreWriter) throws {
@@ -116,7 +116,7 @@ struct OperationStore: Sendable {
 
     private static let nothingSent = "[]"
 
-    /// The bodies that were sent; most operations have none, which takes no encoder.
+    /// Encodes the bodies that were sent. Most operations have none and need no encoder.
     private static func json(_ sent: [String]) throws -> String {
         sent.isEmpty ? nothingSent : String(decoding: try JSONEncoder().encode(sent), as: UTF8.self)
     }
@@ -127,7 +127,7 @@ struct OperationStore: Sendable {
         try removeError(of: operation.id, in: writer)
     }
 
-    /// Removes the error record of an operation, which has changed or succeeded.
+    /// Removes the error record of an operation that changed or succeeded.
     func removeError(of operation: Int64, in writer: some StoreWriter) throws {
         try writer.delete(ids: [.string(String(operation))], from: tables.errors)
     }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import TidelineStore
 internal import TidelineWire
 
-/// Rows of one table to JSON text and back, and the comparisons of rows that a push needs.
+/// Converts rows of one table to and from JSON text, and compares rows for a push.
 struct RowCodec: Sendable {
     let schema: TableSchema
     private let parser: PageParser
@@ -12,29 +12,29 @@ struct RowCodec: Sendable {
         parser = PageParser(schema: schema)
     }
 
-    /// The names of the app's columns, which alone are sent and compared.
+    /// The names of the app's columns. Only these are sent and compared.
     var appColumns: [String] { schema.columns.map(\.name) }
 
     func json(_ row: Row) -> String { row.json }
 
-    /// The row in a stored text; columns that the table no longer defines are left out.
+    /// Parses a stored row. Columns that the table no longer defines are omitted.
     func row(_ json: String) throws -> Row {
         var json = json
         return try json.withUTF8 { try parser.parseRow(UnsafeRawBufferPointer($0), requireID: false) }
     }
 
-    /// The row in a stored text of a table that is not defined, typed as its JSON shows.
+    /// Parses a stored row of a table that is not defined. Types follow from the JSON.
     static func looseRow(_ json: String) throws -> Row {
         var json = json
         return try json.withUTF8 { try JSONRow.parse(UnsafeRawBufferPointer($0)) }
     }
 
-    /// The row in an answer's body.
+    /// Parses the row in the body of a response.
     func row(body: [UInt8]) throws -> Row {
         try body.withUnsafeBytes { try parser.parseRow($0, requireID: true) }
     }
 
-    /// The rows of a page, those that the server deleted marked so.
+    /// Parses the rows of a page. The column `deleted` marks the tombstones.
     func rows(page body: [UInt8]) throws -> [Row] {
         let page = try PulledPage(body: body, PulledPage.Reading(schema: schema))
         return (0..<page.rows.count).map { index in
@@ -44,26 +44,25 @@ struct RowCodec: Sendable {
         }
     }
 
-    /// The server's row with null in the app's columns that it leaves out: on the wire that is the same.
+    /// Returns the server's row with null in the app's columns that it omits. The two are equivalent on the wire.
     func completed(_ row: Row) -> Row {
         appColumns.filter { row[$0] == nil }.reduce(into: row) { $0[$1] = .null }
     }
 
     // MARK: Comparing
 
-    /// The app's columns in which two rows differ; absent is null.
+    /// Returns the app's columns in which two rows differ. An absent value equals null.
     func differingColumns(_ a: Row, _ b: Row) -> [String] {
         appColumns.filter { (a[$0] ?? .null) != (b[$0] ?? .null) }
     }
 
-    /// Whether the server's row shows that a body with this content was carried out: it has the same values in all the
-    /// columns that were sent.
+    /// Returns whether the server's row shows that a body was applied: the values of all columns in the body are equal.
     func shows(_ server: Row, _ sent: Row) -> Bool {
         sent.columnNames.allSatisfy { SystemColumns.names.contains($0) || isSame(server, sent, in: $0) }
     }
 
-    /// Whether two rows have the same value in a column, as servers keep it: instants to the millisecond, integers as
-    /// doubles beyond 2^53, JSON by its content. Absent is null.
+    /// Returns whether two rows have the same value in a column, to the precision that servers keep: timestamps to the
+    /// millisecond, integers beyond 2^53 as doubles, JSON by its content. An absent value equals null.
     func isSame(_ a: Row, _ b: Row, in column: String) -> Bool {
         RowCodec.isSame(a[column] ?? .null, b[column] ?? .null)
     }
@@ -86,7 +85,7 @@ struct RowCodec: Sendable {
     }
 }
 
-/// The content of a JSON text, to be compared. Foundation's objects would not do: there `true` may equal 1.
+/// The content of a JSON text, for comparison. Foundation's objects do not work here because `true` may equal 1.
 private enum JSONContent: Decodable, Equatable {
     case null
     case bool(Bool)
@@ -117,19 +116,19 @@ private enum JSONContent: Decodable, Equatable {
 }
 
 extension TableSchema {
-    /// An id as this table compares it.
+    /// Returns an identifier in the form in which this table compares it.
     func itemKey(_ id: String) -> String { idMatching == .exact ? id : id.asciiLowercased }
 }
 
 extension Row {
-    /// The row as it is stored beside an operation.
+    /// The row as JSON, as stored with an operation.
     var json: String {
         var writer = JSONWriter()
         writer.append(self)
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    /// The row under the id that is stored, without the system columns that the table does not keep.
+    /// Returns the row with the stored identifier and without the system columns that the table does not store.
     func fitted(to schema: TableSchema, id: String) -> Row {
         var row = filteringColumns { schema.column($0) != nil || !SystemColumns.names.contains($0) }
         row.id = id
@@ -147,7 +146,7 @@ extension Row {
 }
 
 extension StoreReader {
-    /// The definition of a table; nil when there is none.
+    /// Returns the definition of a table, or `nil` if the table is not defined.
     func schemaIfDefined(of table: String) throws -> TableSchema? {
         do {
             return try schema(of: table)

@@ -1,12 +1,12 @@
 internal import TidelineStore
 internal import TidelineWire
 
-/// The check of rows that the app passes in, before anything is written.
+/// Validates rows from the app before anything is written.
 enum RowInput {
-    /// The row without system columns, ints made doubles where the column is of doubles.
+    /// Returns the row without system columns, with integers converted to doubles for columns of type double.
     ///
-    /// - Parameter isKnown: Whether the row exists, so that its id need not be one that a new row may have.
-    /// - Throws: ``SyncError`` with code invalidArgument, naming table, column and id.
+    /// - Parameter isKnown: Whether the row exists. The identifier of an existing row need not be valid for a new row.
+    /// - Throws: ``SyncError`` with code invalidArgument, which names table, column, and id.
     static func checked(
         _ row: Row, for schema: TableSchema, isKnown: @autoclosure () throws -> Bool = false
     ) throws -> Row {
@@ -18,9 +18,8 @@ enum RowInput {
         return Row(id: row.key, distinctColumns: checked)
     }
 
-    /// Refuses a row whose id is missing, of another type than the table's, or one that servers do not take.
-    ///
-    /// - Parameter isKnown: As for ``checked(_:for:isKnown:)``.
+    /// Throws if the row's identifier is missing, differs in type from the table's identifiers, or is not accepted by
+    /// servers.
     static func checkID(
         of row: Row, for schema: TableSchema, isKnown: @autoclosure () throws -> Bool = false
     ) throws {
@@ -32,19 +31,20 @@ enum RowInput {
         try checkID(row.id, of: schema, isKnown: try isKnown())
     }
 
-    /// Refuses the name of a table that is blank.
+    /// Throws if the name of a table is blank.
     static func checkName(_ table: String) throws {
         guard table.allSatisfy(\.isWhitespace) else { return }
         throw SyncError(
-            .invalidArgument, "the name of the table is blank; pass the name it has on the server", table: table)
+            .invalidArgument, "the table name is blank; pass the name of the table on the server", table: table)
     }
 
-    /// Whether the local table has a row of that id.
+    /// Returns whether the local table has a row with the given identifier.
     static func isStored(_ id: String, of schema: TableSchema, in reader: some StoreReader) throws -> Bool {
         try reader.withRow(in: schema.name, id: .string(id)) { _ in true } ?? false
     }
 
-    /// - Parameter isKnown: As for ``checked(_:for:isKnown:)``; asked only where the id is not one for a new row.
+    /// - Parameter isKnown: As for ``checked(_:for:isKnown:)``; evaluated only if the identifier is not valid for a new
+    ///   row.
     static func checkID(
         _ id: String, of schema: TableSchema, isKnown: @autoclosure () throws -> Bool = false
     ) throws {
@@ -68,10 +68,12 @@ enum RowInput {
             guard column.isOptional else { throw refuse("the column must not be null") }
             return value
         case (.double(let number), .double):
-            guard number.isFinite else { throw refuse("\(number) cannot be sent to a server") }
+            guard number.isFinite else { throw refuse("\(number) cannot be sent to a server; use a finite number") }
             return value
         case (.int(let number), .double):
-            guard let double = Double(exactly: number) else { throw refuse("\(number) is no exact double") }
+            guard let double = Double(exactly: number) else {
+                throw refuse("\(number) cannot be represented exactly as a double")
+            }
             return .double(double)
         case (.json(let text), .json):
             guard JSONRow.isArrayOrObject(text) else {
@@ -88,9 +90,10 @@ enum RowInput {
 }
 
 extension RowInput {
-    /// The resolution with its item checked; the item's system columns are those of the server's row and stay.
+    /// Returns the resolution with a validated item. The item keeps its system columns, which are those of the server's
+    /// row.
     ///
-    /// - Parameter id: The row that the resolution is for. An item may leave it out, but not name another.
+    /// - Parameter id: The identifier of the row to resolve. An item may omit it but must not name another row.
     static func checked(
         _ resolution: OperationResolution, of id: String, for schema: TableSchema
     ) throws -> OperationResolution {
@@ -105,7 +108,8 @@ extension RowInput {
     private static func checkedItem(_ item: Row, of id: String, for schema: TableSchema) throws -> Row {
         guard item.key == nil || schema.itemKey(item.id).isSameBytes(as: schema.itemKey(id)) else {
             throw SyncError(
-                .invalidArgument, "the item is of the row \(item.id.debugDescription), not of \(id.debugDescription)",
+                .invalidArgument,
+                "the item has the id \(item.id.debugDescription); the operation is for \(id.debugDescription)",
                 table: schema.name, id: id)
         }
         var checked = item

@@ -15,44 +15,50 @@ public enum OperationKind: Int64, Sendable, Hashable, CaseIterable, CustomString
     }
 }
 
-/// A change of one row that waits to be pushed.
+/// A change of one row that is waiting to be pushed.
 ///
-/// An operation does not hold the row (but for a deleted one): what is sent is the row as it is in the local table
-/// when the push comes to it.
+/// An operation does not store the row, except for a delete. A push sends the row as it is in the local table when the
+/// push reaches the operation.
 public struct TableOperation: Sendable, Identifiable {
-    /// The number of the operation; greater than that of every operation before it, and never used again.
+    /// The number of the operation. Numbers increase and are never reused.
     public let id: Int64
     /// The table of the row.
     public let table: String
-    /// The id of the row, as stored first.
+    /// The identifier of the row, in the case in which it was first stored.
     public let itemID: String
-    /// What it does.
+    /// What the operation does to the row.
     public internal(set) var kind: OperationKind
-    /// How often a request left for it, counted before it leaves: once in each push, and again where the operation
-    /// builds on an earlier try of its own. Repetitions of a request after a transient answer do not count.
+    /// The number of attempts, each counted before its request is sent.
+    ///
+    /// Each push counts as one attempt, and so does each further request that builds on an earlier attempt of this
+    /// operation. Retries after a transient response do not count.
     public internal(set) var attempts: Int64 = 0
-    /// What went wrong last, if something did.
+    /// The message of the last failure, or `nil` if the operation has not failed since it last changed.
     public internal(set) var lastError: String?
-    /// The version of the row that the change was made on; nil when there was none.
+    /// The base version: the version of the row that was changed, or `nil` if there was none.
     public internal(set) var baseVersion: String?
 
-    /// The row as it is in the local table, or was before its delete; nil when there is none, or the table is not defined.
+    /// The row in the local table, or the deleted row for a delete; `nil` if there is no row or the table is not
+    /// defined.
     public internal(set) var item: Row?
 
-    /// The id as its table compares it.
+    /// The key: the identifier in the form in which the table compares it.
     let itemKey: String
     /// The content of a deleted row, as JSON.
     var deletedItem: String?
-    /// The row that the change was made on, as the server had it, as JSON; only on the oldest operation of a row.
+    /// The base row: the server's row that was changed, as JSON. Only the oldest operation of a row has one.
     var base: String?
-    /// The row as a pull brought it since, as JSON. It does not replace the base, or the next push would take the changes
-    /// of others for the app's own and undo them.
+    /// The row as received by a later pull, as JSON.
+    ///
+    /// It does not replace the base row. Otherwise the next push would treat the changes of others as the app's own and
+    /// undo them.
     var pulled: String?
-    /// The bodies that were sent and whose fate is not known, as JSON, the oldest first; see ``note(sent:columns:)``.
+    /// The request bodies that the server may or may not have applied, as JSON, oldest first; see
+    /// ``note(sent:columns:)``.
     var sent: [String] = []
-    /// Whether this update brings back a row that was deleted.
+    /// Whether this update restores a deleted row.
     var restores = false
-    /// Grows with every change of the operation or of its row; what answers and resolutions compare.
+    /// A counter that increases with every change to the operation or its row. Responses and resolutions compare it.
     var revision: Int64 = 0
 
     init(id: Int64, table: String, itemID: String, itemKey: String, kind: OperationKind) {
@@ -63,14 +69,16 @@ public struct TableOperation: Sendable, Identifiable {
         self.kind = kind
     }
 
-    /// How many bodies are kept, beside those that alone name a column.
+    /// The maximum number of stored bodies, not counting bodies that are the only ones to name a column.
     static let maximumSent = 8
 
-    /// Keeps a body that is about to be sent. Beyond ``maximumSent`` the oldest goes whose columns others name too: what
-    /// a body may have written must be cleared by a later one, as long as that is not known not to have happened.
+    /// Stores a body that is about to be sent.
     ///
-    /// - Parameter columns: The columns that a body names.
-    /// - Returns: Whether it was not kept already.
+    /// Beyond ``maximumSent``, the oldest body whose columns are all named by other bodies is removed. A column that a
+    /// body may have written must be cleared by a later request unless the body is known not to have been applied.
+    ///
+    /// - Parameter columns: Returns the columns that a body names.
+    /// - Returns: Whether the body was not stored before.
     mutating func note(sent body: String, columns: (String) throws -> Set<String>) rethrows -> Bool {
         guard !sent.contains(body) else { return false }
         sent.append(body)
@@ -85,6 +93,7 @@ public struct TableOperation: Sendable, Identifiable {
         return true
     }
 
-    /// Attempted is what the server may have carried out: a refusal takes that back.
+    /// The state for coalescing. An operation counts as attempted while the server may have applied it; a refusal
+    /// resets this.
     var state: PendingState { PendingState(kind: kind, isAttempted: !sent.isEmpty, isInFlight: false) }
 }
