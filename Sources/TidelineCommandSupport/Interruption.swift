@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// Calls back when the process is asked to end, by Ctrl-C or by SIGTERM; a second time, the process ends at once.
+/// Calls a closure when the process receives SIGINT (Ctrl-C) or SIGTERM. A second signal ends the process at once.
 package final class Interruption: Sendable {
     /// The exit status of a run that was interrupted.
     package static let status: Int32 = 130
@@ -11,7 +11,7 @@ package final class Interruption: Sendable {
     private let count = Mutex(0)
 
     package init(_ body: @escaping @Sendable () -> Void) {
-        // The signals must not end the process before the source tells of them.
+        // The signals must not end the process before the dispatch source reports them.
         sources = [SIGINT, SIGTERM].map { number in
             signal(number, SIG_IGN)
             return DispatchSource.makeSignalSource(signal: number, queue: .global())
@@ -25,37 +25,37 @@ package final class Interruption: Sendable {
                     return count == 1
                 }
                 guard isFirst else { _exit(Interruption.status) }
-                // Not on this queue, which has to hear the second signal.
+                // The body runs on its own thread, because this queue must receive the second signal.
                 Thread.detachNewThread { body() }
             }
             source.resume()
         }
-        // A signal that comes before its source is registered would be lost.
+        // A signal that arrives before its source is registered would be lost.
         for _ in sources { _ = registered.wait(timeout: .now() + .seconds(5)) }
     }
 
-    /// From now on the signals end the process, as usual.
+    /// Restores the default behavior, in which the signals end the process.
     package func end() {
         for source in sources { source.cancel() }
         for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
     }
 
-    /// Waits for the process to end, which the interruption does.
+    /// Suspends until the interruption handler ends the process.
     package func forever() async -> Never {
         while true { try? await Task.sleep(for: .seconds(3600)) }
     }
 }
 
-/// Whether a run is being finished: it is finished once, be it by its own end or by an interruption.
+/// Whether a run has begun to finish. A run finishes only once, whether it completes or is interrupted.
 package final class Ending: Sendable {
     private let state = Mutex(false)
 
     package init() {}
 
-    /// Whether somebody has asked.
+    /// Whether finishing has begun.
     package var hasBegun: Bool { state.withLock(\.self) }
 
-    /// True for the first who asks.
+    /// Marks the run as finishing. Returns `true` for the first call only.
     package func begin() -> Bool {
         state.withLock { hasBegun in
             defer { hasBegun = true }

@@ -1,9 +1,10 @@
 internal import ArgumentParser
 
-/// Refuses a number that an option does not take.
-/// - Throws: `ValidationError`, with the option's name and the numbers it takes.
+/// Checks that a number is in the range that an option accepts.
+/// - Throws: `ValidationError`, with the option's name and its range, if the number is out of range.
 package func confirm(_ number: Int, in range: ClosedRange<Int>, _ option: String) throws {
     guard range.contains(number) else {
-        throw ValidationError("\(option) is a number from \(range.lowerBound) to \(range.upperBound), not \(number).")
+        throw ValidationError(
+            "\(option) must be a number from \(range.lowerBound) to \(range.upperBound), not \(number).")
     }
 }

@@ -1,18 +1,18 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// Where a report goes: a file, or standard output.
+/// The destination of a report: a file or standard output.
 package struct Output: Sendable {
     /// Standard output.
     package static let standard = Output()
 
-    /// The path; nil for standard output.
+    /// The path, or `nil` for standard output.
     package let path: String?
 
     private init() { path = nil }
 
-    /// An output at a path, `-` for standard output.
-    /// - Throws: `ValidationError` when nothing can be written there, which is found out before a long run.
+    /// Creates an output for a path, where `-` is standard output.
+    /// - Throws: `ValidationError` if the path cannot be written, so that a long run does not start in vain.
     package init(path: String, option: String) throws {
         guard path != "-" else {
             self.path = nil
@@ -26,11 +26,11 @@ package struct Output: Sendable {
             throw ValidationError("\(option): \(path.debugDescription) cannot be written: \(reason).")
         }
         close(file)
-        // A run that is given up leaves no empty file.
+        // A run that is canceled leaves no empty file.
         if isNew { unlink(path) }
     }
 
-    /// Writes all of a text; a file gets it at once or keeps what it had.
+    /// Writes the whole text. A regular file is replaced atomically, or left unchanged if writing fails.
     package func write(_ text: String) throws {
         guard let path else { return FileHandle.standardOutput.write(Data(text.utf8)) }
         let isFile =

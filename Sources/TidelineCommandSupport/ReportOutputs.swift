@@ -2,18 +2,18 @@ internal import ArgumentParser
 internal import Foundation
 internal import TidelineSupport
 
-/// The reports that were asked for, each with where it goes.
+/// The requested reports and their destinations.
 package struct ReportOutputs<Report>: Sendable {
-    /// A kind of report, and the option that asks for it.
+    /// A kind of report and the option that requests it.
     package struct Kind: Sendable {
         package let option: String
         package let path: String?
         package let text: @Sendable (Report) throws -> String
 
-        /// A kind of report.
+        /// Creates a kind of report.
         /// - Parameters:
-        ///   - path: Where it is to go; nil when it was not asked for.
-        ///   - text: What is written.
+        ///   - path: The destination, or `nil` if the report was not requested.
+        ///   - text: Returns the text to write.
         package init(_ option: String, _ path: String?, text: @escaping @Sendable (Report) throws -> String) {
             (self.option, self.path, self.text) = (option, path, text)
         }
@@ -21,8 +21,8 @@ package struct ReportOutputs<Report>: Sendable {
 
     private let wanted: [(kind: Kind, output: Output)]
 
-    /// Finds out whether each can be written.
-    /// - Throws: `ValidationError` for one that cannot, or two that go to the same place.
+    /// Checks that each requested report can be written.
+    /// - Throws: `ValidationError` if a report cannot be written, or if two reports have the same destination.
     package init(_ kinds: [Kind]) throws {
         var wanted: [(kind: Kind, output: Output)] = []
         for kind in kinds {
@@ -36,11 +36,11 @@ package struct ReportOutputs<Report>: Sendable {
         self.wanted = wanted
     }
 
-    /// Whether one goes to standard output, so that the terminal's report has to go elsewhere.
+    /// Whether a report goes to standard output, so that the terminal report must go elsewhere.
     package var useStandardOutput: Bool { wanted.contains { $0.output.path == nil } }
 
-    /// Writes all that can be written.
-    /// - Returns: What could not.
+    /// Writes every report that can be written.
+    /// - Returns: A message for each report that could not be written.
     package func write(_ report: Report) -> [String] {
         wanted.compactMap { kind, output in
             do {

@@ -1,50 +1,50 @@
 internal import ArgumentParser
 
-/// A store as `--store` names it: `NAME[:][,SETTING=VALUE…]`, as where a path stands behind the colon; the command makes
-/// the store in a folder of its own.
+/// A store as `--store` names it, without a path: `NAME[:][,SETTING=VALUE…]`. The command creates the store in a folder
+/// of its own. The colon is optional, for symmetry with options that take a path after it.
 package struct StoreWord: Hashable {
     package var name: String
     package var settings: [String] = []
 
-    /// A store with settings.
+    /// Creates a store name with settings.
     package init(name: String, settings: [String] = []) {
         self.name = name
         self.settings = settings
     }
 
-    /// Both.
+    /// The name and the settings, separated by commas.
     package var text: String { ([name] + settings).joined(separator: ",") }
 
-    /// The place in the list, for a word that ``at(_:)`` made.
+    /// The position in the list, for a word that ``at(_:)`` returned.
     package var place: Int? { name.hasPrefix("#") ? Int(name.dropFirst()) : nil }
 
-    /// The store at a place in the list.
+    /// Returns a word for the store at a position in the list.
     package static func at(_ place: Int) -> StoreWord { StoreWord(name: "#\(place)") }
 
-    /// The stores of `--store`, repeated or with commas between them; what has an equals sign is a setting of the store
-    /// before it.
+    /// Returns the stores that `--store` lists. The option may be repeated, and may list several stores with commas
+    /// between them. A part with an equals sign is a setting of the store before it.
     package static func words(_ texts: [String], names: Set<String>) throws -> [StoreWord] {
         var words: [StoreWord] = []
         for text in texts {
-            // A store's own name may have commas.
+            // The name of a store may contain commas.
             for part in names.contains(text) ? [text] : try text.split(separator: ",").map({ try name($0, of: names) })
             {
                 if !part.contains("=") || names.contains(part) {
                     words.append(StoreWord(name: part))
                 } else if words.isEmpty {
-                    throw ValidationError("\(part.debugDescription) is the setting of no store.")
+                    throw ValidationError("\(part.debugDescription) must follow the store that it configures.")
                 } else {
                     words[words.count - 1].settings.append(part)
                 }
             }
         }
         if let twice = words.first(where: { word in words.count { $0 == word } > 1 }) {
-            throw ValidationError("the store \(twice.text) is named twice.")
+            throw ValidationError("the store \(twice.text) is listed more than once.")
         }
         return words
     }
 
-    /// A part of `--store` without the colon that may stand behind a store's name.
+    /// Returns a part of `--store` without the optional colon after the store's name.
     private static func name(_ part: Substring, of names: Set<String>) throws -> String {
         guard let colon = part.firstIndex(of: ":"), names.contains(String(part[..<colon])),
             !names.contains(String(part))
@@ -52,7 +52,7 @@ package struct StoreWord: Hashable {
         let path = part[part.index(after: colon)...]
         guard path.isEmpty else {
             throw ValidationError(
-                "this command makes its own stores: leave out the path \(String(path).debugDescription).")
+                "this command creates its own stores; remove the path \(String(path).debugDescription).")
         }
         return String(part[..<colon])
     }

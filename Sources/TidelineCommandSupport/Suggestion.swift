@@ -1,4 +1,5 @@
-/// ` Did you mean "x"?` for the nearest of `names` when one is near enough to be a slip, or begins with the word, else nothing.
+/// Returns ` Did you mean "x"?` for the name in `names` that is closest to `word` or begins with it, or an empty string
+/// if no name is close enough to suggest a typing error.
 package func suggestion(for word: String, among names: some Collection<String>) -> String {
     let near = names.map { (name: $0, distance: editDistance(Array(word.lowercased()), Array($0.lowercased()))) }
         .min { $0.distance < $1.distance }
@@ -8,7 +9,7 @@ package func suggestion(for word: String, among names: some Collection<String>) 
     return " Did you mean \(meant.debugDescription)?"
 }
 
-/// How many letters must be put in, taken out, changed or swapped with their neighbour.
+/// The number of letters to insert, delete, replace, or swap with a neighbor to turn one word into the other.
 private func editDistance(_ a: [Character], _ b: [Character]) -> Int {
     var beforeLast: [Int] = []
     var last = Array(0...b.count)

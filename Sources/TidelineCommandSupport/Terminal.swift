@@ -1,15 +1,15 @@
 internal import Foundation
 package import TidelineSupport
 
-/// Where progress and summary go: standard output, or standard error where a report takes the output.
+/// The destination of progress and summary: standard output, or standard error if a report uses standard output.
 package struct Terminal: Sendable {
     private let descriptor: Int32
-    /// Whether a person watches, so that a line can be written over.
+    /// Whether the destination is an interactive terminal, on which a line can be overwritten.
     package let isInteractive: Bool
-    /// With colours for a person who has not asked for none.
+    /// The style of the text, colored if the terminal is interactive and `NO_COLOR` is not set.
     package let style: TerminalStyle
 
-    /// Standard output or standard error.
+    /// Creates a terminal for standard output or standard error.
     package init(usesStandardError: Bool, environment: [String: String] = ProcessInfo.processInfo.environment) {
         descriptor = usesStandardError ? STDERR_FILENO : STDOUT_FILENO
         let isDumb = environment["TERM"] == "dumb"
@@ -18,13 +18,13 @@ package struct Terminal: Sendable {
         style = TerminalStyle(isColored: isInteractive && !noColor)
     }
 
-    /// Writes at once. That nobody reads any more is no failure of the run.
+    /// Writes a text at once. Ignores errors, because a run does not fail when nothing reads its output.
     package func write(_ text: String) {
         let file = descriptor == STDOUT_FILENO ? FileHandle.standardOutput : FileHandle.standardError
         try? file.write(contentsOf: Data(text.utf8))
     }
 
-    /// How many characters a line has.
+    /// The number of characters in a line.
     package var columns: Int {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }

@@ -75,7 +75,7 @@ struct CommandTests {
             (["--time-limit", "0"], "--time-limit"), (["--json", "/nowhere/at/all"], "cannot be written"),
             (["--html", "/"], "cannot be written"), (["--json", "-", "--junit", "-"], "go to the same place"),
             (["--known", "/nowhere"], "cannot be read"), (["--explain", "UPS-1"], "Did you mean \"UPS-001\"?"),
-            (["--store", "none,size=1"], "has no settings"), (["--store", "none,none"], "named twice"),
+            (["--store", "none,size=1"], "has no settings"), (["--store", "none,none"], "listed more than once"),
             (["more"], "more"),
             (["--", "more"], "more"), (["--nonsense"], "--nonsense"),
         ])
