@@ -1,8 +1,8 @@
-# `make demo` and `make test` are all that a newcomer needs; both install the C libraries that are missing.
+# `make demo` and `make test` are enough to get started; both install the C libraries that are missing.
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
 
-# Every tracked or new Swift file, but none of what git ignores.
+# All tracked and new Swift files, except the files that git ignores.
 SWIFT_FILES = git ls-files -z --cached --others --exclude-standard '*.swift'
 
 .PHONY: build demo test conformance-pages lint format dependencies
@@ -13,7 +13,7 @@ dependencies:
 build: dependencies
 	swift build
 
-# A debug build: it shares all it compiles with `make test`, and the demo waits for processes, not for the processor.
+# Debug build: it shares its build products with `make test`. The demo spends its time waiting for processes.
 demo: dependencies
 	@swift build --product tideline
 	@"$$(swift build --show-bin-path)/tideline" demo
@@ -24,7 +24,7 @@ test: dependencies
 	scripts/test-example
 	scripts/run-tests
 
-# The pages of the documentation that a run of the conformance suite fills.
+# Updates the documentation pages that are generated from a run of the conformance suite.
 conformance-pages: dependencies
 	scripts/make-conformance-pages
 

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Warnings are errors where it counts, in CI; a newer compiler's new warning never stops a user's build.
+// Warnings are errors in CI only, so that a new warning of a newer compiler does not break a user's build.
 let settings: [SwiftSetting] = Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -45,10 +45,10 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     ],
     targets: [
-        // The contract of a local store; it depends on nothing.
+        // The interface of a local store. Has no dependencies.
         .target(name: "TidelineStore", swiftSettings: settings),
 
-        // What the conformance suite, the benchmark and the tool share and their users do not see.
+        // Helpers that the conformance suite, the benchmark and the tool share. Not visible to their users.
         .target(name: "TidelineSupport", swiftSettings: settings),
         .target(
             name: "TidelineCommandSupport",
@@ -56,7 +56,7 @@ let package = Package(
             swiftSettings: settings
         ),
 
-        // The stores.
+        // The stores over SQLite.
         .systemLibrary(
             name: "CSQLite",
             path: "Adapters/CSQLite",
@@ -71,7 +71,7 @@ let package = Package(
             swiftSettings: settings
         ),
 
-        // A whole store over any ordered key-value engine, and the engines.
+        // The store over any ordered key-value engine, and the engines.
         .target(name: "TidelineKeyValue", dependencies: ["TidelineStore"], swiftSettings: settings),
         .target(
             name: "TidelineMemory",
@@ -104,7 +104,7 @@ let package = Package(
             swiftSettings: settings
         ),
 
-        // Sync: what client and server share, the client, the server.
+        // Sync: the wire protocol that client and server share, the client, and the server.
         .target(name: "TidelineWire", dependencies: ["TidelineStore", httpTypes], swiftSettings: settings),
         .target(
             name: "Tideline",
@@ -128,8 +128,8 @@ let package = Package(
             swiftSettings: settings
         ),
 
-        // What every store must do: the suite, alone and as a command; and a layer around the file calls of the program
-        // that links it, by which they fail or are recorded.
+        // The conformance suite, as a library and as a command; and a layer around the file calls of the program that
+        // links it, for fault injection and crash recording.
         .target(
             name: "TidelineConformance",
             dependencies: ["TidelineStore", "TidelineSupport"],
@@ -152,7 +152,7 @@ let package = Package(
             swiftSettings: settings
         ),
 
-        // How fast a store is: the workloads, measuring and reports, alone and as a command.
+        // The benchmark: workloads, measurement and reports, as a library and as a command.
         .target(
             name: "TidelineBenchmark",
             dependencies: [
@@ -171,8 +171,8 @@ let package = Package(
             path: "Benchmarks/Command",
             swiftSettings: settings
         ),
-        // The same work on the engines' own C interfaces: the limit that the stores are held against.
-        // Of simdjson, pkg-config tells a flag that the package manager refuses, and none that is needed.
+        // The same workloads on the engines' C interfaces: the baselines that the stores are compared with.
+        // No pkg-config: for simdjson, it prints a flag that the package manager rejects, and none that is needed.
         .systemLibrary(
             name: "CSimdJSON",
             path: "Benchmarks/CSimdJSON",
@@ -210,7 +210,7 @@ let package = Package(
             swiftSettings: settings
         ),
 
-        // What the benchmarks count; see the scripts beside it.
+        // The work that the benchmark scripts count; see the scripts in its folder.
         .executableTarget(
             name: "QueueCost",
             dependencies: [
@@ -233,7 +233,7 @@ let package = Package(
             swiftSettings: settings
         ),
 
-        // Tests. StoreProbe is a process that the conformance suite kills. SortedFileStore is the example of a custom store.
+        // Tests. StoreProbe is a process that the conformance suite kills. SortedFileStore is the custom store example.
         .target(
             name: "TidelineTestSupport",
             dependencies: ["TidelineStore"],
@@ -256,7 +256,7 @@ let package = Package(
             path: "Tests/TidelineTestStores",
             swiftSettings: settings
         ),
-        // A plain store that keeps every promise, and what it does when it is told to break one.
+        // A simple store that keeps every promise, and variants that break one.
         .target(
             name: "BrokenStores",
             dependencies: ["TidelineStore", "TidelineConformance"],
@@ -272,7 +272,7 @@ let package = Package(
             path: "Tests/StoreProbe",
             swiftSettings: settings
         ),
-        // A client that is killed while it pulls.
+        // A client process that tests kill during a pull.
         .executableTarget(
             name: "PullProbe",
             dependencies: [

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package as one's own would be: beside this one, only the path of the dependency would be a URL.
+// In a package of your own, only the dependency differs: it has a URL in place of the path.
 let tideline = "tideline"
 
 let package = Package(
@@ -16,7 +16,7 @@ let package = Package(
                 .product(name: "TidelineStore", package: tideline),
                 .product(name: "TidelineKeyValue", package: tideline),
             ]),
-        // The suite as a command; also the second process of its checks.
+        // The suite as a command. Its checks also use it as the second process.
         .executableTarget(
             name: "conformance",
             dependencies: [

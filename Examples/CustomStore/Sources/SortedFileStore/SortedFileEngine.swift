@@ -3,24 +3,25 @@ internal import Synchronization
 public import TidelineKeyValue
 public import TidelineStore
 
-/// An engine as an app may write its own: all entries in memory, in order, and in one file, which each commit replaces.
+/// An example of an engine that an app defines: it keeps all entries sorted in memory and in one file, which each
+/// commit replaces.
 ///
-/// The file is a checksum of eight bytes and a property list. A commit costs as much as the whole file: this is an engine
-/// for thousands of rows, not for millions.
+/// The file contains a checksum of eight bytes and a property list. Each commit writes the whole file, so the engine
+/// suits thousands of rows, not millions.
 public final class SortedFileEngine: OrderedKeyValueEngine {
     public let capabilities = StoreCapabilities(name: "sortedFile", durability: .full, detectsBitFlips: true)
-    /// The least that is allowed, so that longer keys are seen to go the long way round.
+    /// The smallest value allowed, so that the conformance suite exercises overflow keys.
     public let maximumKeyLength = 128
     public var path: String? { file.path }
     private let file: URL
     private let folder: FileHandle
     private let committed: Mutex<SortedSnapshot>
 
-    /// Opens the store in a folder, which is made if it does not exist, and keeps every other store out of it.
+    /// Opens the store in a folder, creating the folder if it does not exist, and locks it against other stores.
     public init(path: String) throws {
         mkdir(path, 0o755)
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw StoreError(.io, "there is no folder and none can be made", path: path) }
+        guard descriptor >= 0 else { throw StoreError(.io, "the folder cannot be opened or created", path: path) }
         folder = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw StoreError(.locked, "another store has the folder open; close it first", path: path)
@@ -46,12 +47,12 @@ public final class SortedFileEngine: OrderedKeyValueEngine {
     }
 
     public func close() throws {
-        // A process that is being started has a copy of the descriptor for a moment, and with it the lock.
+        // While a process is being started, it briefly has a copy of the descriptor, and the lock with it.
         flock(folder.fileDescriptor, LOCK_UN)
         try folder.close()
     }
 
-    /// The new file is whole and synced before it takes the place of the old one, in one step.
+    /// Writes and syncs the complete new file, then renames it over the old one atomically.
     private func save(_ snapshot: SortedSnapshot) throws {
         let new = file.appendingPathExtension("new")
         let content = try PropertyListEncoder().encode(snapshot)
@@ -73,7 +74,7 @@ public final class SortedFileEngine: OrderedKeyValueEngine {
     }
 }
 
-/// FNV-1a.
+/// Returns the FNV-1a hash of the data.
 private func checksum(_ data: Data) -> Data {
     let hash = data.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     return withUnsafeBytes(of: hash.littleEndian) { Data($0) }

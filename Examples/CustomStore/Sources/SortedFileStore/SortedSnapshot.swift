@@ -2,7 +2,7 @@ internal import Foundation
 public import TidelineKeyValue
 public import TidelineStore
 
-/// What a ``SortedFileEngine`` has committed: entries in order of keys. Copies share them.
+/// The committed entries of a ``SortedFileEngine``, in key order. Copies share their storage.
 public struct SortedSnapshot: KeyValueSnapshot, Sendable, Codable {
     private struct Entry: Codable { var key, value: Data }
     private var entries: [Entry] = []
@@ -26,7 +26,7 @@ public struct SortedSnapshot: KeyValueSnapshot, Sendable, Codable {
         }
     }
 
-    /// These entries with the changes of a transaction, which come in order of keys too.
+    /// Returns these entries with the changes of a transaction applied. The changes are in key order, too.
     func applying(_ transaction: OverlayTransaction<SortedSnapshot>) -> SortedSnapshot {
         var (changed, next) = (SortedSnapshot(), 0)
         transaction.forEachChange { key, value in

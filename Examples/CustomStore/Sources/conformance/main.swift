@@ -3,11 +3,11 @@ import TidelineConformance
 import TidelineConformanceCommand
 import TidelineFaults
 
-// `swift run conformance` holds the store to the suite; `swift run conformance --help` tells what else it can do.
+// `swift run conformance` runs the suite on the store; `swift run conformance --help` lists the options.
 await ConformanceCommand.main(stores: [.sortedFile])
 
 extension StoreHarness {
-    /// How the suite makes this package's store, with every hook that it can have.
+    /// The harness that opens this package's store, with all hooks that the store supports.
     static var sortedFile: StoreHarness {
         StoreHarness(name: "sorted-file", modes: [], faults: InterposedFiles()) {
             try SortedFileStore(path: $0.directory)

@@ -4,10 +4,10 @@ import Testing
 import TidelineConformance
 import TidelineFaults
 
-/// The store keeps what every local store promises.
+/// The conformance suite, run on `SortedFileStore`.
 @Suite struct ConformanceTests {
-    /// With a second process, `conformance` of this package, and a layer around the file calls, nearly every check runs.
-    /// A store that has neither is held to the rest by `ConformanceSuite { try SortedFileStore(path: $0) }`.
+    /// Nearly every check runs, because the harness has a second process (this package's `conformance`) and a layer
+    /// around the file calls. Without them, `ConformanceSuite { try SortedFileStore(path: $0) }` runs the other checks.
     static let suite = ConformanceSuite(
         StoreHarness(
             name: "sorted-file", modes: [], process: StoreProcess(executable: neighbour("conformance")),
@@ -17,7 +17,7 @@ import TidelineFaults
 
     @Test(arguments: suite.checks) func conforms(_ check: Check) async throws { try await Self.suite.verify(check) }
 
-    /// An executable beside that of the tests.
+    /// Returns the path of an executable in the same folder as the test executable.
     private static func neighbour(_ name: String) -> String {
         let folder = Bundle.main.executableURL?.deletingLastPathComponent() ?? URL(fileURLWithPath: ".")
         return folder.appendingPathComponent(name).path
