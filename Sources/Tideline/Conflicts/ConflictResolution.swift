@@ -1,10 +1,10 @@
 internal import TidelineStore
 
-/// Settles one failed operation within one transaction, if it is still the one that failed.
+/// Resolves one failed operation in one transaction, provided that the operation has not changed since it failed.
 struct ConflictResolution: Sendable {
     let operations: OperationStore
     let schema: TableSchema
-    /// The operations that a push has in hand right now.
+    /// The operations that are in flight.
     let inFlight: Set<Int64>
 
     private var codec: RowCodec { RowCodec(schema: schema) }
@@ -20,7 +20,7 @@ struct ConflictResolution: Sendable {
         case .keep(let item):
             let failed = operation
             rebase(&operation, onto: item, error: error)
-            // What the server has, it cannot insert again; what it has no longer, it cannot update.
+            // The server cannot insert a row that it already has, or update a row that it no longer has.
             if operation.kind == .insert, error.serverItem != nil { operation.kind = .update }
             operation.restores = operation.kind == .update && (operation.restores || error.isRowGone)
             try store(operation, item: stamped(item, failed, error), in: writer)
@@ -29,7 +29,7 @@ struct ConflictResolution: Sendable {
         }
     }
 
-    /// The operation as it is, provided that nothing changed it since the error arose.
+    /// Returns the operation if it has not changed since the error occurred; otherwise throws.
     private func unchangedOperation(
         of error: TableOperationError, in reader: some StoreReader
     ) throws -> TableOperation {
@@ -39,7 +39,7 @@ struct ConflictResolution: Sendable {
             operation.revision == error.revision, !inFlight.contains(operation.id)
         else {
             throw SyncError(
-                .operationChanged, "the row was edited or pushed since the error arose; nothing was changed",
+                .operationChanged, "the row was edited or pushed after the error occurred; nothing was changed",
                 table: error.table, id: error.itemID)
         }
         return operation
@@ -51,7 +51,7 @@ struct ConflictResolution: Sendable {
         try operations.remove(operation, in: writer)
         let pulled = try operation.pulled.map(codec.row)
         var known = try error.serverItem ?? (error.isRowGone ? nil : operation.base.map(codec.row))
-        // A pull may have brought a newer copy than the answer to the push.
+        // A pull may have received a newer row than the response to the push.
         if let pulled, known.map({ $0.changedAt <= pulled.changedAt }) ?? true { known = pulled }
         if let known, !known.isTombstone {
             try replace(operation.itemID, by: known, in: writer)
@@ -60,8 +60,10 @@ struct ConflictResolution: Sendable {
         }
     }
 
-    /// The operation goes on from the version of the server's row, unless the item has one that is neither that, nor the
-    /// one that failed, nor the local row's: the caller has asked the server since.
+    /// Rebases the operation onto the version of the server's row.
+    ///
+    /// The version of the item is used instead if it differs from the server's, the failed, and the local version: the
+    /// caller has then read a newer row from the server.
     private func rebase(_ operation: inout TableOperation, onto item: Row?, error: TableOperationError) {
         operation.revision += 1
         operation.lastError = nil
@@ -77,7 +79,8 @@ struct ConflictResolution: Sendable {
         }
     }
 
-    /// The item with the server's stamps, where it has none or those of the row that failed or of the local row.
+    /// Returns the item with the server's system columns, unless the item has a version other than the failed or local
+    /// one.
     private func stamped(_ item: Row, _ operation: TableOperation, _ error: TableOperationError) -> Row {
         guard let server = error.serverItem, !server.isTombstone,
             [nil, operation.baseVersion, error.item?.version].contains(item.version)
@@ -109,7 +112,7 @@ struct ConflictResolution: Sendable {
         }
         guard let content else {
             throw SyncError(
-                .noSuchRow, "there is no content to \(kind); pass the item", table: schema.name, id: operation.itemID)
+                .noSuchRow, "the row to \(kind) is not stored; pass the item", table: schema.name, id: operation.itemID)
         }
         try store(operation, item: content, in: writer)
     }
@@ -126,8 +129,10 @@ struct ConflictResolution: Sendable {
         try operations.removeError(of: operation.id, in: writer)
     }
 
-    /// Stores the item, or what a pull has brought since the row that the item was made from: as if the pull had come
-    /// after, for it will not bring that again.
+    /// Stores the item, or the row from a later pull if that is newer than the item.
+    ///
+    /// The result is the same as if the pull had come after the resolution, because no later pull returns that row
+    /// again.
     private func settle(_ id: String, at item: Row, pulled: String?, in writer: some StoreWriter) throws {
         guard let pulled = try pulled.map(codec.row), pulled.version != item.version,
             item.changedAt <= pulled.changedAt
@@ -139,7 +144,7 @@ struct ConflictResolution: Sendable {
         }
     }
 
-    /// Stores the whole row: what it leaves out is null, and keeps no local value.
+    /// Replaces the whole row. Columns that the new row omits become null.
     private func replace(_ id: String, by item: Row, in writer: some StoreWriter) throws {
         try writer.upsert(fitted(codec.completed(item), id: id), into: schema.name)
     }

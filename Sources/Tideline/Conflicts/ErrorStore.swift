@@ -1,11 +1,11 @@
 internal import Foundation
 internal import TidelineStore
 
-/// The error records as they lie in the system table: one for each operation that failed last, under its number.
+/// Reads and writes error records in the system table: one record per failed operation, keyed by the operation number.
 struct ErrorStore: Sendable {
     let tables: SystemTables
 
-    /// What is kept beside the columns, as JSON.
+    /// The part of a record that is stored as JSON.
     private struct Properties: Codable {
         var itemID: String
         var revision: Int64
@@ -15,7 +15,7 @@ struct ErrorStore: Sendable {
         var item: String?
         var serverItem: String?
         var isFinal: Bool?
-        /// In ticks of ``Timestamp``.
+        /// The time of the failure, in ticks of ``Timestamp``.
         var time: Int64?
     }
 
@@ -32,7 +32,7 @@ struct ErrorStore: Sendable {
         try writer.upsert(row, into: tables.errors)
     }
 
-    /// The records of all operations, in the order of these.
+    /// Returns the records of all operations, in the order of the operations.
     func all(in reader: some StoreReader) throws -> [OperationErrorRecord] {
         let rows = try reader.rows(matching: Query(tables.errors).order(by: "operationId")).rows
         return try rows.map { try record(from: $0, in: reader) }
@@ -59,7 +59,7 @@ struct ErrorStore: Sendable {
             time: Timestamp(clampingTicks: properties.time ?? 0))
     }
 
-    /// The record of an operation; nil when it has none.
+    /// Returns the record of an operation, or `nil` if there is none.
     func record(of operation: Int64, in reader: some StoreReader) throws -> OperationErrorRecord? {
         try reader.row(in: tables.errors, id: String(operation)).map { try record(from: $0, in: reader) }
     }

@@ -1,33 +1,34 @@
 internal import Synchronization
 public import TidelineStore
 
-/// Why one operation of a push failed, and the ways to settle it.
+/// The failure of one operation of a push, with the methods that resolve it.
 ///
-/// The operation stays in the queue until one of the resolutions succeeds, or a later push does. Each resolution is
-/// compared with the operation first: if the row was edited since, it fails with ``SyncError/Code/operationChanged`` and
-/// changes nothing. Row, operation and error record change in one transaction.
+/// The operation stays in the queue until a resolution or a later push succeeds. Each resolution first checks that the
+/// row has not changed since the error occurred. If it has, the resolution throws ``SyncError/Code/operationChanged``
+/// and changes nothing. Row, operation, and error record change in one transaction.
 public final class TableOperationError: Error, Sendable {
     /// The number of the operation.
     public let operationID: Int64
     /// The table of the row.
     public let table: String
-    /// The id of the row.
+    /// The identifier of the row.
     public let itemID: String
-    /// What the operation does.
+    /// The kind of the operation.
     public let kind: OperationKind
-    /// What kind of failure this is.
+    /// The kind of the failure.
     public let code: OperationFailure.Code
-    /// The HTTP status of the answer, nil when the failure is not the server's.
+    /// The HTTP status of the response, or `nil` if the failure did not come from the server.
     public let status: Int?
-    /// What happened, for a person.
+    /// A description of the failure.
     public let message: String
     /// When the operation failed.
     public let time: Timestamp
-    /// The error below; nil when there is none, and for an error that was read from the store after a restart.
+    /// The underlying error. It is `nil` if there is none, and for an error that was read from the store after a
+    /// restart.
     public let cause: (any Error)?
-    /// The row as it is in the local table, or was before its delete.
+    /// The row in the local table, or the deleted row for a delete.
     public let item: Row?
-    /// The row as the server has it, if that is known.
+    /// The server row, if known.
     public let serverItem: Row?
 
     let revision: Int64
@@ -50,39 +51,44 @@ public final class TableOperationError: Error, Sendable {
         self.resolver = resolver
     }
 
-    /// A stand-in for the error of an operation that has not failed, by which it is settled all the same.
+    /// Creates an error for an operation that has not failed, so that the operation can be resolved in the same way.
     convenience init(waiting operation: TableOperation, resolver: any OperationResolver) {
-        let failure = OperationFailure(.waiting, "the operation waits to be pushed")
+        let failure = OperationFailure(.waiting, "the operation is waiting to be pushed")
         self.init(
             OperationErrorRecord(operation, failure: failure, item: operation.item, time: .min), resolver: resolver)
     }
 
-    /// Whether a resolution has succeeded. A push whose errors were all handled ends without an error.
+    /// Whether a resolution has succeeded. A push whose errors are all handled does not throw.
     public var isHandled: Bool { handled.withLock { $0 } }
 
-    /// Drops the operation and the local content. Where the server's copy is known the row shows it, else it is
-    /// removed until a pull brings it.
+    /// Removes the operation and discards the local changes.
+    ///
+    /// If the server row is known, it becomes the local row. Otherwise the local row is removed until the next pull
+    /// returns it.
     public func cancelOperationAndDiscardItem() async throws { try await resolve(.discard) }
 
-    /// Drops the operation and stores `item` as the row: the server's row, or a merge that needs no push.
+    /// Removes the operation and stores `item` as the local row.
     ///
-    /// Where a pull has brought a newer row of the server's than `item` was made from (by its `version`, or else that of
-    /// ``serverItem``), the row shows that one, as it would had the pull come after.
+    /// Use it for the server row, or for a merge that does not need to be pushed. If a pull has received a newer server
+    /// row than the one `item` is based on (by its `version`, or by the `version` of ``serverItem``), the local row
+    /// becomes that newer row.
     public func cancelOperationAndUpdateItem(_ item: Row) async throws { try await resolve(.update(item)) }
 
-    /// Stores `item` as the row and keeps the operation, which carries the version of `item` or else of
-    /// ``serverItem``, so that the next push does not meet the same conflict.
+    /// Stores `item` as the local row and keeps the operation.
+    ///
+    /// The base version of the operation becomes the version of `item`, or else that of ``serverItem``, so that the
+    /// next push does not cause the same conflict.
     public func keepOperationAndUpdateItem(_ item: Row) async throws { try await resolve(.keep(item)) }
 
-    /// Turns the operation into another kind, such as an update of a row that is gone into an insert.
+    /// Changes the kind of the operation, such as from an update of a row that the server no longer has to an insert.
     public func modifyOperationType(_ kind: OperationKind) async throws { try await resolve(.modify(kind, nil)) }
 
-    /// Turns the operation into another kind and stores `item` as the row.
+    /// Changes the kind of the operation and stores `item` as the local row.
     public func modifyOperationType(_ kind: OperationKind, _ item: Row) async throws {
         try await resolve(.modify(kind, item))
     }
 
-    /// Whether this is a conflict with a delete: the server has no row any more.
+    /// Whether this is a conflict with a delete: the server no longer has the row.
     public var isRowGone: Bool {
         guard code == .conflict else { return false }
         guard let serverItem else { return status == 404 || status == 410 }
@@ -102,7 +108,7 @@ extension TableOperationError: CustomStringConvertible {
     }
 }
 
-/// A way to settle a failed operation.
+/// A way to resolve a failed operation.
 enum OperationResolution: Sendable {
     case discard
     case update(Row)
@@ -110,12 +116,12 @@ enum OperationResolution: Sendable {
     case modify(OperationKind, Row?)
 }
 
-/// What settles failed operations: the sync context, without its store's type.
+/// Resolves failed operations. The sync context conforms, so that errors do not depend on the type of its store.
 protocol OperationResolver: Sendable {
     func resolve(_ error: TableOperationError, by resolution: OperationResolution) async throws
 }
 
-/// The failure of one operation, as the error table keeps it.
+/// The failure of one operation, as stored in the error table.
 struct OperationErrorRecord: Sendable {
     var operationID: Int64
     var table: String
