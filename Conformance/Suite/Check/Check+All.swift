@@ -1,11 +1,11 @@
 extension Check {
-    /// Every check there is, in the order in which they run and are reported.
+    /// All checks, in the order in which they run and are reported.
     public static let all: [Check] = [
         syncCore, lifecycle, tables, upsert, lookup, filters, order, values, systemTables, transactions, concurrency,
         durability, scale, model,
     ].flatMap { $0 }
 
-    /// The check of that id, in capitals or not.
+    /// Returns the check with the given identifier, in either case, or `nil` if there is none.
     public static func named(_ id: String) -> Check? { byID[id.uppercased()] }
 
     private static let byID = Dictionary(uniqueKeysWithValues: all.map { ($0.id, $0) })

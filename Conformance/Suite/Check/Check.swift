@@ -1,38 +1,38 @@
-/// One promise that every local store keeps, and the code that holds a store to it.
+/// One promise that every local store must keep, and the code that verifies it.
 ///
-/// The checks are data: ``all`` is the one list, from which runs, reports and the documentation are made. An id never
-/// changes its meaning and is never used again.
+/// Checks are data: ``all`` is the only list, and runs, reports, and documentation are derived from it. An identifier
+/// never changes its meaning and is never reused.
 public struct Check: Sendable, Identifiable {
-    /// The stable name, such as `UPS-004`: the group's code and a number.
+    /// The stable identifier, such as `UPS-004`: the group's code and a number.
     public let id: String
-    /// What part of a store it is about.
+    /// The part of a store that the check covers.
     public let group: CheckGroup
-    /// What kind of promise it is.
+    /// The kind of promise.
     public let tier: CheckTier
     /// The promise, in one line.
     public let promise: String
-    /// Why the promise is asked for, and what mistakes break it; empty where the promise says all.
+    /// The reason for the promise and the mistakes that break it; empty where the promise is self-explanatory.
     public let explanation: String
-    /// What the store must declare and the harness must offer, for the check to run.
+    /// The requirements that the store's declarations and the harness must meet for the check to run.
     public let needs: [CheckNeed]
 
     let body: @Sendable (Trial) throws -> Void
 
-    /// A check of the list.
+    /// Creates a check.
     ///
     /// - Parameters:
-    ///   - id: The group's code, a hyphen, three digits.
-    ///   - promise: What a store does, in the present tense, without a full stop.
-    ///   - why: Why it is asked for, and what mistakes break it; for `--explain`.
-    ///   - tier: By default ``CheckTier/required``, or ``CheckTier/capability`` where a capability is needed.
-    ///   - needs: What must be declared and offered.
+    ///   - id: The group's code, a hyphen, and three digits.
+    ///   - promise: The behavior of a store, in the present tense, without a full stop.
+    ///   - why: The reason for the promise and the mistakes that break it; shown by `--explain`.
+    ///   - tier: By default ``CheckTier/required``, or ``CheckTier/capability`` if `needs` contains a capability.
+    ///   - needs: The capabilities and hooks that the check requires.
     init(
         _ id: String, _ promise: String, why explanation: String = "", tier: CheckTier? = nil,
         needs: [CheckNeed] = [], body: @escaping @Sendable (Trial) throws -> Void
     ) {
         let code = String(id.prefix { $0 != "-" })
         guard let group = CheckGroup(rawValue: code) else {
-            preconditionFailure("no group of checks is called \(code)")
+            preconditionFailure("there is no check group with the code \(code)")
         }
         self.id = id
         self.group = group
@@ -47,6 +47,6 @@ public struct Check: Sendable, Identifiable {
 extension Check: Hashable, CustomStringConvertible {
     public static func == (a: Check, b: Check) -> Bool { a.id == b.id }
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
-    /// The id and the promise.
+    /// The identifier and the promise.
     public var description: String { "\(id) \(promise)" }
 }

@@ -1,20 +1,20 @@
-/// The parts of a store that checks are grouped by; the raw value begins their ids.
+/// The areas into which checks are grouped. The raw value is the prefix of the identifiers.
 public enum CheckGroup: String, Sendable, Hashable, Codable, CaseIterable {
-    /// What the sync core asks of a store.
+    /// Requirements of the sync core.
     case syncCore = "SYN"
-    /// Opening, closing, files and their sharing.
+    /// Opening, closing, files, and sharing files.
     case lifecycle = "LIF"
-    /// Definitions of tables and their evolution.
+    /// Table definitions and their evolution.
     case tables = "TAB"
     /// Inserting and merging rows.
     case upsert = "UPS"
-    /// Look-up and deletion.
+    /// Lookup and deletion.
     case lookup = "GET"
-    /// Conditions of queries.
+    /// Query predicates.
     case filters = "FIL"
-    /// Order, paging, count and selection.
+    /// Sorting, paging, counting, and column selection.
     case order = "ORD"
-    /// Values and ids.
+    /// Values and identifiers.
     case values = "VAL"
     /// The tables of the sync core.
     case systemTables = "SYS"
@@ -22,14 +22,14 @@ public enum CheckGroup: String, Sendable, Hashable, Codable, CaseIterable {
     case transactions = "TRN"
     /// Threads and processes.
     case concurrency = "CON"
-    /// Death of the process, loss of power, failing and damaged files.
+    /// Process termination, power loss, and failing or damaged files.
     case durability = "DUR"
-    /// Many rows, many openings, cancellation.
+    /// Large tables, repeated opening, and cancellation.
     case scale = "SCA"
-    /// Random operations beside a model, and limits.
+    /// Random operations compared with a model, and limits.
     case model = "MOD"
 
-    /// What the group is about, as a heading.
+    /// The heading of the group in reports.
     public var title: String {
         switch self {
         case .syncCore: "What the sync core asks"

@@ -1,12 +1,12 @@
 internal import TidelineStore
 
-/// What a check needs of a store's declarations, or of the harness that makes the stores.
+/// A requirement of a check: a capability that the store declares or a hook that the harness provides.
 public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
-    // What a store declares.
+    // Capabilities that a store declares.
 
     /// ``StoreCapabilities/isPersistent``.
     case persistence
-    /// Rows that survive the process' death: persistent, with any durability.
+    /// Rows that survive the death of the process: a persistent store, with any durability.
     case survivingDeath
     /// ``StoreCapabilities/Durability/full``.
     case fullDurability
@@ -18,35 +18,35 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
     case readersBesideWriter
     /// ``StoreCapabilities/storesNaN``.
     case nan
-    /// ``StoreCapabilities/storesNaN`` declared off.
+    /// ``StoreCapabilities/storesNaN`` is `false`.
     case noNaN
     /// ``StoreCapabilities/storesInfinity``.
     case infinity
-    /// ``StoreCapabilities/storesInfinity`` declared off.
+    /// ``StoreCapabilities/storesInfinity`` is `false`.
     case noInfinity
     /// ``StoreCapabilities/detectsBitFlips``.
     case bitFlipDetection
 
-    // What a harness offers.
+    // Hooks that a harness provides.
 
     /// ``StoreHarness/process``: a second process on the same files.
     case process
-    /// ``StoreHarness/faults``: failing file calls, loss of power.
+    /// ``StoreHarness/faults``: failing file calls and power loss.
     case faults
-    /// ``StoreHarness/damagesFiles``: the store's files may be damaged on purpose.
+    /// ``StoreHarness/damagesFiles``: permission to damage the store's files.
     case damage
-    /// ``StoreOpening/Access/existing``: opening only what exists.
+    /// ``StoreOpening/Access/existing``: opening a store only if it exists.
     case openingExisting
-    /// ``StoreOpening/Access/readOnly``: opening for reading only.
+    /// ``StoreOpening/Access/readOnly``: opening a store for reading only.
     case openingReadOnly
     /// ``StoreOpening/maximumSize``: a store of a limited size.
     case limitedSize
     /// ``StoreHarness/destroy``.
     case destroying
-    /// ``StoreHarness/fixtures``: stores of all released formats.
+    /// ``StoreHarness/fixtures``: stores in all released formats.
     case fixtures
 
-    /// Whether it is the store's to declare, not the harness' to offer.
+    /// Whether the requirement is a capability of the store rather than a hook of the harness.
     public var isCapability: Bool {
         switch self {
         case .process, .faults, .damage, .openingExisting, .openingReadOnly, .limitedSize, .destroying, .fixtures: false
@@ -54,7 +54,7 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
         }
     }
 
-    /// Why a check with this need cannot run; nil when it can.
+    /// Returns the reason why a check with this requirement cannot run, or `nil` if it can.
     func obstacle(_ capabilities: StoreCapabilities, _ harness: StoreHarness) -> Obstacle? {
         if isCapability { return declared(by: capabilities) ? nil : .skipped("declared: \(absence)") }
         if offered(by: harness) { return nil }
@@ -94,33 +94,33 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
 
     private var absence: String {
         switch self {
-        case .persistence: "the store keeps nothing when it is closed"
-        case .survivingDeath: "commits need not survive the process"
-        case .fullDurability: "the last commits may be missing after a loss of power"
+        case .persistence: "the store does not keep its rows when it is closed"
+        case .survivingDeath: "commits may be lost when the process dies"
+        case .fullDurability: "the last commits may be lost after a power loss"
         case .sharedFiles: "other processes cannot open the same files"
-        case .exclusiveFiles: "the store keeps no files, or shares them with other processes"
-        case .readersBesideWriter: "a reader may make writers wait"
+        case .exclusiveFiles: "the store keeps no files or shares them with other processes"
+        case .readersBesideWriter: "a reader may block writers"
         case .nan: "NaN is refused"
         case .noNaN: "NaN is stored"
         case .infinity: "infinities are refused"
         case .noInfinity: "infinities are stored"
-        case .bitFlipDetection: "a bit that flips inside a value is not noticed"
-        case .process: "the harness starts no second process (StoreHarness.process)"
-        case .faults: "the harness cannot observe file calls, or not on this platform (StoreHarness.faults)"
-        case .damage: "the harness lets no files be damaged (StoreHarness.damagesFiles)"
-        case .openingExisting: "the harness cannot open only what exists (StoreHarness.modes: existing)"
-        case .openingReadOnly: "the harness cannot open for reading only (StoreHarness.modes: readOnly)"
+        case .bitFlipDetection: "a flipped bit inside a value is not detected"
+        case .process: "the harness does not start a second process (StoreHarness.process)"
+        case .faults: "the harness or this platform cannot observe file calls (StoreHarness.faults)"
+        case .damage: "the harness does not allow damage to files (StoreHarness.damagesFiles)"
+        case .openingExisting: "the harness cannot open a store only if it exists (StoreHarness.modes: existing)"
+        case .openingReadOnly: "the harness cannot open a store for reading only (StoreHarness.modes: readOnly)"
         case .limitedSize: "the harness cannot limit the size of a store (StoreHarness.modes: limitedSize)"
         case .destroying: "the harness cannot destroy a store (StoreHarness.destroy)"
-        case .fixtures: "the harness has no stores of earlier releases (StoreHarness.fixtures)"
+        case .fixtures: "the harness has no stores from earlier releases (StoreHarness.fixtures)"
         }
     }
 }
 
-/// Why a check does not run.
+/// The reason why a check does not run.
 enum Obstacle: Sendable, Hashable {
-    /// The store declares that the promise is not its.
+    /// The store declares that it does not make the promise.
     case skipped(String)
-    /// The harness lacks what the check needs.
+    /// The harness lacks a hook that the check requires.
     case notRun(String)
 }

@@ -1,9 +1,10 @@
-/// What kind of promise a check is about.
+/// The kinds of promises.
 public enum CheckTier: String, Sendable, Hashable, Codable, CaseIterable {
-    /// Every store keeps it.
+    /// Every store must keep the promise.
     case required
-    /// Who declares a capability keeps it; who declares it off fails with `unsupported` or as is declared.
+    /// A store that declares the capability must keep the promise. A store that does not declare it fails with
+    /// `unsupported` or as documented.
     case capability
-    /// Found only by many tries: random operations, kills, threads, many rows.
+    /// Violations are found only by repetition: random operations, kills, threads, many rows.
     case stress
 }

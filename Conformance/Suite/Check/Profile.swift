@@ -1,15 +1,15 @@
-/// How much of the suite a store is held to; each profile holds the one before it.
+/// How much of the suite runs against a store. Each profile includes the one before it.
 public enum Profile: String, Sendable, Hashable, Codable, CaseIterable {
-    /// What the sync core asks of a store, and no more.
+    /// The requirements of the sync core only.
     case syncCore = "sync-core"
-    /// All that concerns one thread of one process.
+    /// Everything that concerns a single thread of a single process.
     case standard
-    /// And that nothing acknowledged is lost.
+    /// The standard profile, and that no acknowledged commit is lost.
     case durable
     /// Everything.
     case full
 
-    /// The name as a heading has it.
+    /// The name for use as a heading.
     public var title: String {
         switch self {
         case .syncCore: "Sync core"
@@ -19,7 +19,7 @@ public enum Profile: String, Sendable, Hashable, Codable, CaseIterable {
         }
     }
 
-    /// The groups that belong to it.
+    /// The groups that belong to the profile.
     public var groups: Set<CheckGroup> {
         switch self {
         case .syncCore: [.syncCore]
@@ -30,6 +30,6 @@ public enum Profile: String, Sendable, Hashable, Codable, CaseIterable {
         }
     }
 
-    /// Its checks, in the order of ``Check/all``.
+    /// The profile's checks, in the order of ``Check/all``.
     public var checks: [Check] { Check.all.filter { groups.contains($0.group) } }
 }

@@ -1,93 +1,93 @@
-/// Tells of the calls by which this process changes and reads files, and decides how they end.
+/// Observes the calls by which this process reads and changes files, and decides their outcome.
 ///
-/// The suite's own implementation is `InterposedFiles` of the library `TidelineFaults`; a store that reaches its files
-/// through a layer of its own may have its own.
+/// The suite's own implementation is `InterposedFiles` in the library `TidelineFaults`. A store that accesses its files
+/// through a layer of its own may provide another.
 public protocol FileFaults: Sendable {
     /// Whether calls can be observed on this platform and in this build.
     var isAvailable: Bool { get }
 
-    /// Runs `body` while `observer` decides on every call, of any thread, that concerns a file in a folder.
+    /// Runs `body` while `observer` decides on every call, from any thread, that concerns a file in a directory.
     ///
     /// - Parameters:
-    ///   - directory: The folder, from the root on, without links; all folders within belong to it.
-    ///   - observer: It gets one call at a time, in the order in which they are made.
+    ///   - directory: The absolute path of the directory, without symbolic links; subdirectories are included.
+    ///   - observer: Receives one call at a time, in the order in which the calls are made.
     func observing<T>(_ directory: String, by observer: any FileObserver, _ body: () throws -> T) throws -> T
 }
 
-/// Who decides on file calls, and is told how they went.
+/// Decides the outcome of file calls and is notified of their success.
 public protocol FileObserver: Sendable {
-    /// What is to happen to a call.
+    /// Returns the outcome of a call that is about to be made.
     func decide(_ operation: FileOperation) -> FileDecision
 
-    /// A call that was decided on has succeeded, as far as ``FileOperation/length`` says.
+    /// Called after a permitted call succeeded, up to ``FileOperation/length`` bytes.
     func performed(_ operation: FileOperation)
 }
 
-/// What is to happen to a file call.
+/// The outcome of a file call.
 public enum FileDecision: Sendable, Hashable {
-    /// It is made.
+    /// The call is made.
     case perform
-    /// It is not made, and says that it succeeded.
+    /// The call is not made but reports success.
     case skip
-    /// It is not made, and fails with this error number of the system.
+    /// The call is not made and fails with this system error number.
     case fail(Int32)
-    /// It is made with the first so many bytes of its own only.
+    /// The call is made with only this many bytes of its data.
     case cut(Int)
 }
 
 /// A file call.
 public struct FileOperation: Sendable, Hashable {
-    /// What it does.
+    /// The kind of call.
     public var kind: Kind
-    /// The file or folder as its path within the observed folder, empty for that itself; a path from the root on for
-    /// one outside, which is moved in; nil for a new file without a name.
+    /// The path of the file or directory within the observed directory, or an empty string for that directory itself.
+    /// An absolute path for a file outside that is moved in; `nil` for a new file without a name.
     public var path: String?
-    /// The path that a rename or a link gives.
+    /// The destination path of a rename or link.
     public var destination: String?
-    /// What tells files apart while they exist; 0 for one that is not made yet.
+    /// Identifies a file while it exists; 0 for a file that has not been created yet.
     public var file: UInt64
-    /// How long the file was before, in bytes.
+    /// The length of the file before the call, in bytes.
     public var size: Int
-    /// Where a write begins; the size that a file gets.
+    /// The offset at which a write begins, or the new size of a resized file.
     public var offset: Int
-    /// How many bytes are read or written.
+    /// The number of bytes to read or write.
     public var length: Int
-    /// The bytes that were written; empty before it is performed.
+    /// The bytes that were written; empty before the call is performed.
     public var bytes: [UInt8]
-    /// Whether a write waits until it is on the disk.
+    /// Whether a write waits until its data is on the disk.
     public var isSynced: Bool
 
     /// The kinds of file calls.
     public enum Kind: Int32, Sendable, Hashable, CaseIterable {
         /// Opening a file that exists.
         case open
-        /// Making an empty file.
+        /// Creating an empty file.
         case create
         /// Reading.
         case read
         /// Writing.
         case write
-        /// Giving a file a size.
+        /// Changing the size of a file.
         case resize
         /// Waiting until a file is on the disk.
         case sync
-        /// Waiting until a folder's names are on the disk.
+        /// Waiting until the names in a directory are on the disk.
         case syncDirectory
-        /// Renaming, also over another.
+        /// Renaming, including replacing another file.
         case rename
-        /// Giving a file a second name.
+        /// Creating a second name for a file.
         case link
-        /// Removing a file's name.
+        /// Removing a name of a file.
         case unlink
-        /// Making a folder.
+        /// Creating a directory.
         case makeDirectory
-        /// Removing a folder.
+        /// Removing a directory.
         case removeDirectory
         /// Mapping a file into memory for writing.
         case map
     }
 
-    /// An operation.
+    /// Creates an operation.
     public init(
         _ kind: Kind, path: String?, destination: String? = nil, file: UInt64 = 0, size: Int = 0, offset: Int = 0,
         length: Int = 0, bytes: [UInt8] = [], isSynced: Bool = false
@@ -105,7 +105,7 @@ public struct FileOperation: Sendable, Hashable {
 }
 
 extension FileOperation: CustomStringConvertible {
-    /// What it does to which file, for a message.
+    /// A description of the call and its file for use in messages.
     public var description: String {
         let name = path ?? "a file without a name"
         return switch kind {
@@ -115,12 +115,12 @@ extension FileOperation: CustomStringConvertible {
         case .write: "writing \(length) bytes to \(name) at \(offset)"
         case .resize: "resizing \(name) to \(offset) bytes"
         case .sync: "syncing \(name)"
-        case .syncDirectory: "syncing the folder \(name)"
+        case .syncDirectory: "syncing the directory \(name)"
         case .rename: "renaming \(name) to \(destination ?? "")"
         case .link: "linking \(destination ?? "")"
         case .unlink: "removing \(name)"
-        case .makeDirectory: "making the folder \(name)"
-        case .removeDirectory: "removing the folder \(name)"
+        case .makeDirectory: "creating the directory \(name)"
+        case .removeDirectory: "removing the directory \(name)"
         case .map: "mapping \(name)"
         }
     }

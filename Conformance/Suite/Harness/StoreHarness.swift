@@ -1,34 +1,36 @@
 public import TidelineStore
 
-/// How the suite makes the stores that it checks, and what it may do to them.
+/// Describes how the suite opens the stores that it checks and which additional actions it may take on them.
 ///
-/// Only ``open`` is needed. Each of the others lets more checks run; what is missing is reported as *not run*, with the
-/// reason, and never as a pass.
+/// Only ``open`` is required. Each other hook enables more checks. A check whose hook is missing is reported as *not
+/// run* with the reason, never as passed.
 public struct StoreHarness: Sendable {
-    /// The name in reports; by default the one that the store declares.
+    /// The name in reports; by default the name that the store declares.
     public var name: String?
-    /// Opens the store in a folder, or makes an empty one there.
+    /// Opens the store in a directory, or creates an empty one there.
     public var open: @Sendable (StoreOpening) throws -> any LocalStore
-    /// What of a ``StoreOpening`` beyond its folder ``open`` heeds.
+    /// The options of a ``StoreOpening``, other than its directory, that ``open`` supports.
     public var modes: Set<Mode>
-    /// Starts a second process that opens the same stores; for checks of kills, crashes and sharing.
+    /// Starts a second process that opens the same stores; required by checks of kills, crashes, and sharing.
     public var process: StoreProcess?
-    /// Makes the file calls of this process fail, and records them; for checks of I/O errors and loss of power.
+    /// Injects faults into the file calls of this process and records them; required by checks of I/O errors and power
+    /// loss.
     public var faults: (any FileFaults)?
-    /// Whether the suite may cut, overwrite and remove the files in a closed store's folder; for checks of damage. They
-    /// also need ``process``, as what a damaged file can do to a store includes ending its process.
+    /// Whether the suite may truncate, overwrite, and remove the files of a closed store; required by checks of damage.
+    /// These checks also require ``process`` because a damaged file can crash the process that opens it.
     public var damagesFiles: Bool
-    /// The path of a folder with a folder for each released format of the store, named after it, which holds a store that
-    /// ``ConformanceSuite/makeFixture(in:)`` made then. Without it, nothing is said of stores of earlier releases.
+    /// The path of a directory with one subdirectory for each released format of the store, named after the format,
+    /// that contains a store created by ``ConformanceSuite/makeFixture(in:)`` in that release. Without it, stores from
+    /// earlier releases are not checked.
     public var fixtures: String?
-    /// What the stores themselves do not have, with the reason: their checks are *skipped* with it, as those of a
-    /// capability that is declared off. A need that is missing here and in the hooks is the harness' own, and its checks are
-    /// *not run*.
+    /// Requirements that the stores themselves cannot meet, each with the reason. Their checks are *skipped* with this
+    /// reason, as for a capability that is not declared. A requirement that appears neither here nor in the hooks is
+    /// attributed to the harness, and its checks are *not run*.
     public var lacking: [CheckNeed: String] = [:]
-    /// Removes the store in a folder with all its files.
+    /// Removes the store in a directory with all its files.
     public var destroy: (@Sendable (_ directory: String) throws -> Void)?
 
-    /// What of a ``StoreOpening`` a harness heeds.
+    /// The options of a ``StoreOpening`` that a harness can support.
     public enum Mode: Sendable, Hashable {
         /// ``StoreOpening/Access/existing``.
         case existing
@@ -38,19 +40,19 @@ public struct StoreHarness: Sendable {
         case limitedSize
     }
 
-    /// A harness that opens stores in a folder, and no more.
+    /// Creates a harness that only opens stores in a directory.
     public init<Store: LocalStore>(_ open: @escaping @Sendable (_ directory: String) throws -> Store) {
         self.init(modes: []) { try open($0.directory) }
     }
 
-    /// A harness with hooks.
+    /// Creates a harness with hooks.
     /// - Parameters:
-    ///   - name: The name in reports; by default the one that the store declares.
-    ///   - modes: What of an opening beyond its folder `open` heeds.
+    ///   - name: The name in reports; by default the name that the store declares.
+    ///   - modes: The options of an opening, other than its directory, that `open` supports.
     ///   - process: Starts a second process.
-    ///   - faults: Makes file calls fail, and records them.
-    ///   - damagesFiles: Whether files may be damaged.
-    ///   - fixtures: Where stores of all released formats are.
+    ///   - faults: Injects faults into file calls and records them.
+    ///   - damagesFiles: Whether the suite may damage files.
+    ///   - fixtures: The path of the stores in all released formats.
     ///   - destroy: Removes a store.
     ///   - open: Opens a store.
     public init(
@@ -70,27 +72,27 @@ public struct StoreHarness: Sendable {
     }
 }
 
-/// What is asked of a harness that opens a store.
+/// A request to a harness to open a store.
 public struct StoreOpening: Sendable, Hashable, Codable {
     /// How a store is opened.
     public enum Access: String, Sendable, Hashable, Codable {
-        /// For reading and writing; one that does not exist is made.
+        /// For reading and writing. The store is created if it does not exist.
         case readWrite
-        /// For reading and writing; one that does not exist is an error.
+        /// For reading and writing. It is an error if the store does not exist.
         case existing
-        /// For reading only; one that does not exist is an error.
+        /// For reading only. It is an error if the store does not exist.
         case readOnly
     }
 
-    /// The folder in which the store keeps its files, under names of its own. It exists and is the store's alone, but
-    /// for checks of what happens where it does not or cannot be written.
+    /// The directory in which the store keeps its files, under names of its choice. The directory exists and belongs to
+    /// the store alone, except in checks of missing or unwritable directories.
     public var directory: String
-    /// How it is opened; anything but ``Access/readWrite`` only where the harness heeds it.
+    /// The access mode; other than ``Access/readWrite`` only if the harness supports it.
     public var access: Access
-    /// How many bytes the store may take, at least nearly; nil for no limit. Asked for only where the harness heeds it.
+    /// The approximate maximum size of the store in bytes, or `nil` for no limit. Set only if the harness supports it.
     public var maximumSize: Int?
 
-    /// An opening.
+    /// Creates an opening.
     public init(directory: String, access: Access = .readWrite, maximumSize: Int? = nil) {
         self.directory = directory
         self.access = access

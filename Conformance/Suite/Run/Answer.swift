@@ -1,13 +1,13 @@
 package import TidelineStore
 
-/// All that a store says to a query.
+/// Everything that a store returns for a query.
 package struct Answer {
     package var rows: [Row]
     package var totalCount: Int?
-    /// How many rows match the predicate.
+    /// The number of rows that match the predicate.
     package var matching: Int
 
-    /// What the evaluator says.
+    /// Returns the evaluator's answer.
     package static func expected(
         _ query: Query, _ schema: TableSchema, _ rows: borrowing PackedRows
     ) throws -> Answer {
@@ -18,13 +18,13 @@ package struct Answer {
         return Answer(rows: result.rows, totalCount: query.includesTotalCount ? total : nil, matching: total)
     }
 
-    /// What a store says.
+    /// Returns the store's answer.
     package static func of(_ reader: some StoreReader, _ query: Query) throws -> Answer {
         let result = try reader.rows(matching: query)
         return Answer(rows: result.rows, totalCount: result.totalCount, matching: try reader.count(query))
     }
 
-    /// How this answer differs from the right one, nil when it does not.
+    /// Describes how this answer differs from the expected one, or returns `nil` if they are equal.
     package func difference(from expected: Answer) -> String? {
         if let difference = RowDifference(found: rows, expected: expected.rows) { return "\(difference)" }
         guard totalCount == expected.totalCount else {
@@ -38,13 +38,13 @@ package struct Answer {
 }
 
 extension TableSchema {
-    /// Rows of this table in one buffer.
+    /// Packs rows of this table into one buffer.
     package func packed(_ rows: [Row]) throws -> PackedRows {
         var packed = PackedRows(shape: makeShape())
         for row in rows { try packed.append(row) }
         return packed
     }
 
-    /// Rows with null for every column that they do not name, as they are read.
+    /// Returns the rows as they are read, with null for every column that they do not name.
     package func completing(_ rows: [Row]) -> [Row] { rows.map { $0.completed(for: self) } }
 }

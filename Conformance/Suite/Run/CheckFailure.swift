@@ -1,8 +1,8 @@
-/// A promise that does not hold: what was expected and what was found.
+/// A broken promise: the expected and the actual behavior.
 struct CheckFailure: Error {
-    /// What is wrong, for the store's author.
+    /// The problem, described for the store's author.
     var message: String
-    /// Swift that shows it, where a check has a shorter one than the trace of its calls.
+    /// Swift code that reproduces the failure, if a check has a shorter form than the trace of its calls.
     var script: String?
 
     init(_ message: String, script: String? = nil) {
@@ -11,17 +11,17 @@ struct CheckFailure: Error {
     }
 }
 
-/// Something the suite itself needs that failed, such as making a folder: no verdict on the store.
+/// A failure of the suite itself, such as creating a directory. It is no verdict on the store.
 struct KitError: Error {
-    /// What failed.
+    /// The operation that failed.
     var message: String
 
     init(_ message: String) { self.message = message }
 }
 
-/// A promise that this harness cannot show to hold or not; the check counts as not run.
+/// A promise that cannot be verified with this harness. The check counts as not run.
 struct NotDecidable: Error {
-    /// Why.
+    /// The reason why the promise cannot be verified.
     var reason: String
 
     init(_ reason: String) { self.reason = reason }

@@ -1,25 +1,25 @@
-/// How one check went on one store.
+/// The result of one check on one store.
 public struct CheckResult: Sendable, Hashable, Codable {
     /// The check's ``Check/id``.
     public var id: String
-    /// How it ended.
+    /// The outcome.
     public var status: CheckStatus
-    /// Why it was skipped or not run, or the reason of a known failure; nil otherwise.
+    /// The reason why the check was skipped or not run, or the reason of a known failure; otherwise `nil`.
     public var reason: String?
-    /// What is wrong, when it failed.
+    /// The problem, if the check failed.
     public var failure: Failure?
-    /// How long it took, in seconds.
+    /// The duration in seconds.
     public var seconds: Double
-    /// What it timed out waiting for, where it ended so.
+    /// The kind of wait that timed out, if the check ended that way.
     package var timeOut: TimeOutKind?
 
-    /// What is wrong with a store.
+    /// A problem with a store.
     public struct Failure: Sendable, Hashable, Codable {
-        /// What was expected and what was found.
+        /// The expected and the actual behavior.
         public var message: String
-        /// The seed of its random choices.
+        /// The seed of the check's random choices.
         public var seed: UInt64
-        /// Swift that repeats what was done to the store; it compiles with `import TidelineStore`.
+        /// Swift code that repeats the operations on the store; it compiles with `import TidelineStore`.
         public var script: String?
 
         package init(message: String, seed: UInt64, script: String?) {
@@ -42,22 +42,22 @@ public struct CheckResult: Sendable, Hashable, Codable {
     }
 }
 
-/// How a check can end.
+/// The possible outcomes of a check.
 public enum CheckStatus: String, Sendable, Hashable, Codable, CaseIterable {
     /// The promise held.
     case passed
-    /// It did not.
+    /// The promise did not hold.
     case failed
-    /// The suite itself could not do what the check needs; no verdict.
+    /// The suite itself could not do what the check requires; no verdict.
     case kitError
-    /// The store declares that the promise is not its.
+    /// The store declares that it does not make the promise.
     case skipped
-    /// It did not hold, which the list of known failures says.
+    /// The promise did not hold, as the list of known failures says.
     case knownFailure
-    /// It held, though the list of known failures says it does not: take it off the list.
+    /// The promise held although the list of known failures says otherwise. Remove it from the list.
     case unexpectedPass
-    /// The harness lacks a hook that the check needs, or the check did not come to its end. The second is so of a check
-    /// that gets no answer soon, when an earlier one of the same store has timed out after the whole time limit.
+    /// The harness lacks a hook that the check requires, or the check did not complete. The latter includes a check
+    /// that times out early because an earlier check of the same store timed out after the whole time limit.
     case notRun
 
     /// Whether a run with such a result has failed.

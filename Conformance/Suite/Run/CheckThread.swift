@@ -2,9 +2,9 @@ internal import Foundation
 internal import Synchronization
 internal import TidelineStore
 
-/// Runs a check on a thread of its own: its store calls block, and one that never comes back must not stop the suite.
+/// Runs a check on its own thread: its store calls block, and a call that never returns must not stop the suite.
 final class CheckThread: Sendable {
-    /// Deep conditions are evaluated recursively, and a debug build needs much stack for each level.
+    /// Predicates are evaluated recursively, and a debug build needs a large stack frame for each level.
     private static let stackSize = 64 << 20
 
     private let check: Check
@@ -16,7 +16,7 @@ final class CheckThread: Sendable {
         self.suite = suite
     }
 
-    /// How it went; a check that hangs is left behind with its thread.
+    /// Waits for the result. A check that hangs is abandoned together with its thread.
     func result() async -> CheckResult {
         await withCheckedContinuation { continuation in
             waiting.withLock { $0 = continuation }
@@ -27,7 +27,7 @@ final class CheckThread: Sendable {
             let wait = suite.timeOuts.wait(.call, in: check.group, limit: suite.settings.timeLimit)
             DispatchQueue.global().asyncAfter(deadline: .now() + wait.seconds) { [weak self] in
                 guard let self else { return }
-                let message = "there was no answer within \(wait.limit): a call of the store hangs"
+                let message = "no answer within \(wait.limit): a call of the store hangs"
                 finish(ended(TimeOut(kind: .call, message: message, wait: wait), script: nil))
             }
         }
@@ -71,9 +71,9 @@ final class CheckThread: Sendable {
         } catch let undecided as NotDecidable {
             return CheckResult(id: check.id, status: .notRun, reason: undecided.reason)
         } catch let error as StoreError {
-            return failed("a call failed that should not: \(error)", script: script(trial))
+            return failed("an unexpected error was thrown: \(error)", script: script(trial))
         } catch {
-            return failed("a store throws StoreError, thrown was \(type(of: error)): \(error)", script: script(trial))
+            return failed("expected a StoreError, but got \(type(of: error)): \(error)", script: script(trial))
         }
     }
 
@@ -82,14 +82,14 @@ final class CheckThread: Sendable {
             named: check.id.replacing("-", with: ""), comment: "\(check.id) with seed \(suite.settings.seed)")
     }
 
-    /// The result of a check that timed out: no verdict when it did not wait for the full time.
+    /// Returns the result of a check that timed out: no verdict if it did not wait for the full time limit.
     private func ended(_ timeOut: TimeOut, script: String?) -> CheckResult {
         var result = failed(timeOut.message, script: script)
         result.timeOut = timeOut.kind
         guard let earlier = timeOut.wait.earlier else { return result }
         result.status = .notRun
         result.failure = nil
-        result.reason = "\(timeOut.message); it did not wait longer, as \(earlier) had timed out"
+        result.reason = "\(timeOut.message); the wait was shortened because \(earlier) had timed out"
         return result
     }
 

@@ -1,8 +1,8 @@
-/// A check that did not pass, told so that a test's output says all there is to know.
+/// A check that did not pass, described so that a test's output contains all that is known.
 public struct ConformanceFailure: Error, CustomStringConvertible {
     /// The check.
     public let check: Check
-    /// How it went.
+    /// The result.
     public let result: CheckResult
 
     init(_ check: Check, _ result: CheckResult) {
@@ -10,11 +10,11 @@ public struct ConformanceFailure: Error, CustomStringConvertible {
         self.result = result
     }
 
-    /// The promise, what was found, the seed, and a script that repeats it.
+    /// The promise, the finding, the seed, and a script that reproduces it.
     public var description: String {
         var lines = ["\(check.id): \(check.promise)"]
         switch result.status {
-        case .unexpectedPass: lines.append("It holds, but is listed as a known failure: take it off the list.")
+        case .unexpectedPass: lines.append("The promise holds but is listed as a known failure: update the list.")
         case .skipped, .notRun: lines.append("It does not run: \(result.reason ?? "")")
         default: break
         }

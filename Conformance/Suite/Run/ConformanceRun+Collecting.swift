@@ -2,7 +2,7 @@ internal import Synchronization
 internal import TidelineStore
 internal import TidelineSupport
 
-/// Gathers what a run finds; a report can be had at any moment.
+/// Collects the events of a run. A report can be made at any time.
 package final class ReportCollector: Sendable {
     private struct Findings {
         var name: String
@@ -23,7 +23,7 @@ package final class ReportCollector: Sendable {
         findings = Mutex(run.stores.enumerated().map { Findings(name: $1.name ?? "store \($0 + 1)") })
     }
 
-    /// Takes an event of the store at that place in the run.
+    /// Records an event of the store at the given index in the run.
     func note(_ event: ConformanceEvent, index: Int) {
         findings.withLock { findings in
             findings[index].name = event.store
@@ -37,7 +37,7 @@ package final class ReportCollector: Sendable {
         }
     }
 
-    /// What is known so far; a check without a result is reported as not run.
+    /// Returns a report of the results so far. A check without a result is reported as not run.
     package func report() -> ConformanceReport {
         let findings = findings.withLock { $0 }
         return ConformanceReport(

@@ -1,6 +1,6 @@
 public import TidelineStore
 
-/// A run of the suite over one or several stores, which ends in a report.
+/// A run of the suite over one or more stores, which produces a report.
 ///
 /// ```swift
 /// let run = ConformanceRun([StoreHarness { try MyStore(directory: $0) }])
@@ -8,20 +8,20 @@ public import TidelineStore
 /// try HTMLReport().text(of: report).write(toFile: "conformance.html", atomically: true, encoding: .utf8)
 /// ```
 public struct ConformanceRun: Sendable {
-    /// How the stores are made.
+    /// The stores to check.
     public var stores: [StoreHarness]
-    /// How the suite runs.
+    /// The settings of the suite.
     public var settings: ConformanceSettings
-    /// What is known to fail.
+    /// The failures to expect.
     public var knownFailures: KnownFailures
-    /// Which checks run, in this order.
+    /// The checks to run, in this order.
     public var checks: [Check]
-    /// How many stores are checked at a time; the checks of one store run one after another.
+    /// The number of stores checked at the same time. The checks of one store run one after another.
     public var jobs: Int
-    /// What runs the checks.
+    /// Runs the checks.
     package var executor: any CheckExecutor = SameProcessExecutor()
 
-    /// A run of the checks of the settings' profile.
+    /// Creates a run of the checks of the settings' profile.
     public init(
         _ stores: [StoreHarness], settings: ConformanceSettings = ConformanceSettings(),
         knownFailures: KnownFailures = KnownFailures(), jobs: Int = 1
@@ -33,9 +33,9 @@ public struct ConformanceRun: Sendable {
         checks = settings.profile.checks
     }
 
-    /// Runs the checks and reports what they found.
+    /// Runs the checks and returns a report.
     ///
-    /// - Parameter observe: Is told of each step, on any thread.
+    /// - Parameter observe: Called with each event, on any thread.
     public func report(_ observe: @escaping @Sendable (ConformanceEvent) -> Void = { _ in }) async -> ConformanceReport
     {
         let collector = ReportCollector(self)
@@ -43,7 +43,7 @@ public struct ConformanceRun: Sendable {
         return collector.report()
     }
 
-    /// Runs the checks; what they find is in the collector, from the first on.
+    /// Runs the checks. The collector contains their results as they arrive.
     package func run(
         _ collector: ReportCollector, _ observe: @escaping @Sendable (ConformanceEvent) -> Void
     ) async {
@@ -67,17 +67,18 @@ public struct ConformanceRun: Sendable {
     }
 }
 
-/// What happens in a run.
+/// An event of a run.
 public struct ConformanceEvent: Sendable {
-    /// What can happen.
+    /// The kinds of events.
     public enum Kind: Sendable {
         /// These checks are about to run on the store, one after another.
         case storeBegan(checks: [Check])
-        /// The store was opened, and declares this.
+        /// The store was opened and declares these capabilities.
         case declared(StoreCapabilities)
         /// A check begins.
         case checkBegan(Check)
-        /// A check has ended. Told again for the same check when the process died of it afterwards; the last word counts.
+        /// A check has ended. Reported again for the same check if the process died of it afterwards; the last event
+        /// counts.
         case checkEnded(CheckResult)
         /// All checks of the store have ended.
         case storeEnded
@@ -85,19 +86,19 @@ public struct ConformanceEvent: Sendable {
 
     /// The store's name.
     public var store: String
-    /// What happened.
+    /// The kind of event.
     public var kind: Kind
 }
 
 /// Runs the checks of one store one after another.
 package protocol CheckExecutor: Sendable {
-    /// Runs checks and tells of each; one that is not told of did not run.
+    /// Runs checks and reports each of them. A check that is not reported did not run.
     func run(
         _ checks: [Check], of suite: ConformanceSuite, _ note: @escaping @Sendable (ConformanceEvent.Kind) -> Void)
         async
 }
 
-/// Runs checks in this process: a store that ends it ends the run.
+/// Runs checks in this process. A store that terminates the process terminates the run.
 package struct SameProcessExecutor: CheckExecutor {
     package init() {}
 

@@ -1,20 +1,20 @@
-/// How a suite runs.
+/// The settings of a suite.
 public struct ConformanceSettings: Sendable, Hashable {
-    /// What random checks begin with; the same seed makes the same operations.
+    /// The seed of random checks; the same seed generates the same operations.
     public var seed: UInt64
-    /// How often what is random is tried: kills, scripts, losses of power. Twice as many rounds take about twice as
-    /// long.
+    /// The number of repetitions of random checks: kills, scripts, power losses. Twice as many rounds take about twice
+    /// as long.
     public var rounds: Int
-    /// How many rows the checks of scale store.
+    /// The number of rows that the scale checks store.
     public var rows: Int
-    /// How long a check may take before it counts as hung. After the first one that hangs, others of the same store are
-    /// waited for a twentieth as long, or ten seconds, and those of its group a sixtieth, or five seconds; they are
-    /// reported as not run then, with the reason.
+    /// The time after which a check counts as hung. After the first hang, other checks of the same store wait for a
+    /// twentieth of this time, but at least ten seconds, and those of the same group for a sixtieth, but at least five
+    /// seconds; if they time out, they are reported as not run, with the reason.
     public var timeLimit: Duration
-    /// Which checks run.
+    /// The profile that selects the checks.
     public var profile: Profile
 
-    /// Settings; those not named have their defaults.
+    /// Creates settings with defaults for those not given.
     public init(
         seed: UInt64 = 1, rounds: Int = 1, rows: Int = 100_000, timeLimit: Duration = .seconds(300),
         profile: Profile = .full

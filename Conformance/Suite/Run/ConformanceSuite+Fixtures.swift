@@ -2,19 +2,19 @@ internal import Foundation
 internal import TidelineStore
 
 extension ConformanceSuite {
-    /// Makes a store with rows that the suite knows, to be kept for as long as there are such stores.
+    /// Creates a store with rows that the suite knows, to be kept as a fixture.
     ///
-    /// Call it when a release has a new format on disk, with a folder named after the format in the folder that
-    /// ``StoreHarness/fixtures`` names, and check the folder in.
+    /// Call this method when a release introduces a new on-disk format. Pass a subdirectory, named after the format, of
+    /// the directory that ``StoreHarness/fixtures`` names, and check it in.
     ///
-    /// - Parameter directory: A folder that is empty or does not exist.
-    /// - Throws: What the store throws; ``StoreError/Code/unsupported`` when the folder is not empty.
+    /// - Parameter directory: A directory that is empty or does not exist.
+    /// - Throws: Errors of the store; ``StoreError/Code/unsupported`` if the directory is not empty.
     public func makeFixture(in directory: String) throws {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         guard try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty else {
-            throw StoreError(.unsupported, "the folder for a new fixture is not empty", path: directory)
+            throw StoreError(.unsupported, "the directory for a new fixture is not empty", path: directory)
         }
-        // Some stores move rows between their files when they open.
+        // Some stores move rows between their files when they are opened.
         for table in FixtureContent.tables {
             let store = try harness.open(StoreOpening(directory: directory))
             do { try FixtureContent.fill(table, in: store) } catch {

@@ -4,7 +4,7 @@ public import TidelineStore
 
 /// The conformance suite for one kind of store.
 ///
-/// With Swift Testing, three lines hold a store of one's own to everything that Tideline's adapters are held to:
+/// With Swift Testing, three lines run all checks that Tideline's adapters must pass against your own store:
 ///
 /// ```swift
 /// let suite = ConformanceSuite { directory in try MyStore(directory: directory) }
@@ -20,21 +20,22 @@ public import TidelineStore
 /// }
 /// ```
 public struct ConformanceSuite: Sendable {
-    /// How the stores are made.
+    /// The harness that opens the stores.
     public var harness: StoreHarness
-    /// How the suite runs.
+    /// The settings of the suite.
     public var settings: ConformanceSettings
-    /// What is known to fail, each with a reason.
+    /// The failures to expect, each with a reason.
     public var knownFailures: KnownFailures
     private let declared = Declaration()
-    /// Which checks have timed out.
+    /// The checks that have timed out.
     package let timeOuts = TimeOuts()
 
-    /// A suite for the stores that `open` makes.
+    /// Creates a suite for the stores that `open` opens.
     ///
     /// - Parameters:
-    ///   - settings: How it runs.
-    ///   - open: Opens the store in a folder, which exists and is the store's alone, or makes an empty one there.
+    ///   - settings: The settings of the suite.
+    ///   - open: Opens the store in a directory, which exists and belongs to the store alone, or creates an empty one
+    ///     there.
     public init<Store: LocalStore>(
         settings: ConformanceSettings = ConformanceSettings(),
         _ open: @escaping @Sendable (_ directory: String) throws -> Store
@@ -42,7 +43,7 @@ public struct ConformanceSuite: Sendable {
         self.init(StoreHarness(open), settings: settings)
     }
 
-    /// A suite for the stores of a harness, which may have hooks.
+    /// Creates a suite for the stores of a harness, which may have hooks.
     public init(
         _ harness: StoreHarness, settings: ConformanceSettings = ConformanceSettings(),
         knownFailures: KnownFailures = KnownFailures()
@@ -52,10 +53,11 @@ public struct ConformanceSuite: Sendable {
         self.knownFailures = knownFailures
     }
 
-    /// The checks of the profile that run on this store: those for which it declares what they need, and for which the
-    /// harness has the hooks. The others are in ``omitted``.
+    /// The checks of the profile that run on this store: those whose required capabilities it declares and whose hooks
+    /// the harness provides. The others are in ``omitted``.
     ///
-    /// A store is opened once, to ask what it declares; when that fails, all checks are here, and fail with the reason.
+    /// A store is opened once to read its capabilities. If that fails, all checks are included and fail with the
+    /// reason.
     public var checks: [Check] { settings.profile.checks.filter { obstacle(of: $0) == nil } }
 
     /// The checks of the profile that do not run on this store, each with the reason.
@@ -63,13 +65,13 @@ public struct ConformanceSuite: Sendable {
         settings.profile.checks.compactMap { check in obstacle(of: check).map { CheckResult(check, $0) } }
     }
 
-    /// What the store declares.
-    /// - Throws: What opening it throws.
+    /// Returns the capabilities that the store declares.
+    /// - Throws: Errors from opening the store.
     public func capabilities() throws -> StoreCapabilities { try declared.capabilities(of: harness) }
 
-    /// Runs a check and throws a ``ConformanceFailure`` unless it held, or failed as is known.
+    /// Runs a check and throws a ``ConformanceFailure`` unless it passed or failed as expected.
     ///
-    /// Also thrown for a check that cannot run: nothing passes in silence.
+    /// The error is also thrown for a check that cannot run, so that no check passes silently.
     public func verify(_ check: Check) async throws {
         let result = await run(check)
         switch result.status {
@@ -78,7 +80,7 @@ public struct ConformanceSuite: Sendable {
         }
     }
 
-    /// Runs a check on a fresh store in a folder of its own, on a thread of its own.
+    /// Runs a check on a new store in its own directory, on its own thread.
     public func run(_ check: Check) async -> CheckResult {
         if let obstacle = obstacle(of: check) { return CheckResult(check, obstacle) }
         let start = ContinuousClock.now
@@ -88,20 +90,20 @@ public struct ConformanceSuite: Sendable {
         return knownFailures.judged(result, store: name)
     }
 
-    /// The name in reports: the harness' or the one the store declares.
+    /// The name in reports: the harness's name or the one that the store declares.
     public var name: String { harness.name ?? (try? capabilities().name) ?? "store" }
 
     private func obstacle(of check: Check) -> Obstacle? {
         guard let capabilities = try? capabilities() else { return nil }
         let obstacles = check.needs.compactMap { $0.obstacle(capabilities, harness) }
-        // A promise that the store does not give needs no hook.
+        // A promise that the store does not make needs no hook.
         let skipped = obstacles.first { if case .skipped = $0 { true } else { false } }
         return skipped ?? obstacles.first
     }
 }
 
 extension CheckResult {
-    /// A check that does not run.
+    /// Creates the result of a check that does not run.
     init(_ check: Check, _ obstacle: Obstacle) {
         switch obstacle {
         case .skipped(let reason): self.init(id: check.id, status: .skipped, reason: reason)
@@ -110,7 +112,7 @@ extension CheckResult {
     }
 }
 
-/// What a harness' stores declare, asked once.
+/// The capabilities that a harness's stores declare, read once.
 private final class Declaration: Sendable {
     private let known = Mutex<StoreCapabilities?>(nil)
 

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// The checks that a store is known to fail, each with the reason.
+/// The checks that a store is known to fail, each with a reason.
 ///
-/// As a file it has a line for each: the check's id, of one store only `STORE/ID`, and the reason; what follows a `#` is
-/// a comment.
+/// A file of known failures has one line for each: the check's identifier, or `STORE/ID` for one store only, and the
+/// reason. A `#` begins a comment.
 ///
 /// ```text
 /// # id      reason
@@ -13,12 +13,12 @@ internal import Foundation
 public struct KnownFailures: Sendable, Hashable {
     private var reasons: [String: String] = [:]
 
-    /// None.
+    /// Creates an empty list.
     public init() {}
 
-    /// Those of a text.
-    /// - Throws: ``ParsingError``, naming the line, for an id that does not exist, one that comes twice, or a line without
-    ///   a reason.
+    /// Parses a list.
+    /// - Throws: ``ParsingError`` with the line number for an identifier that does not exist or is duplicated, or for a
+    ///   line without a reason.
     public init(parsing text: String) throws {
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             let content = line.prefix { $0 != "#" }.trimmingCharacters(in: .whitespaces)
@@ -27,8 +27,8 @@ public struct KnownFailures: Sendable, Hashable {
         }
     }
 
-    /// Those of a file in UTF-8.
-    /// - Throws: ``ParsingError``; what reading the file throws.
+    /// Parses the list in a UTF-8 file.
+    /// - Throws: ``ParsingError``, and errors from reading the file.
     public init(file: String) throws {
         try self.init(parsing: String(contentsOfFile: file, encoding: .utf8))
     }
@@ -39,14 +39,14 @@ public struct KnownFailures: Sendable, Hashable {
         guard parts.count == 2 else { throw ParsingError(line: line, message: "\(id) has no reason") }
         let check = id.split(separator: "/").last.map(String.init) ?? id
         guard Check.named(check) != nil else {
-            throw ParsingError(line: line, message: "no check is called \(check)")
+            throw ParsingError(line: line, message: "there is no check \(check)")
         }
         let key = id.uppercased()
-        guard reasons[key] == nil else { throw ParsingError(line: line, message: "\(id) comes twice") }
+        guard reasons[key] == nil else { throw ParsingError(line: line, message: "\(id) is listed twice") }
         reasons[key] = parts[1].trimmingCharacters(in: .whitespaces)
     }
 
-    /// A result in the light of what is known.
+    /// Returns the result adjusted for known failures.
     package func judged(_ result: CheckResult, store: String) -> CheckResult {
         let keys = ["\(store)/\(result.id)".uppercased(), result.id.uppercased()]
         guard let reason = keys.lazy.compactMap({ reasons[$0] }).first else { return result }
@@ -60,13 +60,13 @@ public struct KnownFailures: Sendable, Hashable {
         return judged
     }
 
-    /// A line of a list of known failures that cannot be understood.
+    /// A line of a list of known failures that cannot be parsed.
     public struct ParsingError: Error, CustomStringConvertible {
-        /// Which line, from 1.
+        /// The line number, from 1.
         public let line: Int
-        /// What is wrong with it.
+        /// The problem with the line.
         public let message: String
-        /// Both.
+        /// The line number and the message.
         public var description: String { "line \(line): \(message)" }
     }
 }

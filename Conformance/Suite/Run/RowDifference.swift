@@ -1,10 +1,10 @@
 package import TidelineStore
 
-/// Where rows differ from those expected, told so that one sees it at once.
+/// The first difference between rows and those expected, described for quick reading.
 struct RowDifference: CustomStringConvertible {
     let description: String
 
-    /// The first difference; nil when there is none.
+    /// Finds the first difference, or returns `nil` if there is none.
     init?(found: [Row], expected: [Row]) {
         if found.map(\.key) != expected.map(\.key) {
             description = """
@@ -30,7 +30,7 @@ struct RowDifference: CustomStringConvertible {
         return "found \(isSame ? "the rows in another order" : "other rows") than expected, from row \(place) on"
     }
 
-    /// A row with the columns only in which it differs from another.
+    /// Describes the columns of a row that differ from those of another.
     private static func text(_ row: Row, besides other: Row) -> String {
         let differing = Set(differences(row, other).map { Array($0.utf8) })
         return Trial.text(differing.isEmpty ? row : row.filteringColumns { differing.contains(Array($0.utf8)) })
@@ -61,7 +61,7 @@ extension Row {
         return row
     }
 
-    /// Whether both rows name the same columns with the same values to the bit: `==` holds -0.0 to be 0.0.
+    /// Whether both rows name the same columns with bitwise identical values. `==` considers -0.0 equal to 0.0.
     package func isIdentical(to other: Row) -> Bool {
         let (left, right) = (values, other.values)
         guard key == other.key, left.count == right.count else { return false }
@@ -74,7 +74,7 @@ extension Row {
         }
     }
 
-    /// This row with null for every column of the table that it does not name.
+    /// Returns this row with null for every column of the table that it does not name.
     package func completed(for schema: TableSchema) -> Row {
         schema.allColumns.reduce(into: self) { row, column in
             if row[column.name] == nil { row[column.name] = .null }

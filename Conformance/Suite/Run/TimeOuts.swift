@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What a check can time out waiting for.
+/// The kinds of waits that can time out.
 package enum TimeOutKind: String, Sendable, Hashable, Codable {
     /// A call of the store on the check's own thread.
     case call
@@ -10,48 +10,48 @@ package enum TimeOutKind: String, Sendable, Hashable, Codable {
     case process
 }
 
-/// A wait that ended without what it was for.
+/// A wait that timed out.
 struct TimeOut: Error {
     var kind: TimeOutKind
-    /// What is wrong, for the store's author.
+    /// The problem, described for the store's author.
     var message: String
-    /// How long the check waited, and for how long because of which other check.
+    /// The time that the check waited, and the earlier check that shortened the wait.
     var wait: CheckWait
 }
 
-/// How long a check waits.
+/// The length of time that a check waits.
 struct CheckWait: Sendable, Hashable {
     var limit: Duration
-    /// The check that timed out before; nil where none did, and the limit is the full one.
+    /// The check that timed out before, or `nil` if none did and the full limit applies.
     var earlier: String?
 
     var seconds: Double { limit / .seconds(1) }
 }
 
-/// Which checks of one store timed out, so that those after them do not wait as long.
+/// The checks of one store that timed out, recorded so that later checks wait for less time.
 ///
-/// A store that never releases a lock hangs in most checks that come after. The first one of a kind waits for as long as
-/// the settings say. Later ones end early, those of the same group earliest, and give no verdict then.
+/// A store that never releases a lock hangs in most of the checks that follow. The first check of a kind waits for the
+/// full time limit. Later ones end early, those of the same group earliest, and then give no verdict.
 package final class TimeOuts: Sendable {
     /// The first check of each kind and group that timed out.
     package typealias Known = [TimeOutKind: [CheckGroup: String]]
 
     private let known = Mutex<Known>([:])
 
-    /// A record, empty or of what is known from another process.
+    /// Creates a record, empty or with the time-outs known from another process.
     package init(_ known: Known = [:]) { add(known) }
 
-    /// All that is known.
+    /// All known time-outs.
     package var all: Known { known.withLock { $0 } }
 
-    /// Adds what is known from another process.
+    /// Adds the time-outs known from another process.
     package func add(_ other: Known) {
         known.withLock { known in
             for (kind, groups) in other { known[kind, default: [:]].merge(groups) { first, _ in first } }
         }
     }
 
-    /// Notes that a check failed because it timed out.
+    /// Records a check that failed because it timed out.
     package func note(_ result: CheckResult) {
         guard let kind = result.timeOut, result.status == .failed, let group = Check.named(result.id)?.group else {
             return
@@ -59,7 +59,7 @@ package final class TimeOuts: Sendable {
         add([kind: [group: result.id]])
     }
 
-    /// How long a check of a group waits, where none before it has timed out for as long as `limit`.
+    /// Returns how long a check of a group waits; `limit` if no check has timed out before.
     func wait(_ kind: TimeOutKind, in group: CheckGroup, limit: Duration) -> CheckWait {
         let groups = known.withLock { $0[kind] ?? [:] }
         if let earlier = groups[group] {

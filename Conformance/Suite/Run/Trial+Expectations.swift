@@ -1,39 +1,40 @@
 internal import TidelineStore
 
 extension Trial {
-    /// Fails unless something holds.
+    /// Fails unless a condition holds.
     func expect(_ condition: Bool, _ message: @autoclosure () -> String) throws {
         guard condition else { throw CheckFailure(message()) }
     }
 
-    /// Fails unless a value is the one expected; of rows and values use the other forms, which compare every bit.
+    /// Fails unless a value equals the expected one. For rows and values, use the other overloads, which compare every
+    /// bit.
     func expect<T: Equatable>(_ found: T, is expected: T, _ what: @autoclosure () -> String) throws {
         guard found == expected else {
             throw CheckFailure("\(what()): found \(Self.text(found)), expected \(Self.text(expected))")
         }
     }
 
-    /// Fails unless a value is the one expected to the bit.
+    /// Fails unless a value is bitwise identical to the expected one.
     func expect(_ found: Value?, is expected: Value?, _ what: @autoclosure () -> String) throws {
         guard Self.isIdentical(found, expected) else {
             throw CheckFailure("\(what()): found \(Self.text(found)), expected \(Self.text(expected))")
         }
     }
 
-    /// Fails unless rows are those expected, in their order, every value to the bit. A column that one names and the
-    /// other does not is a difference; see ``TableSchema/completing(_:)``.
+    /// Fails unless rows equal those expected, in the same order, with every value bitwise identical. A column that is
+    /// present in only one of them is a difference; see ``TableSchema/completing(_:)``.
     func expect(_ found: [Row], are expected: [Row], _ what: @autoclosure () -> String) throws {
         if let difference = RowDifference(found: found, expected: expected) {
             throw CheckFailure("\(what()): \(difference)")
         }
     }
 
-    /// Fails unless a row is the one expected, every value to the bit.
+    /// Fails unless a row equals the expected one, with every value bitwise identical.
     func expect(_ found: Row?, is expected: Row?, _ what: @autoclosure () -> String) throws {
         try expect(found.map { [$0] } ?? [], are: expected.map { [$0] } ?? [], what())
     }
 
-    /// Fails unless a query finds the rows of these ids, in this order.
+    /// Fails unless a query finds the rows with these identifiers, in this order.
     func expect(_ query: Query, in store: TracedStore, finds ids: [RowID], _ what: @autoclosure () -> String = "")
         throws
     {
@@ -44,7 +45,7 @@ extension Trial {
         }
     }
 
-    /// Fails unless a query's rows, their order, total count and count are what the evaluator says of these rows.
+    /// Fails unless a query's rows, their order, total count, and count equal the evaluator's answer for these rows.
     ///
     /// - Parameter rows: All rows of the table, each with all columns.
     func expect(_ query: Query, in store: TracedStore, over rows: [Row], of schema: TableSchema) throws {
@@ -55,7 +56,7 @@ extension Trial {
         }
     }
 
-    /// Fails unless a call throws a ``StoreError`` of that code which names what it should.
+    /// Fails unless a call throws a ``StoreError`` with the given code that names what it should.
     @discardableResult
     func expectError(
         _ code: StoreError.Code, _ what: @autoclosure () -> String, table: String? = nil, column: String? = nil,
@@ -74,25 +75,25 @@ extension Trial {
         } catch let undecided as NotDecidable {
             throw undecided
         } catch {
-            throw CheckFailure("\(what()): expected StoreError \(code), thrown was \(type(of: error)): \(error)")
+            throw CheckFailure("\(what()): expected StoreError \(code), but \(type(of: error)) was thrown: \(error)")
         }
-        throw CheckFailure("\(what()): expected StoreError \(code), nothing was thrown")
+        throw CheckFailure("\(what()): expected StoreError \(code), but nothing was thrown")
     }
 
     private static func confirm(
         _ error: StoreError, has code: StoreError.Code, _ what: String, table: String?, column: String?, id: String?
     ) throws -> StoreError {
         guard error.code == code else {
-            throw CheckFailure("\(what): expected StoreError \(code), thrown was \(error)")
+            throw CheckFailure("\(what): expected StoreError \(code), but this was thrown: \(error)")
         }
         guard !error.message.isEmpty else {
-            throw CheckFailure("\(what): the error has no message; it tells a person what happened and what to do")
+            throw CheckFailure("\(what): the error has no message; a message describes the problem and the remedy")
         }
         let names = [("table", table, error.table), ("column", column, error.column), ("id", id, error.id)]
         for (name, expected, found) in names where expected != nil && expected != found {
             let found = found.map(\.debugDescription) ?? "no \(name)"
             throw CheckFailure(
-                "\(what): the error should name the \(name) \(text(expected)), it names \(found): \(error)")
+                "\(what): the error should name the \(name) \(text(expected)), but names \(found): \(error)")
         }
         return error
     }
@@ -104,7 +105,7 @@ extension Trial {
         }
     }
 
-    /// A value as a message has it: without `Optional`, and cut where it is long.
+    /// Returns a value as text for a message, without `Optional`, truncated if it is long.
     static func text<T>(_ value: T) -> String {
         let text = (value as? any SwiftSource)?.swiftSource ?? String(reflecting: value)
         return text.count > 600 ? "\(text.prefix(600))… (\(text.count) characters)" : text

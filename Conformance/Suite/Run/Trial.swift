@@ -3,17 +3,17 @@ internal import Synchronization
 internal import TidelineStore
 internal import TidelineSupport
 
-/// One run of one check: its own folder, the stores that it opened there, and what it expects of them.
+/// One run of one check: its directory, the stores that it opened there, and its expectations.
 final class Trial: Sendable {
-    /// The check's own folder, which exists, is empty, and is removed afterwards.
+    /// The check's own directory. It exists, is initially empty, and is removed afterwards.
     let directory: String
-    /// How the suite runs.
+    /// The settings of the suite.
     let settings: ConformanceSettings
-    /// How stores are made.
+    /// The harness that opens the stores.
     let harness: StoreHarness
-    /// What the store declares.
+    /// The capabilities that the store declares.
     let capabilities: StoreCapabilities
-    /// What was done so far.
+    /// The operations so far.
     let trace = Trace()
     private let group: CheckGroup
     private let timeOuts: TimeOuts
@@ -33,34 +33,34 @@ final class Trial: Sendable {
 
     /// The seed of this check's random choices.
     var seed: UInt64 { settings.seed }
-    /// How often what is random is tried.
+    /// The number of repetitions of random operations.
     var rounds: Int { settings.rounds }
 
-    /// How long to wait for a part of what the check is about.
+    /// Returns how long to wait for an event of the given kind.
     func wait(_ kind: TimeOutKind) -> CheckWait {
         let limit = kind == .process ? min(settings.timeLimit / 2, .seconds(60)) : settings.timeLimit / 5
         return timeOuts.wait(kind, in: group, limit: limit)
     }
 
-    /// A part of this trial, in a folder of its own.
+    /// Returns a part of this trial with a directory of its own.
     func part(in directory: String) -> Trial {
         Trial(
             directory: directory, settings: settings, harness: harness, capabilities: capabilities, group: group,
             timeOuts: timeOuts)
     }
 
-    /// The path of a folder within the check's own; it is made if it does not exist.
+    /// Returns the path of a directory within the check's own, which is created if it does not exist.
     func folder(_ name: String) throws -> String {
         let path = "\(directory)/\(name)"
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
-            throw KitError("the folder \(path) cannot be made: \(error.reason)")
+            throw KitError("the directory \(path) cannot be created: \(error.reason)")
         }
         return path
     }
 
-    /// Opens the store in a folder of that name, or makes an empty one; it is closed when the check ends.
+    /// Opens the store in a directory with the given name, or creates an empty one; it is closed when the check ends.
     func open(
         _ name: String = "store", access: StoreOpening.Access = .readWrite, maximumSize: Int? = nil
     ) throws -> TracedStore {
@@ -68,7 +68,7 @@ final class Trial: Sendable {
         return try open(opening, named: name)
     }
 
-    /// Opens a store as told, wherever that is; it is closed when the check ends.
+    /// Opens a store as requested, at any path; it is closed when the check ends.
     func open(_ opening: StoreOpening, named name: String) throws -> TracedStore {
         let variable = trace.nextStore()
         let entry = Trace.Entry(isExpression: false) { "let \(variable) = try open(\(name.swiftSource))" }
@@ -83,21 +83,22 @@ final class Trial: Sendable {
         }
     }
 
-    /// An empty store in which tables are defined.
+    /// Returns an empty store in which the given tables are defined.
     func store(_ tables: TableSchema..., in name: String = "store") throws -> TracedStore {
         let store = try open(name)
         try store.define(tables)
         return store
     }
 
-    /// Closes a store and opens the one in the same folder anew, where stores keep their rows; else gives back the same.
+    /// Closes a store and reopens it from the same directory if stores keep their rows; otherwise returns the same
+    /// store.
     func reopened(_ store: TracedStore, in name: String = "store") throws -> TracedStore {
         guard capabilities.isPersistent else { return store }
         try store.close()
         return try open(name)
     }
 
-    /// Closes what is open still; nothing is said of what fails, as the check has ended.
+    /// Closes all stores that are still open. Errors are ignored because the check has ended.
     func end() {
         for store in stores.withLock({ $0 }) { try? store.base.close() }
         stores.withLock { $0 = [] }

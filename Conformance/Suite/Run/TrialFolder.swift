@@ -1,9 +1,9 @@
 internal import Foundation
 internal import TidelineSupport
 
-/// An empty folder for one trial.
+/// An empty directory for one trial.
 package struct TrialFolder: Sendable {
-    /// Where it is, without symbolic links, as recorded file calls name it.
+    /// The path, without symbolic links, as in recorded file calls.
     package let path: String
 
     package init() throws {
@@ -13,22 +13,22 @@ package struct TrialFolder: Sendable {
 
     private init(path: String) { self.path = path }
 
-    /// A folder with a new name that is still to be made.
+    /// Returns a directory with a new name that has not been created yet.
     package static func planned() -> TrialFolder {
         let base = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
         return TrialFolder(path: base.appendingPathComponent("\(prefix)\(UUID().uuidString)").path)
     }
 
-    /// Makes the folder.
+    /// Creates the directory.
     package func make() throws {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
-            throw KitError("the folder \(path) cannot be made: \(error.reason)")
+            throw KitError("the directory \(path) cannot be created: \(error.reason)")
         }
     }
 
-    /// A folder with a name that ``planned()`` has given; nil for any other.
+    /// Creates a value for a directory name that ``planned()`` returned; `nil` for any other name.
     package init?(named path: String) {
         guard URL(fileURLWithPath: path).lastPathComponent.hasPrefix(Self.prefix) else { return nil }
         self.path = path
@@ -36,7 +36,7 @@ package struct TrialFolder: Sendable {
 
     private static let prefix = "tideline-conformance-"
 
-    /// Removes it and all in it, whatever their permissions.
+    /// Removes the directory and its contents, whatever their permissions.
     package func remove() {
         let manager = FileManager.default
         if (try? manager.removeItem(atPath: path)) != nil { return }
