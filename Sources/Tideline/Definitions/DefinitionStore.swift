@@ -1,21 +1,23 @@
 internal import Foundation
 internal import TidelineStore
 
-/// The definitions of synchronized tables, which only grow: the config table keeps, for each, the union of all that any
-/// client over the store has defined.
+/// Stores the definitions of synchronized tables, which only grow.
 ///
-/// A store's `define` hides the columns that a definition does not name. Of two processes that define a table at once,
-/// one may hide what the other has just added. Therefore each adds its union to the record after it has defined it, and
-/// defines again where the store then lacks what the record has: the later of the two sees what the earlier recorded.
+/// For each table, the config table records the union of all definitions by any client of the store.
+///
+/// A store's `define` hides the columns that a definition does not name. If two processes define a table at the same
+/// time, one may hide columns that the other has just added. Therefore each process adds its union to the record after
+/// defining the table, and defines the table again if the store then lacks recorded columns. The later process sees the
+/// record of the earlier one.
 struct DefinitionStore: Sendable {
     let tables: SystemTables
 
-    /// The key type of a definition in the config table; tokens and the operation counter have others.
+    /// The key type of a definition in the config table. Tokens and the operation counter have different key types.
     private static let keyType: Int64 = 3
-    /// How often other processes may come between before this gives up.
+    /// The maximum number of retries while other processes change the tables.
     private static let maximumRounds = 100
 
-    /// Defines tables in addition to all that was ever defined. At rest this writes nothing.
+    /// Defines tables in addition to all earlier definitions. Writes nothing if nothing changes.
     func define(_ schemas: [TableSchema], in store: some LocalStore) throws {
         for _ in 0..<Self.maximumRounds {
             let stored = try store.tables()
@@ -29,9 +31,9 @@ struct DefinitionStore: Sendable {
         throw StoreError(.busy, "other processes keep changing the tables; try again", table: schemas.first?.name)
     }
 
-    /// Defines the tables of queue, errors and tokens, and leaves the columns that a later version has added to them.
+    /// Defines the system tables, and keeps columns that a later version has added to them.
     ///
-    /// - Throws: ``StoreError/Code/schemaMismatch`` for a server's store; what the store's `define` throws.
+    /// - Throws: ``StoreError/Code/schemaMismatch`` for a server's store; any error of the store's `define`.
     func defineSystemTables(in store: some LocalStore) throws {
         let stored = try store.tables()
         try StoreRole.requireClient(stored)
@@ -45,11 +47,11 @@ struct DefinitionStore: Sendable {
         if !lacking.isEmpty { try store.define(lacking) }
     }
 
-    /// What is left to do before the store has everything that was ever defined.
+    /// The remaining work until the store has all columns and indexes that were ever defined.
     private struct State {
-        /// The definitions that the store does not have in full.
+        /// The definitions that are incomplete in the store.
         var lacking: [TableSchema] = []
-        /// The definitions that the record does not have in full.
+        /// The definitions that are incomplete in the record.
         var unrecorded: [TableSchema] = []
 
         init(_ given: [TableSchema], stored: [TableSchema], recorded: [TableSchema?]) throws {
@@ -63,7 +65,7 @@ struct DefinitionStore: Sendable {
         }
     }
 
-    /// The names of all tables that were ever defined as synchronized.
+    /// Returns the names of all tables that were ever defined as synchronized.
     func tableNames(in reader: some StoreReader) throws -> [String] {
         let query = Query(tables.config).filter(.column("keyType") == .value(Self.keyType)).order(by: "table")
         return try reader.rows(matching: query).rows.compactMap { $0["table"]?.string }
@@ -101,9 +103,9 @@ struct DefinitionStore: Sendable {
 }
 
 extension TableSchema {
-    /// A short text that changes when a column is added or removed; the same in every process.
+    /// A short text that changes when a column is added or removed. It is the same in every process.
     var columnFingerprint: String {
-        // FNV-1a, as Swift's hashes differ from process to process.
+        // FNV-1a, because Swift's hashes differ between processes.
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for name in allColumns.map(\.name).sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
             for byte in Array(name.utf8) + [0] { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

@@ -1,51 +1,53 @@
 internal import Foundation
 internal import TidelineStore
 
-/// Whose queue and tokens a store holds.
+/// The server and user to which the queue and tokens of a store belong.
 struct StoreOwner: Sendable, Hashable, Codable {
-    /// The server's address, normalized; nil as long as no answer was stored.
+    /// The normalized address of the server, or `nil` until the first response is stored.
     var server: String?
-    /// The user, where the app names one.
+    /// The user, if the app names one.
     var user: String?
 }
 
-/// The owner of the store as the config table keeps it, and the check that a client is of the same.
+/// Stores the owner of the store in the config table, and checks that a client has the same owner.
 struct OwnerStore: Sendable {
     let tables: SystemTables
     /// The server and user of this client.
     let own: StoreOwner
 
-    /// The key type of the owner in the config table; tokens, the operation counter and definitions have others.
+    /// The key type of the owner in the config table. Tokens, the operation counter, and definitions have different key
+    /// types.
     private static let keyType: Int64 = 4
     private static let rowID = "owner"
 
     /// Compares a server and user with those of the store.
     ///
-    /// - Parameter client: This client's; without a server, servers are not compared.
-    /// - Returns: What is to be recorded, as the store has had no server or user so far; nil if there is nothing.
+    /// - Parameter client: The server and user of this client. Without a server, servers are not compared.
+    /// - Returns: The owner to record if the store lacks a server or user, or `nil` if there is nothing to record.
     /// - Throws: ``SyncError`` with code otherServer or otherUser.
     func confirm(_ client: StoreOwner, in reader: some StoreReader) throws -> StoreOwner? {
         let recorded = try recorded(in: reader)
         if let server = recorded.server, let given = client.server, server != given {
             throw SyncError(
                 .otherServer,
-                "the local store holds rows and pending changes of \(server), and this client is of \(given); call "
+                "the local store contains rows and pending changes of \(server), but this client uses \(given); call "
                     + "switchServer(keepingPending:) to move the store to this server, wipe() to empty it, or open "
                     + "another store")
         }
         if let user = recorded.user, user != client.user {
             throw SyncError(
                 .otherUser,
-                "the local store holds rows and pending changes of the user \(user.debugDescription), and this client "
-                    + (client.user.map { "is of the user \($0.debugDescription)" } ?? "names no user")
-                    + "; call wipe() to empty the store, switchServer(keepingPending:) to hand it over, or open another "
+                "the local store contains rows and pending changes of the user \(user.debugDescription), "
+                    + "but this client "
+                    + (client.user.map { "has the user \($0.debugDescription)" } ?? "has no user")
+                    + "; call wipe() to empty the store, switchServer(keepingPending:) to reassign it, or open another "
                     + "store")
         }
         let owner = StoreOwner(server: recorded.server ?? client.server, user: recorded.user ?? client.user)
         return owner == recorded ? nil : owner
     }
 
-    /// Compares this client's user with the store's before a local change, and records it.
+    /// Compares this client's user with the store's before a local change, and records the user if the store has none.
     func confirmUser(in writer: some StoreWriter) throws {
         guard own.user != nil else { return }
         if let owner = try confirm(StoreOwner(user: own.user), in: writer) { try save(owner, in: writer) }
@@ -69,10 +71,11 @@ struct OwnerStore: Sendable {
 }
 
 extension ServerAddress {
-    /// The address by which two clients are of the same server: scheme and host in lower case, the host without a dot at
-    /// its end, the port unless it is the scheme's own, and the path as it is written.
+    /// The normalized address, which is equal for two clients of the same server.
     ///
-    /// The scheme counts, as a server without encryption can be anybody; the query does not, as it may hold a key.
+    /// It consists of the scheme and host in lower case (the host without a trailing dot), the port unless it is the
+    /// default port of the scheme, and the path as written. The scheme is significant because a server without
+    /// encryption can be impersonated. The query is not included because it may contain a key.
     var identity: String {
         var authority = authority.asciiLowercased
         let port = scheme == "https" ? ":443" : ":80"

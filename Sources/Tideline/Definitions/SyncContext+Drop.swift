@@ -1,13 +1,14 @@
 internal import TidelineStore
 
 extension SyncContext {
-    /// Removes columns from a local table, with the indexes over them.
+    /// Removes columns and their indexes from a local table.
     ///
-    /// Drop a column once no version of the app defines it any more: a later ``define(_:)`` that names it adds it again.
-    /// - Throws: ``SyncError``: ``SyncError/Code/operationsPending`` while a pending operation would send a value of the
-    ///   column; ``SyncError/Code/operationInFlight`` while an operation of the table is on its way;
-    ///   ``SyncError/Code/invalidArgument`` for a name that is no column of the app in this table. Nothing is removed
-    ///   then.
+    /// Drop a column only when no version of the app still defines it. A later ``define(_:)`` that names the column
+    /// adds it again.
+    /// - Throws: ``SyncError``. Nothing is removed then.
+    ///   - ``SyncError/Code/operationsPending`` if a pending operation would send a value of the column.
+    ///   - ``SyncError/Code/operationInFlight`` if an operation of the table is in flight.
+    ///   - ``SyncError/Code/invalidArgument`` if a name is not an app column of this table.
     public func drop(columns: [String], from table: String) async throws {
         let drop = ColumnDrop(columns: columns, table: table, operations: operations, definitions: definitions)
         try await lock(of: table).withLock {
@@ -16,7 +17,7 @@ extension SyncContext {
     }
 }
 
-/// Removes columns for which no operation waits.
+/// Removes columns that no pending operation uses.
 struct ColumnDrop: Sendable {
     let columns: [String]
     let table: String
@@ -28,7 +29,7 @@ struct ColumnDrop: Sendable {
             let pending = try pendingOperations(in: reader)
             guard inFlight.isDisjoint(with: pending.map(\.id)) else {
                 throw SyncError(
-                    .operationInFlight, "an operation is on its way to the server; drop the column when the push ends",
+                    .operationInFlight, "an operation of the table is in flight; drop the column after the push ends",
                     table: table, column: columns.first)
             }
             let schema = try reader.schema(of: table)
@@ -44,7 +45,7 @@ struct ColumnDrop: Sendable {
         guard !isUnchanged else { return }
         try store.define([schema])
         throw SyncError(
-            .operationsPending, "another process changed rows of the table meanwhile; try again", table: table,
+            .operationsPending, "another process changed rows of the table at the same time; try again", table: table,
             column: columns.first)
     }
 
@@ -60,18 +61,18 @@ struct ColumnDrop: Sendable {
     ) throws {
         guard schema.columns.contains(where: { $0.name.isSameBytes(as: column) }) else {
             throw SyncError(
-                .invalidArgument, "the table has no column of this name that could be dropped", table: table,
+                .invalidArgument, "the table has no app column with this name", table: table,
                 column: column)
         }
         let codec = RowCodec(schema: schema)
         for operation in pending where try sends(column, operation, codec, in: reader) {
             throw SyncError(
-                .operationsPending, "the pending \(operation.kind) has a value in this column; push before you drop it",
+                .operationsPending, "the pending \(operation.kind) has a value in this column; push before dropping it",
                 table: table, column: column, id: operation.itemID)
         }
     }
 
-    /// Whether an operation would send the column, or may have sent it.
+    /// Returns whether an operation would send the column, or may have sent it.
     private func sends(
         _ column: String, _ operation: TableOperation, _ codec: RowCodec, in reader: some StoreReader
     ) throws -> Bool {

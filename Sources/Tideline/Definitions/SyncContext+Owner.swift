@@ -1,39 +1,40 @@
 internal import TidelineStore
 
 extension SyncContext {
-    /// Makes sure that the store is of this client's server and user, before anything is sent.
+    /// Throws unless the store belongs to this client's server and user. Called before anything is sent.
     func confirmOwner() async throws {
         let owners = owners
         recordsOwner = try await reading { try owners.confirm(owners.own, in: $0) } != nil
     }
 
-    /// Records server and user with the first answer that is stored, if they are not recorded: an address where nobody
-    /// answers does not bind the store.
+    /// Records server and user with the first stored response, if they are not recorded yet. An address that never
+    /// responds therefore does not become the owner of the store.
     func recordOwner(in writer: Store.Writer) throws {
         guard recordsOwner, let owner = try owners.confirm(owners.own, in: writer) else { return }
         try owners.save(owner, in: writer)
     }
 
-    /// Makes the store this client's, whichever server and user it was of.
+    /// Assigns the store to this client's server and user, whatever its previous owner.
     ///
-    /// Removes the rows of all synchronized tables, which the next pulls bring from this server, with tokens and error
-    /// records, in one transaction. Waits for a push and pulls that are under way.
-    /// - Parameter keepingPending: Whether pending operations stay in the queue with their rows, to be pushed to this
-    ///   server as they are: right where the same data has moved to another address. A row that the new server does not
-    ///   have in the version they were made on is a conflict.
-    /// - Returns: How many rows and operations were removed.
-    /// - Throws: ``SyncError`` with code ``SyncError/Code/operationInFlight`` where a push has not ended cleanly;
-    ///   ``SyncError/Code/invalidArgument`` from within ``SyncContextDelegate/perform(_:)``. Nothing is changed then.
+    /// Removes the rows of all synchronized tables, the tokens, and the error records in one transaction. The next
+    /// pulls fetch the rows from this server. Waits for a running push and running pulls.
+    /// - Parameter keepingPending: Whether pending operations and their rows are kept and pushed unchanged to this
+    ///   server. Use `true` if the same data has moved to another address. An operation is in conflict if the new
+    ///   server does not have its row in the base version.
+    /// - Returns: The number of rows and operations removed.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/operationInFlight`` if a push has not ended cleanly;
+    ///   ``SyncError/Code/invalidArgument`` if called within ``SyncContextDelegate/perform(_:)``. Nothing is changed
+    ///   then.
     @discardableResult
     public func switchServer(keepingPending: Bool) async throws -> ForcePurgeResult {
         try await empty(keepingPending: keepingPending, owner: owners.own)
     }
 
-    /// Removes the rows of all synchronized tables, the pending operations, their errors and the tokens, in one
-    /// transaction; the store then is of the server and user that next use it.
+    /// Removes the rows of all synchronized tables, the pending operations, their errors, and the tokens, in one
+    /// transaction. The store then belongs to the next server and user that use it.
     ///
-    /// Waits for a push and pulls that are under way.
-    /// - Returns: How many rows and operations were removed.
+    /// Waits for a running push and running pulls.
+    /// - Returns: The number of rows and operations removed.
     /// - Throws: As ``switchServer(keepingPending:)``.
     @discardableResult
     public func wipe() async throws -> ForcePurgeResult { try await empty(keepingPending: false, owner: StoreOwner()) }
@@ -44,7 +45,7 @@ extension SyncContext {
         return try await withExclusiveAccess(to: tables) {
             try await writing { [self] writer in
                 guard inFlight.isEmpty else {
-                    throw SyncError(.operationInFlight, "an operation is on its way to the server; try again later")
+                    throw SyncError(.operationInFlight, "an operation is in flight; try again after the push ends")
                 }
                 var result = ForcePurgeResult()
                 for table in tables {
