@@ -1,4 +1,4 @@
-// SQLite, and what of its interface Swift cannot import: macros that are casts, and variadic functions.
+// SQLite, with wrappers for the parts of its interface that Swift cannot import: casting macros and variadic functions.
 #ifndef TIDELINE_CSQLITE_SHIM_H
 #define TIDELINE_CSQLITE_SHIM_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-// A null pointer would bind NULL, and an empty buffer of Swift may have one; an empty text is not null.
+// A null pointer would bind NULL. An empty Swift buffer can have a null base address, but an empty text is not null.
 static inline const void *tideline_nonnull(const void *bytes) { return bytes ? bytes : ""; }
 
 // Binds bytes that the caller keeps in place until the statement is reset.
@@ -30,14 +30,15 @@ static inline int tideline_bind_blob(sqlite3_stmt *statement, int index, const v
     return sqlite3_bind_blob64(statement, index, tideline_nonnull(bytes), count, SQLITE_TRANSIENT);
 }
 
-// The result of an SQL function: a copy of bytes, as text.
+// Sets the result of an SQL function to a copy of the bytes, as text.
 static inline void tideline_result_text(sqlite3_context *context, const void *bytes, uint64_t count) {
     sqlite3_result_text64(
         context, (const char *)tideline_nonnull(bytes), count, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-// A database file is not trusted: no SQL that comes from it runs beyond what its tables need, and no SQL text of this
-// adapter may damage it. A double-quoted name is never a string.
+// Applies settings for an untrusted database file: SQL stored in the file runs only as far as its tables need, SQL text
+// of
+// this adapter cannot damage the file, and a double-quoted name is never read as a string.
 static inline int tideline_harden(sqlite3 *database) {
     int code = sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
     if (code == SQLITE_OK) code = sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DML, 0, (int *)0);
@@ -47,44 +48,45 @@ static inline int tideline_harden(sqlite3 *database) {
     return code;
 }
 
-// Waits for a lock that another connection has: two milliseconds at a time, until they come to the timeout.
+// Busy handler: waits in steps of two milliseconds for a lock held by another connection, up to the timeout.
 //
-// SQLite's own handler looks every tenth of a second in the end. Others that write without a pause, and sync each commit,
-// leave the lock free for some microseconds only, and a writer that looks so seldom can miss every one of them.
+// SQLite's own handler ends up polling every 100 milliseconds. Connections that write without a pause, and sync each
+// commit, release the lock for only a few microseconds at a time. A writer that polls that rarely can miss every gap.
 static inline int tideline_wait_for_lock(void *timeout, int count) {
     if (count >= (intptr_t)timeout / 2) return 0;
     sqlite3_sleep(2);
     return 1;
 }
 
-// How many milliseconds a lock is waited for.
+// Sets how many milliseconds to wait for a lock.
 static inline int tideline_set_lock_timeout(sqlite3 *database, int milliseconds) {
     return sqlite3_busy_handler(database, tideline_wait_for_lock, (void *)(intptr_t)milliseconds);
 }
 
-// Closing the connection leaves the write-ahead log as it is, and where it is.
+// Keeps the write-ahead log in place and unchanged when the connection is closed.
 static inline int tideline_leave_log(sqlite3 *database) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
 }
 
-// The file of a connection. It is read through SQLite's own handle: when a process closes any handle of a file, it loses
-// the locks that all its connections have on it.
+// Returns the file of a connection. The file is read through SQLite's own handle: when a process closes any handle of a
+// file, it loses the locks that all its connections hold on it.
 static inline sqlite3_file *tideline_file(sqlite3 *database) {
     sqlite3_file *file = 0;
     int code = sqlite3_file_control(database, 0, SQLITE_FCNTL_FILE_POINTER, &file);
     return code == SQLITE_OK && file && file->pMethods ? file : 0;
 }
 
-// A number that is another one after every change of the database that the connection has made or, at the beginning of a
-// transaction, found.
+// Returns a number that changes with every change of the database that this connection has made or has seen at the
+// start
+// of a transaction.
 static inline uint32_t tideline_data_version(sqlite3 *database) {
     unsigned version = 0;
-    // Without a name it is the main one, which there always is.
+    // Without a name, this is the main database, which always exists.
     sqlite3_file_control(database, 0, SQLITE_FCNTL_DATA_VERSION, &version);
     return version;
 }
 
-// Reads bytes of the database file; what is beyond its end is zeros, and SQLITE_IOERR_SHORT_READ.
+// Reads bytes of the database file. Bytes beyond the end are zeros, with the result SQLITE_IOERR_SHORT_READ.
 static inline int tideline_read_file(sqlite3 *database, void *bytes, int count, int64_t offset) {
     sqlite3_file *file = tideline_file(database);
     return file ? file->pMethods->xRead(file, bytes, count, offset) : SQLITE_CANTOPEN;
@@ -95,7 +97,9 @@ static inline int tideline_file_size(sqlite3 *database, sqlite3_int64 *size) {
     return file ? file->pMethods->xFileSize(file, size) : SQLITE_CANTOPEN;
 }
 
-// Locks every other connection out, of this process and others, until this one is closed; SQLITE_BUSY when there is one.
+// Locks out every other connection, in this process and others, until this one is closed. Returns SQLITE_BUSY if
+// another
+// connection holds a lock.
 static inline int tideline_lock_file(sqlite3 *database) {
     sqlite3_file *file = tideline_file(database);
     if (!file) return SQLITE_CANTOPEN;
@@ -103,7 +107,7 @@ static inline int tideline_lock_file(sqlite3 *database) {
     return code == SQLITE_OK ? file->pMethods->xLock(file, 4) : code;  // SQLITE_LOCK_EXCLUSIVE
 }
 
-// Which byte is the first that differs, of two words that were loaded from memory and do.
+// Returns the index of the first byte that differs between two words loaded from memory, which must differ.
 static inline int tideline_first_difference(uint64_t a, uint64_t b) {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     return __builtin_ctzll(a ^ b) >> 3;
@@ -114,11 +118,11 @@ static inline int tideline_first_difference(uint64_t a, uint64_t b) {
 
 static inline int tideline_folded(unsigned char byte) { return (unsigned)byte - 'A' < 26 ? byte | 0x20 : byte; }
 
-// The order of bytes with A to Z made a to z, in which a prefix comes first: a collation.
+// A collation that compares bytes with A to Z folded to a to z; a prefix comes first.
 //
-// In C, as SQLite calls it a dozen times in each search for an id, without a way through Swift. What is equal is passed
-// over by eight or four bytes, up to the first that differs. SQLite gives so many bytes of each; what is read ends before the
-// shorter one does.
+// Written in C because SQLite calls it about a dozen times in each search for an id, and C avoids the call into Swift.
+// Equal
+// bytes are skipped eight or four at a time, up to the first difference. Reads stay within the shorter of the two.
 static inline int tideline_compare_folded(
     void *context, int left_count, const void *left, int right_count, const void *right) {
     const unsigned char *a = (const unsigned char *)left, *b = (const unsigned char *)right;
@@ -144,7 +148,7 @@ static inline int tideline_compare_folded(
     return left_count - right_count;
 }
 
-// The calling thread, as a number that no other thread has while it lives.
+// Returns a number for the calling thread that no other live thread has.
 static inline uintptr_t tideline_current_thread(void) { return (uintptr_t)pthread_self(); }
 
 #endif

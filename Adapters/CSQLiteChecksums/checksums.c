@@ -19,15 +19,16 @@ static uint64_t load(const uint8_t *bytes) {
     return word;
 }
 
-// Every step is a bijection of the state, and of the word: a change within one word always changes the result.
+// Every step is a bijection of the state and of the word, so a change within one word always changes the result.
 static uint64_t step(uint64_t state, uint64_t word) {
     state ^= word;
     return (state << 29 | state >> 35) * 0x9E3779B97F4A7C15u;
 }
 
 uint64_t tideline_page_checksum(const uint8_t *page, int count, uint64_t number) {
-    // Four at a time, as one multiplication waits for the one before. No page, and no page of zeros, has the checksum 0
-    // by its content alone: the number of the page is part of it, which also finds a page that was written elsewhere.
+    // Four states at a time, because each multiplication waits for the one before it. The page number is part of the
+    // checksum.
+    // It keeps a page of zeros from having the checksum 0, and it reveals a page that was written to the wrong place.
     uint64_t a = number, b = 0x243F6A8885A308D3u, c = 0x13198A2E03707344u, d = 0xA4093822299F31D0u;
     int place = 0;
     for (; place + 32 < count; place += 32) {
@@ -42,12 +43,12 @@ uint64_t tideline_page_checksum(const uint8_t *page, int count, uint64_t number)
 
 // MARK: Files
 
-// A database file. The file of the VFS below follows it in memory.
+// A database file. The file of the underlying VFS follows it in memory.
 typedef struct {
     sqlite3_file base;
-    // The size of its pages; 0 while it is not known to have checksums.
+    // The page size, or 0 as long as the file is not known to have checksums.
     int page_size;
-    // Where a page is completed before it is written.
+    // Buffer in which a page is completed before it is written.
     uint8_t *page;
 } CheckedFile;
 
@@ -57,7 +58,7 @@ static uint32_t big_endian(const uint8_t *bytes) {
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-// Learns from the header of a database whether it has checksums.
+// Reads from the header of a database whether it has checksums.
 static void note_header(CheckedFile *file, const uint8_t *header) {
     int stored = header[16] << 8 | header[17];
     int size = stored == 1 ? 65536 : stored;
@@ -84,7 +85,7 @@ static int checked_close(sqlite3_file *file) {
     return below(file)->pMethods->xClose(below(file));
 }
 
-// The memory for one page; a null pointer if there is none left.
+// Returns the buffer for one page, or a null pointer if memory is exhausted.
 static uint8_t *page_memory(CheckedFile *file) {
     if (!file->page) file->page = malloc((size_t)file->page_size);
     return file->page;
@@ -101,7 +102,7 @@ static int checked_read(sqlite3_file *file, void *bytes, int count, sqlite3_int6
     int size = checked->page_size;
     if (is_page(checked, count, offset) && offset > 0) return read_page(file, bytes, count, offset);
     if (size && offset >= size && offset % size + count < size) {
-        // SQLite can read a part of a page alone, which has no checksum.
+        // SQLite can read part of a page, for which there is no checksum: read and check the whole page.
         uint8_t *page = page_memory(checked);
         if (!page) return SQLITE_IOERR_NOMEM;
         int code = read_page(file, page, size, offset - offset % size);
@@ -173,7 +174,7 @@ static int checked_shm_unmap(sqlite3_file *file, int is_deleted) {
 
 static int checked_fetch(sqlite3_file *file, sqlite3_int64 offset, int count, void **address) {
     *address = 0;
-    // Without an address SQLite reads the page, and the checksum is compared.
+    // Without an address, SQLite reads the page through xRead, which checks the checksum.
     if (((CheckedFile *)file)->page_size) return SQLITE_OK;
     return below(file)->pMethods->xFetch(below(file), offset, count, address);
 }
@@ -199,7 +200,7 @@ static int checked_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, 
     CheckedFile *checked = (CheckedFile *)file;
     memset(checked, 0, sizeof *checked);
     int code = base->xOpen(base, path, below(file), flags, out_flags);
-    // A file that has methods is closed even if it could not be opened.
+    // A file with methods is closed even if opening it failed.
     if (below(file)->pMethods) checked->base.pMethods = &checked_methods;
     if (code == SQLITE_OK && below(file)->pMethods->iVersion < checked_methods.iVersion) {
         checked_close(file);
@@ -227,7 +228,7 @@ const char *tideline_register_checksums(uint32_t application_id, uint32_t user_v
     if (!base) return 0;
     marked_application_id = application_id;
     marked_user_version = user_version;
-    // The rest, such as random numbers, the time and the names of system calls, is the same.
+    // Everything else, such as random numbers, the time and the names of system calls, is unchanged.
     vfs = *base;
     vfs.pNext = 0;
     vfs.zName = vfs_name;

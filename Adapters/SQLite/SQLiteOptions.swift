@@ -1,30 +1,36 @@
 public import TidelineStore
 
-/// How a ``SQLiteStore`` opens its file.
+/// Options for opening a ``SQLiteStore``.
 public struct SQLiteOptions: Sendable {
-    /// What a commit survives: ``StoreCapabilities/Durability/full`` syncs at every commit,
-    /// ``StoreCapabilities/Durability/normal`` when the write-ahead log is moved into the database. A store in memory
-    /// survives nothing, whatever is asked.
+    /// The durability of a commit: ``StoreCapabilities/Durability/full`` syncs at every commit,
+    /// ``StoreCapabilities/Durability/normal`` syncs when the write-ahead log is moved into the database (at a
+    /// checkpoint). An
+    /// in-memory store is never durable, whatever this option says.
     public var durability: StoreCapabilities.Durability
-    /// Opens for reading only; the file must exist. Every write throws ``StoreError/Code/readOnly``.
+    /// Whether the store is opened for reading only; the file must exist. Every write throws
+    /// ``StoreError/Code/readOnly``.
     public var isReadOnly: Bool
-    /// Whether a file that does not exist is created; its folder must exist.
+    /// Whether a missing file is created; its folder must exist.
     public var createsIfMissing: Bool
-    /// How long to wait for a lock that another process or another store on the same file holds, before
-    /// ``StoreError/Code/busy`` is thrown. Threads of one store wait for each other without limit. Locks are not handed over
-    /// in turn: a writer that waits tries again every two milliseconds, so give it time for a thousand commits of others.
+    /// How long to wait for a lock held by another process, or by another store on the same file, before throwing
+    /// ``StoreError/Code/busy``. Threads of one store wait for each other without limit. Locks are not granted in
+    /// order:
+    /// a waiting writer tries again every two milliseconds, so allow time for a thousand commits of other writers.
     public var busyTimeout: Duration
-    /// Whether a new file has a checksum in each page, which is compared when the page is read: a bit that flips, or a page
-    /// that another program has written, is ``StoreError/Code/corrupt`` then and never another value. A file that
-    /// exists stays as it was made.
+    /// Whether a new file has a checksum in each page. The checksum is compared when the page is read: a flipped bit,
+    /// or a page
+    /// written by another program, is reported as ``StoreError/Code/corrupt`` and never read as a different value. An
+    /// existing
+    /// file keeps the format that it was created with.
     ///
-    /// SQLite cannot map such a file into memory: scans and large values take up to a third longer. SQLite's own tools read
-    /// the file. Before they write to it, `PRAGMA user_version = 1` turns its checksums off.
+    /// SQLite cannot map such a file into memory, so scans and large values take up to a third longer. SQLite's own
+    /// tools can
+    /// read the file. Before writing to it with them, run `PRAGMA user_version = 1`, which turns its checksums off.
     public var checksums: Bool
-    /// How many reads run at once, each on a connection of its own; further ones wait. At least 1.
+    /// The maximum number of concurrent reads, each on its own connection; further reads wait. At least 1.
     public var maximumReaders: Int
 
-    /// Options; those not named are the common ones.
+    /// Creates options, with defaults that suit most stores.
     public init(
         durability: StoreCapabilities.Durability = .normal, isReadOnly: Bool = false, createsIfMissing: Bool = true,
         busyTimeout: Duration = .seconds(10), checksums: Bool = false, maximumReaders: Int = 8

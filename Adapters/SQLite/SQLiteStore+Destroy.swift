@@ -3,30 +3,35 @@ internal import Foundation
 internal import TidelineStore
 
 extension SQLiteStore {
-    /// Removes the store in the file at `path`, with its write-ahead log. Where a link leads to the file, the link stays.
+    /// Removes the store in the file at `path`, with its write-ahead log. If the path is a symbolic link, the link
+    /// remains.
     ///
-    /// Where there is no file, nothing is done; an empty one, which a store would be made of, is removed. A store that is
-    /// damaged can be destroyed as long as the file says whose it is.
-    /// - Throws: ``StoreError``: ``StoreError/Code/locked`` when the store is open, in this process or another, or another
-    ///   program has the file open; ``StoreError/Code/corrupt`` when the file is not a store's;
-    ///   ``StoreError/Code/readOnly`` or ``StoreError/Code/io`` when it cannot be removed. Nothing is removed then.
+    /// Does nothing if there is no file. An empty file, which opening a store would turn into one, is removed. A
+    /// damaged store
+    /// can be destroyed as long as its header identifies it as a store.
+    ///
+    /// - Throws: ``StoreError``: ``StoreError/Code/locked`` if the store is open, in this process or another, or
+    ///   another
+    ///   program has the file open; ``StoreError/Code/corrupt`` if the file is not a store;
+    ///   ``StoreError/Code/readOnly`` or ``StoreError/Code/io`` if it cannot be removed. Nothing is removed in these
+    ///   cases.
     public static func destroy(path: String) throws {
         let file = DatabaseFile.file(at: try DatabaseFile.absolute(path))
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: file, isDirectory: &isFolder) else {
-            // A log by itself is what is left when this was interrupted.
+            // A log without a database is left over from an interrupted removal.
             return try DatabaseFile.remove(file)
         }
         guard !isFolder.boolValue else { throw StoreError(.io, "the path is a folder", path: path) }
         let connection = try Connection.alone(at: file)
-        // Closed last, as it keeps others out.
+        // Closed last, because it locks out others.
         defer { connection.close() }
         try DatabaseFile.remove(file)
     }
 }
 
 extension Connection {
-    /// A connection to a store that nobody else has open; nobody can open it until this one is closed.
+    /// Opens a connection to a store that is not open elsewhere, and locks out others until the connection is closed.
     fileprivate static func alone(at path: String) throws(StoreError) -> Connection {
         var handle: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
@@ -37,19 +42,19 @@ extension Connection {
         }
         let connection = Connection(handle: handle, path: path)
         guard try connection.isOwnStore() else {
-            throw StoreError(.corrupt, "the file is not a store's, and nothing was removed", path: path)
+            throw StoreError(.corrupt, "the file is not a store; nothing was removed", path: path)
         }
         try connection.lockOut()
         guard tideline_leave_log(handle) == SQLITE_OK else {
-            throw StoreError(.io, "SQLite refused its settings", path: path)
+            throw StoreError(.io, "SQLite rejected a setting", path: path)
         }
         return connection
     }
 
-    /// Whether the file is a store's, of whatever version, or empty.
+    /// Returns whether the file is empty or a store of any version.
     private func isOwnStore() throws(StoreError) -> Bool {
         do throws(StoreError) {
-            // Set before the file is looked at, so that all that SQLite takes is the file's one lock, for good.
+            // Set before the file is first read, so that SQLite takes only the exclusive file lock and keeps it.
             try executeOnce("PRAGMA locking_mode = EXCLUSIVE")
             let application = try integer("PRAGMA application_id")
             guard application == 0 else { return application == FileFormat.applicationID }
@@ -63,10 +68,10 @@ extension Connection {
         }
     }
 
-    /// Whether the first bytes of a file that SQLite finds damaged say that it is a store's.
+    /// Whether the header of a file that SQLite reports as damaged identifies it as a store.
     private var headerNamesStore: Bool {
         guard let header = header(72) else { return false }
-        // Bytes 68 to 71 hold the application's number, big-endian.
+        // Bytes 68 to 71 hold the application ID, big-endian.
         return header[68...].reduce(0) { $0 << 8 | Int64($1) } == FileFormat.applicationID
     }
 
@@ -79,7 +84,7 @@ extension Connection {
 
     private func lockedOut(_ code: Int?) -> StoreError {
         StoreError(
-            .locked, "another store of this process or another one has the file open: close it first", path: path,
+            .locked, "the file is open in another store of this or another process; close it first", path: path,
             engineCode: code)
     }
 }

@@ -2,29 +2,31 @@ internal import CSQLite
 internal import Foundation
 public import TidelineStore
 
-/// A ``LocalStore`` in an SQLite database: a file, or memory.
+/// A ``LocalStore`` backed by an SQLite database, in a file or in memory.
 ///
-/// Each table of the store is a table of the database with the same names, so the file can be read with SQLite's own
-/// tools. An instant is an integer of 100 ns ticks: `datetime("updatedAt" / 10000000, 'unixepoch')`. What the tools
-/// write is checked when it is read.
+/// Each table of the store is a database table with the same name and column names, so SQLite's own tools can read the
+/// file. A timestamp is an integer of 100 ns ticks: `datetime("updatedAt" / 10000000, 'unixepoch')`. Values written by
+/// other tools are validated when they are read.
 ///
-/// The file uses a write-ahead log, so readers and the writer do not wait for each other. Other processes may open it
-/// too; a lock of theirs is waited for as long as ``SQLiteOptions/busyTimeout`` says. NaN is not stored.
+/// The file uses a write-ahead log, so readers and the writer do not wait for each other. Other processes can open the
+/// file
+/// too; the store waits for their locks for up to ``SQLiteOptions/busyTimeout``. NaN cannot be stored.
 ///
-/// Damage to the file is reported as ``StoreError/Code/corrupt`` when the damaged page is read. A bit that flips within a
-/// value is found in a file with checksums only, see ``SQLiteOptions/checksums``; ``verify()`` reads everything.
+/// Damage to the file is reported as ``StoreError/Code/corrupt`` when the damaged page is read. A flipped bit within a
+/// value
+/// is detected only in a file with checksums; see ``SQLiteOptions/checksums``. ``verify()`` reads the whole store.
 public final class SQLiteStore: LocalStore {
     public let capabilities: StoreCapabilities
     private let pool: ConnectionPool
     private let busyTimeout: Duration
     private let catalog: LockedValue<Catalog>
 
-    /// Opens the store in the file at `path`, a path of the file system; the write-ahead log lies beside it.
+    /// Opens the store in the file at `path`, a file system path; the write-ahead log is a file next to it.
     ///
-    /// - Throws: ``StoreError``: ``StoreError/Code/io`` when the file cannot be opened, with the reason;
-    ///   ``StoreError/Code/corrupt`` when it is damaged or not a store; ``StoreError/Code/newerFormat``;
-    ///   ``StoreError/Code/readOnly`` when it cannot be written to, unless the options ask for that;
-    ///   ``StoreError/Code/busy`` when another process held it for too long.
+    /// - Throws: ``StoreError``: ``StoreError/Code/io`` if the file cannot be opened, with the reason;
+    ///   ``StoreError/Code/corrupt`` if it is damaged or not a store; ``StoreError/Code/newerFormat``;
+    ///   ``StoreError/Code/readOnly`` if it cannot be written to and the options do not ask for a read-only store;
+    ///   ``StoreError/Code/busy`` if another process held a lock for too long.
     public convenience init(path: String, options: SQLiteOptions = .init()) throws {
         let absolute = try DatabaseFile.absolute(path)
         if options.isReadOnly {
@@ -34,7 +36,7 @@ public final class SQLiteStore: LocalStore {
         }
     }
 
-    /// An empty store in memory, which is gone when it is closed.
+    /// Creates an empty store in memory; closing it discards its content.
     ///
     /// Reads and writes exclude each other; a read inside a write body throws ``StoreError/Code/busy``.
     public static func inMemory(options: SQLiteOptions = .init()) throws -> SQLiteStore {
@@ -94,30 +96,33 @@ public final class SQLiteStore: LocalStore {
 
     public func close() throws { try pool.close() }
 
-    /// Reads the whole store, and throws an error if a part of it is damaged.
+    /// Reads the whole store, and throws an error if any part of it is damaged.
     ///
-    /// Compares the checksum of each page that is in use, if the store has checksums (``SQLiteOptions/checksums``), each
-    /// index with the rows of its table, and each value with the type of its column. Reads go on meanwhile, and writes
-    /// too, except in a store in memory. The time grows with the size of the file.
+    /// Compares the checksum of each page that is in use, if the store has checksums (``SQLiteOptions/checksums``),
+    /// each
+    /// index with the rows of its table, and each value with the type of its column. Reads can run at the same time,
+    /// and so can
+    /// writes, except in an in-memory store. The time grows with the size of the file.
     ///
-    /// - Throws: ``StoreError``: ``StoreError/Code/corrupt``, with the first damage that was found.
+    /// - Throws: ``StoreError/Code/corrupt``, with the first damage found.
     public func verify() throws {
         let lease = try pool.takeReader()
         defer { pool.release(lease) }
-        // The pages that another connection has read already are not read again.
+        // A connection does not read pages again that it has in its cache, so verification uses a new one.
         let connection = try pool.openConnection() ?? lease.connection
         let catalog = try beginReading(on: connection)
         defer { connection.endReading() }
         try connection.checkIntegrity()
-        try run({ reader in
-            for table in catalog.schemas { try reader.scan(Query(table.name)) { _ in .next } }
-        }, on: connection, catalog)
+        try run(
+            { reader in
+                for table in catalog.schemas { try reader.scan(Query(table.name)) { _ in .next } }
+            }, on: connection, catalog)
     }
 
     // MARK: Definitions
 
     public func define(_ tables: [TableSchema]) throws {
-        // Most often there is nothing to do, and that needs no lock.
+        // Usually there is nothing to change, and finding that out needs no lock.
         guard try !read({ try SchemaPlan(defining: tables, in: $0.session) }).isEmpty else { return }
         try transaction { session in
             let plan = try SchemaPlan(defining: tables, in: session)
@@ -183,7 +188,7 @@ public final class SQLiteStore: LocalStore {
         }
     }
 
-    /// Begins a transaction alone among all that write.
+    /// Begins a transaction that excludes all other writers.
     private func beginWriting(on connection: Connection) throws(StoreError) -> Catalog {
         try Deadline(after: busyTimeout).retrying { () throws(StoreError) in
             try connection.perform(.beginWriting)
@@ -200,7 +205,7 @@ public final class SQLiteStore: LocalStore {
         try connection.catalog { () throws(StoreError) in try self.changedCatalog(on: connection) }
     }
 
-    /// The definitions, after something has changed.
+    /// Returns the definitions after the database changed.
     private func changedCatalog(on connection: Connection) throws(StoreError) -> Catalog {
         let generation = try connection.generation()
         let known = catalog.withLock { $0 }
@@ -212,7 +217,7 @@ public final class SQLiteStore: LocalStore {
 }
 
 extension Connection {
-    /// The catalog of a store just opened; reading it finds damage early.
+    /// Returns the catalog of a store that was just opened; reading it detects damage early.
     fileprivate func firstCatalog(_ deadline: Deadline) throws(StoreError) -> Catalog {
         try deadline.retrying { () throws(StoreError) in
             try self.perform(.begin)
@@ -221,8 +226,8 @@ extension Connection {
         }
     }
 
-    /// How a file can be read: as usual, or, on a medium where the shared memory of the write-ahead log cannot be
-    /// made, as a file that nobody changes. There must be no log then.
+    /// Returns how a file can be read: normally, or as an immutable file, on a medium where the shared memory of the
+    /// write-ahead log cannot be created. An immutable file must have no log.
     fileprivate static func readingPurpose(
         _ path: String, _ options: SQLiteOptions, _ deadline: Deadline
     ) throws(StoreError) -> Purpose {

@@ -1,14 +1,14 @@
 internal import CSQLite
 internal import TidelineStore
 
-/// One read or write body's access to the database; over when the body is.
+/// Access to the database for one read or write body; ends with the body.
 final class Session {
     private var openConnection: Connection?
     let catalog: Catalog
     private let isWriting: Bool
-    /// The error of a change that was made in part: the transaction can only be rolled back then.
+    /// The error of a partially applied change, after which the transaction can only be rolled back.
     private(set) var failure: StoreError?
-    /// Those of the table found last: most often the next call is about it.
+    /// The statements of the table used last: the next call is usually about the same table.
     private var last: TableStatements?
 
     init(_ connection: Connection, _ catalog: Catalog, isWriting: Bool) {
@@ -21,14 +21,14 @@ final class Session {
 
     func connection() throws(StoreError) -> Connection {
         guard let openConnection else {
-            throw StoreError(.closed, "a reader or writer was used after the body it was passed to")
+            throw StoreError(.closed, "a reader or writer was used after its body returned")
         }
         return openConnection
     }
 
     func table(_ name: String) throws(StoreError) -> StoredTable { try statements(name, on: try connection()).table }
 
-    /// The table of that name, with what the connection keeps ready for it.
+    /// Returns the table with the given name and the statements that the connection keeps for it.
     private func statements(_ name: String, on connection: Connection) throws(StoreError) -> TableStatements {
         if let last, last.table.name.isSameBytes(as: name) { return last }
         let statements = try connection.statements(of: name, in: catalog)
@@ -46,7 +46,7 @@ final class Session {
         try connection.willRead()
         let statement = try statements.selectRow.take(from: connection)
         defer { statements.selectRow.putBack(statement, to: connection) }
-        // What is found is read when the id is no longer where it was bound: SQLite reads it in the step only.
+        // The row is read after the bound id is gone, which is safe: SQLite reads parameters only in the step.
         guard try statement.withBoundID(id, { try statement.step() }) else { return nil }
         return try statement.rowBuffer(table: table, shape: table.shape).withRow(of: statement, body)
     }
@@ -60,7 +60,7 @@ final class Session {
         let statement = try prepare(kept, parameters, in: statements.table, on: connection)
         defer { putBack(statement, of: kept, to: connection) }
         let buffer = statement.rowBuffer(table: statements.table, shape: kept.shape)
-        // A row that is the only one is lent alone: it lies in the buffer, and nothing is walked over behind it.
+        // A single row needs no copy: the body gets it from the buffer, and the scan does not continue after it.
         if isWriting, query.limit != 1 {
             try copyThenScan(statement, buffer, kept.shape, body)
             return total
@@ -71,8 +71,9 @@ final class Session {
         return total
     }
 
-    /// Calls `body` when all rows were found: it may change the table, and SQLite, walking over an index, would come to a
-    /// row again as often as that moves it ahead.
+    /// Calls `body` after all rows were found. The body may change the table, and a change that moves a row forward in
+    /// the
+    /// index would make SQLite return the row again.
     private func copyThenScan(
         _ statement: Statement, _ buffer: RowBuffer, _ shape: RowShape, _ body: (borrowing RowView) throws -> ScanStep
     ) throws {
@@ -118,7 +119,7 @@ final class Session {
         }
     }
 
-    /// Gives a statement back without the copies of the values that were bound.
+    /// Returns a statement to its cache, without the copies of the bound values.
     private func putBack(_ statement: Statement, of query: KeptQuery, to connection: Connection) {
         statement.reset()
         query.statement.putBack(statement, to: connection)
@@ -177,7 +178,7 @@ final class Session {
     private func writableConnection() throws(StoreError) -> Connection {
         if let failure { throw failure }
         let connection = try connection()
-        // After some errors SQLite has rolled back already; what is written then would not be part of a transaction.
+        // After some errors SQLite has already rolled back; a later write would not be part of a transaction.
         guard connection.isInTransaction else {
             throw StoreError(.io, "the transaction was rolled back after an earlier error", path: connection.path)
         }
@@ -192,14 +193,14 @@ final class Session {
 }
 
 extension StoredTable {
-    /// The shape of rows with these columns only.
+    /// Returns the shape of rows with only these columns.
     func shape(of columns: [ColumnSchema]) -> RowShape {
         RowShape(table: schema.name, idType: schema.idType, columns: columns)
     }
 }
 
 extension Statement {
-    /// Calls `body` with the id bound to the only parameter, where it lies, without a copy.
+    /// Calls `body` with the id bound to the only parameter in place, without a copy.
     @inline(__always)
     func withBoundID<T>(_ id: RowID, _ body: () throws -> T) throws -> T {
         switch id {
@@ -218,7 +219,7 @@ extension Statement {
 }
 
 extension StoreError {
-    /// SQLite refuses a statement made from a valid query where that goes beyond the engine's limits.
+    /// Returns the error for a statement of a valid query that SQLite rejects because it exceeds the engine's limits.
     fileprivate func refusedQuery(in table: String) -> StoreError {
         var error = inTable(table)
         if engineCode == Int(SQLITE_ERROR), code != .corrupt { error.code = .unsupportedQuery }

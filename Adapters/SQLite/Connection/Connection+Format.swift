@@ -2,7 +2,7 @@ internal import CSQLite
 internal import CSQLiteChecksums
 internal import TidelineStore
 
-/// The format of the file, which says whose it is and which version of this adapter wrote it.
+/// The format of the file, which identifies it as a store and records the version of the adapter that wrote it.
 enum FileFormat {
     /// SQLite's `application_id`: "TDLN".
     static let applicationID: Int64 = 0x5444_4C4E
@@ -10,15 +10,15 @@ enum FileFormat {
     static let plainVersion: Int64 = 1
     /// SQLite's `user_version` of a file with a checksum in each page.
     static let checksummedVersion: Int64 = 2
-    /// The greatest version that this adapter knows.
+    /// The newest format version that this adapter supports.
     static let newestVersion = checksummedVersion
-    /// How many bytes at the end of each page hold its checksum.
+    /// The number of bytes at the end of each page that hold its checksum.
     static let checksumSize: UInt8 = 8
-    /// The name of the VFS that writes and compares checksums; nil where SQLite has no files.
+    /// The name of the VFS that writes and compares checksums; `nil` where SQLite has no files.
     static let checksumVFS = tideline_register_checksums(
         UInt32(applicationID), UInt32(checksummedVersion)
     ).map { String(cString: $0) }
-    /// One row: how often definitions were changed, for other connections to notice.
+    /// A table of one row with the number of definition changes, by which other connections detect a change.
     static let metaTable = "tideline_meta"
     /// The definition of each table, as JSON.
     static let definitionsTable = "tideline_tables"
@@ -38,18 +38,18 @@ enum FileFormat {
 }
 
 extension Connection {
-    /// Makes sure that the database is a store's, and makes a new one of it when it is empty.
+    /// Verifies that the database is a store, and initializes an empty one as a new store.
     func prepareStore(_ options: SQLiteOptions, mayCreate: Bool, deadline: Deadline) throws(StoreError) {
         let isReadOnly = options.isReadOnly && path != nil
         let isEmpty = try deadline.retrying { () throws(StoreError) in try self.inSnapshot(self.isEmptyDatabase) }
         guard !isEmpty || (mayCreate && !isReadOnly) else {
-            throw StoreError(.corrupt, "the file is empty, not a store", path: path)
+            throw StoreError(.corrupt, "the file is empty and not a store", path: path)
         }
         if isReadOnly { return }
         guard path == nil || sqlite3_db_readonly(handle, "main") == 0 else {
             throw StoreError(.readOnly, "the file or its medium is read-only", path: path)
         }
-        // The room for checksums is fixed with the first page, which the switch to the write-ahead log writes.
+        // The space for checksums is fixed with the first page, which the switch to the write-ahead log writes.
         if isEmpty, path != nil, options.checksums { tideline_reserve_checksums(handle) }
         if path != nil { try deadline.retrying { () throws(StoreError) in try self.useWriteAheadLog() } }
         if isEmpty { try deadline.retrying { () throws(StoreError) in try self.createStore(options) } }
@@ -61,19 +61,19 @@ extension Connection {
         return try integer("PRAGMA user_version") == FileFormat.checksummedVersion
     }
 
-    /// Whether nothing was ever stored; throws when the content is not a store's.
+    /// Returns whether the database is empty; throws if it contains anything other than a store.
     private func isEmptyDatabase() throws(StoreError) -> Bool {
         let application = try integer("PRAGMA application_id")
         let version = try integer("PRAGMA user_version")
         let objects = try integer("SELECT count(*) FROM sqlite_master")
         if application == 0, version == 0, objects == 0 { return true }
         guard application == FileFormat.applicationID, version >= 1 else {
-            throw StoreError(.corrupt, "the file is an SQLite database, but not a store", path: path)
+            throw StoreError(.corrupt, "the file is an SQLite database but not a store", path: path)
         }
         guard version <= FileFormat.newestVersion else {
             throw StoreError(
                 .newerFormat,
-                "the store has format \(version), this program knows up to \(FileFormat.newestVersion): update the program",
+                "the store has format \(version); this program supports up to \(FileFormat.newestVersion): update it",
                 path: path)
         }
         return false
@@ -82,16 +82,16 @@ extension Connection {
     private func useWriteAheadLog() throws(StoreError) {
         let statement = try Statement("PRAGMA journal_mode = WAL", on: self)
         guard try statement.step(), statement.text(0) == "wal" else {
-            throw StoreError(.io, "the file system does not allow for a write-ahead log", path: path)
+            throw StoreError(.io, "the file system does not support a write-ahead log", path: path)
         }
     }
 
     private func createStore(_ options: SQLiteOptions) throws(StoreError) {
         try perform(.beginWriting)
         do {
-            // Another process may have been faster.
+            // Another process may have created the store in the meantime.
             if try isEmptyDatabase() {
-                // Another process may have made the first page, without room for checksums.
+                // Another process may have written the first page without space for checksums.
                 let hasRoom = header(FileExtent.headerSize)?[20] == FileFormat.checksumSize
                 let version = options.checksums && hasRoom ? FileFormat.checksummedVersion : FileFormat.plainVersion
                 for statement in FileFormat.creation(version: version) { try executeOnce(statement) }

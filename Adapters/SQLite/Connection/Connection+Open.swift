@@ -3,15 +3,15 @@ internal import Foundation
 internal import TidelineStore
 
 extension Connection {
-    /// What a connection is opened for.
+    /// The purpose of a connection.
     enum Purpose {
         case writing
         case reading
-        /// Reading from a medium on which not even a lock can be taken; nobody else may write to the file.
+        /// Reading from a medium on which no lock can be taken; nothing else may write to the file.
         case readingImmutable
     }
 
-    /// Opens a connection to a file, or to a new database in memory when `path` is nil.
+    /// Opens a connection to a file, or to a new in-memory database if `path` is `nil`.
     static func open(_ path: String?, for purpose: Purpose, options: SQLiteOptions) throws(StoreError) -> Connection {
         var handle: OpaquePointer?
         let flags = openFlags(path, purpose, options)
@@ -30,7 +30,7 @@ extension Connection {
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         switch purpose {
         case .writing: flags |= SQLITE_OPEN_READWRITE
-        // A reader of the write-ahead log locks through shared memory, to which it writes.
+        // A reader locks the write-ahead log through shared memory, to which it writes.
         case .reading: flags |= options.isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
         case .readingImmutable: flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
         }
@@ -47,7 +47,7 @@ extension Connection {
         let milliseconds = options.busyTimeout / Duration.milliseconds(1)
         tideline_set_lock_timeout(handle, Int32(max(0, min(milliseconds, Double(Int32.max)))))
         guard tideline_harden(handle) == SQLITE_OK else {
-            throw StoreError(.io, "SQLite refused its settings", path: path)
+            throw StoreError(.io, "SQLite rejected a setting", path: path)
         }
         try SQLFunctions.register(on: self)
         for setting in Self.settings + (purpose == .writing ? [Self.durability(options.durability)] : []) {
@@ -55,7 +55,9 @@ extension Connection {
         }
     }
 
-    /// Measured together to make bulk writes 1.8 times as fast as SQLite's defaults do; memory in KiB, map in bytes.
+    /// Together, these settings were measured to make bulk writes 1.8 times as fast as SQLite's defaults. A negative
+    /// cache size
+    /// is in KiB, the map size in bytes.
     private static let settings = [
         "cache_size = -65536", "mmap_size = 268435456", "temp_store = MEMORY", "wal_autocheckpoint = 8000",
     ]
@@ -76,7 +78,7 @@ extension Connection {
         return error
     }
 
-    /// Why a file cannot be opened, for a person; SQLite only says that it cannot.
+    /// Returns the reason that a file cannot be opened, in words; SQLite reports only the failure.
     private static func obstacle(at path: String, options: SQLiteOptions) -> String? {
         let files = FileManager.default
         var isFolder: ObjCBool = false
@@ -86,9 +88,9 @@ extension Connection {
         }
         let folder = (path as NSString).deletingLastPathComponent
         guard files.fileExists(atPath: folder, isDirectory: &isFolder) else { return "its folder does not exist" }
-        guard isFolder.boolValue else { return "what should be its folder is a file" }
+        guard isFolder.boolValue else { return "its parent folder is a file" }
         guard options.createsIfMissing, !options.isReadOnly else {
-            return "it does not exist, and was not to be created"
+            return "it does not exist, and the options do not allow creating it"
         }
         return files.isWritableFile(atPath: folder) ? nil : "there is no permission to create it in its folder"
     }

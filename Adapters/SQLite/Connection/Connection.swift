@@ -1,45 +1,45 @@
 internal import CSQLite
 internal import TidelineStore
 
-/// A connection to the database with its prepared statements. Used by one thread at a time; the pool sees to it.
+/// A connection to the database with its prepared statements. Used by one thread at a time, which the pool guarantees.
 final class Connection {
     let handle: OpaquePointer
-    /// The file, nil for a database in memory.
+    /// The path of the file; `nil` for an in-memory database.
     let path: String?
-    /// The statements used last, the latest at the end: comparing a few texts is cheaper than hashing one.
+    /// The most recently used statements, the latest at the end: comparing a few texts is cheaper than hashing one.
     private var recent: [Statement] = []
     private var idle: [StatementText: [Statement]] = [:]
     private var idleCount = 0
     private var uses = 0
     /// The statements of every transaction, by ``TransactionStep``.
     ///
-    /// Unchecked, as one thread has the connection, and nothing comes back for it while it is read or changed.
+    /// Exclusivity is unchecked because one thread uses the connection, and no access overlaps another.
     @exclusivity(unchecked) private var steps: [Statement?] = Array(
         repeating: nil, count: TransactionStep.allCases.count)
-    /// The tables used last, the latest at the end. Unchecked as above.
+    /// The most recently used tables, the latest at the end. Unchecked for the same reason.
     @exclusivity(unchecked) private var tables: [TableStatements] = []
-    /// How the snapshot of the read that is under way is held.
+    /// How the snapshot of the current read is held.
     private var snapshot = Snapshot.none
-    /// The definitions as of the version of the database's content that this connection saw last.
+    /// The definitions, with the version of the database content for which this connection loaded them.
     private var seen: (version: UInt32, catalog: Catalog)?
-    /// The shape of the last batch that was written, and the table whose columns it has.
+    /// The shape of the last batch written, and the table whose columns it has.
     private var batch: (shape: RowShape, table: StoredTable)?
     private var isClosed = false
 
     private enum Snapshot {
-        /// There is no read, or a write transaction.
+        /// No read is active, or a write transaction is.
         case none
-        /// By the statement that reads the version, which is under way; nothing else was read yet.
+        /// Held by the statement that reads the version, which is still active; no other statement has read yet.
         case fresh
-        /// In the same way; a statement has read.
+        /// Held in the same way; one statement has read.
         case used
-        /// By a transaction.
+        /// Held by a transaction.
         case begun
     }
 
     private static let maximumTables = 12
     private static let maximumRecentStatements = 8
-    /// Beyond this many further statements, the one that was not used for the longest time is let go.
+    /// The maximum number of further statements; beyond it, the least recently used one is finalized.
     private static let maximumIdleStatements = 128
 
     init(handle: OpaquePointer, path: String?) {
@@ -49,7 +49,7 @@ final class Connection {
 
     deinit { close() }
 
-    /// Lets go of the file; nothing may be done with the connection afterwards. Closing again does nothing.
+    /// Closes the file; the connection cannot be used afterwards. Closing it again does nothing.
     func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -62,7 +62,7 @@ final class Connection {
 
     // MARK: Statements
 
-    /// What is kept ready for the table of that name.
+    /// Returns the statements and queries kept for the table with the given name.
     func statements(of name: String, in catalog: Catalog) throws(StoreError) -> TableStatements {
         var index = tables.count - 1
         while index >= 0 {
@@ -82,7 +82,7 @@ final class Connection {
         return statements
     }
 
-    /// A prepared statement, from the cache if it is there; to be given to ``putBack(_:)``.
+    /// Returns a prepared statement, from the cache if possible. Return it with ``putBack(_:)``.
     func takeStatement(_ sql: String) throws(StoreError) -> Statement {
         if let index = recent.lastIndex(where: { $0.sql.isSameBytes(as: sql) }) { return recent.remove(at: index) }
         if let statement = idle[StatementText(sql)]?.popLast() {
@@ -115,8 +115,9 @@ final class Connection {
         idleCount -= 1
     }
 
-    /// Whether a batch of a shape has the columns of a table, in its order: one batch after another is of one shape, which
-    /// is compared once.
+    /// Returns whether a shape has the same columns as a table, in the same order. The result is kept for the next
+    /// batch,
+    /// which usually has the same shape.
     func hasColumns(of table: StoredTable, _ shape: RowShape) -> Bool {
         if let batch, batch.shape === shape, batch.table === table { return true }
         guard shape.hasSameColumns(as: table.shape) else { return false }
@@ -137,17 +138,17 @@ final class Connection {
         return new
     }
 
-    /// Runs a statement without parameters and results.
+    /// Runs a statement that has no parameters and returns no rows.
     func execute(_ sql: String) throws(StoreError) {
         let statement = try takeStatement(sql)
         defer { putBack(statement) }
         try statement.run()
     }
 
-    /// Runs a statement once, for definitions and settings, which are not worth caching.
+    /// Runs a statement once, without caching it; for definitions and settings.
     func executeOnce(_ sql: String) throws(StoreError) { try Statement(sql, on: self).run() }
 
-    /// The first column of the only row, as an integer.
+    /// Returns the first column of the only row as an integer.
     func integer(_ sql: String) throws(StoreError) -> Int64 {
         let statement = try takeStatement(sql)
         defer { putBack(statement) }
@@ -158,14 +159,15 @@ final class Connection {
 
     /// Begins a read and fixes its snapshot.
     ///
-    /// SQLite keeps a snapshot for as long as a statement is under way in it. The one that reads the version is, until the
-    /// end; only from the second statement on is there a transaction, within which statements end with less work.
+    /// SQLite keeps a snapshot as long as a statement in it is active. The statement that reads the version stays
+    /// active until
+    /// the end of the read. Only a second query begins a transaction, within which ending a statement is cheaper.
     func beginReading() throws(StoreError) {
         _ = try statement(of: .readVersion).step()
         snapshot = .fresh
     }
 
-    /// To be called before each statement of a read.
+    /// Prepares for the next statement of a read; call it before each one.
     func willRead() throws(StoreError) {
         switch snapshot {
         case .none, .begun: return
@@ -176,7 +178,7 @@ final class Connection {
         }
     }
 
-    /// Ends a read. Nothing is lost when a snapshot cannot be ended in an orderly way.
+    /// Ends a read. Nothing is lost if the snapshot cannot be ended normally.
     func endReading() {
         let hasTransaction = snapshot == .begun
         snapshot = .none
@@ -191,8 +193,9 @@ final class Connection {
 
     // MARK: Definitions
 
-    /// The definitions as of the snapshot of the transaction under way; those known are kept until another connection or
-    /// process changes the database.
+    /// Returns the definitions as of the current transaction's snapshot. They are cached until another connection or
+    /// process
+    /// changes the database.
     func catalog(_ changed: () throws(StoreError) -> Catalog) throws(StoreError) -> Catalog {
         let version = tideline_data_version(handle)
         if let seen, seen.version == version { return seen.catalog }
@@ -201,27 +204,28 @@ final class Connection {
         return catalog
     }
 
-    /// Forgets the definitions, which the transaction under way is about to change.
+    /// Discards the cached definitions, which the current transaction is about to change.
     func forgetCatalog() { seen = nil }
 
-    /// Notes that the transaction was committed, which counts as a change of the database, too. No other can have come
-    /// between: this connection sees those of others when it begins its next transaction.
+    /// Keeps the cached definitions valid after a commit, which itself changes the data version. No other change can be
+    /// missed:
+    /// this connection sees those of others when it begins its next transaction.
     func keepCatalog() {
         if let seen { self.seen = (tideline_data_version(handle), seen.catalog) }
     }
 
     // MARK: Results
 
-    /// How many rows the last statement changed.
+    /// The number of rows that the last statement changed.
     var changes: Int { Int(sqlite3_changes(handle)) }
 
     /// Whether a transaction is open.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    /// Rolls back what is open. SQLite may have done it already, after some errors.
+    /// Rolls back an open transaction. After some errors, SQLite has already done so.
     func rollBack() {
         guard isInTransaction else { return }
-        // A rollback fails only where the transaction is over or the file is beyond help, which the next use reports.
+        // A rollback fails only if the transaction is over or the file is unusable; the next use reports that.
         try? perform(.rollBack)
     }
 }

@@ -2,33 +2,34 @@ internal import CSQLite
 internal import Foundation
 internal import TidelineStore
 
-/// The connections of a store: one writer and, for a file, a reader per read in flight.
+/// The connections of a store: one writer and, for a file, one reader per read in flight.
 ///
-/// A database in memory has one connection for everything, lent to one thread at a time: a second connection would
-/// see uncommitted rows or none.
+/// An in-memory database has one connection for everything, used by one thread at a time: a second connection would
+/// see uncommitted rows, or no rows at all.
 ///
-/// `@unchecked Sendable`: every property that changes is used under `condition`'s lock only, and a connection is handed
-/// to one thread at a time.
+/// `@unchecked Sendable`: every mutable property is accessed only under the lock of `condition`, and a connection is
+/// used
+/// by one thread at a time.
 final class ConnectionPool: @unchecked Sendable {
     private let condition = NSCondition()
-    /// Opens a further connection to read on; nil where readers use the writer's.
+    /// Opens another connection for reading; `nil` if readers use the writer's connection.
     private let open: (@Sendable () throws(StoreError) -> Connection)?
     private let writer: Connection?
-    /// The file, for messages.
+    /// The path of the file, for error messages.
     private let path: String?
     private var isShared: Bool { open == nil }
     private let maximumReaders: Int
-    /// Unchecked: the lock excludes others already.
+    /// Unchecked: the lock already guarantees exclusive access.
     @exclusivity(unchecked) private var state = State()
 
-    /// What changes. Methods of a value, as each access to a property of an object is checked for itself.
+    /// The mutable state. A struct, because each access to a property of a class instance is checked on its own.
     private struct State {
         var idleReaders: [Connection] = []
         var readersInUse = 0
-        /// How many reads each thread is in, of those that are in any.
+        /// The number of reads that each thread is in, for threads that are in any.
         var reads: [(thread: UInt, count: Int)] = []
         var writingThread: UInt?
-        /// How many threads wait for a change.
+        /// The number of threads that wait for a change.
         var waiting = 0
         var isClosed = false
 
@@ -43,7 +44,7 @@ final class ConnectionPool: @unchecked Sendable {
             }
         }
 
-        /// - Returns: Whether somebody waits for it.
+        /// - Returns: Whether a thread is waiting.
         mutating func leave(_ thread: UInt, keeping connection: Connection?) -> Bool {
             readersInUse -= 1
             if let index = reads.firstIndex(where: { $0.thread == thread }) {
@@ -55,17 +56,17 @@ final class ConnectionPool: @unchecked Sendable {
         }
     }
 
-    /// A connection to read on.
+    /// A connection for reading.
     struct Lease {
         let connection: Connection
-        /// Whether the thread already reads on this connection, within the snapshot of the read around this one.
+        /// Whether the thread already reads on this connection, within the snapshot of the enclosing read.
         let isNested: Bool
     }
 
     /// - Parameters:
-    ///   - writer: The connection to write on, nil for a store that is read only.
-    ///   - readers: Connections to read on that are already open.
-    ///   - open: Opens a further one; nil when readers use the writer's.
+    ///   - writer: The connection for writing; `nil` for a read-only store.
+    ///   - readers: Connections for reading that are already open.
+    ///   - open: Opens another connection for reading; `nil` if readers use the writer's connection.
     init(
         writer: Connection?, readers: [Connection], maximumReaders: Int,
         open: (@Sendable () throws(StoreError) -> Connection)?
@@ -79,7 +80,7 @@ final class ConnectionPool: @unchecked Sendable {
 
     // MARK: Writing
 
-    /// Waits until no other thread writes, and lends the writer.
+    /// Waits until no other thread writes, and returns the writer's connection.
     func takeWriter() throws(StoreError) -> Connection {
         condition.lock()
         defer { condition.unlock() }
@@ -91,7 +92,7 @@ final class ConnectionPool: @unchecked Sendable {
         guard !state.isClosed else { throw Self.closed }
         guard let writer else {
             throw StoreError(
-                .readOnly, "the store was opened for reading only; open it without that to write", path: path)
+                .readOnly, "the store was opened for reading only; open it for writing instead", path: path)
         }
         state.writingThread = thread
         return writer
@@ -107,7 +108,7 @@ final class ConnectionPool: @unchecked Sendable {
 
     // MARK: Reading
 
-    /// Waits until there is a connection, and lends it.
+    /// Waits until a connection is available, and returns it.
     func takeReader() throws(StoreError) -> Lease {
         let thread = tideline_current_thread()
         if let lease = try reserveReader(thread) { return lease }
@@ -120,7 +121,7 @@ final class ConnectionPool: @unchecked Sendable {
         }
     }
 
-    /// Opens a connection that is not kept; nil when readers use the writer's.
+    /// Opens a connection that the pool does not keep; returns `nil` if readers use the writer's connection.
     func openConnection() throws(StoreError) -> Connection? { try open?() }
 
     func release(_ lease: Lease?) {
@@ -132,7 +133,7 @@ final class ConnectionPool: @unchecked Sendable {
         if isAwaited { condition.broadcast() }
     }
 
-    /// Counts a read; nil when a connection is still to be opened for it.
+    /// Registers a read; returns `nil` if a connection must be opened for it.
     private func reserveReader(_ thread: UInt) throws(StoreError) -> Lease? {
         condition.lock()
         defer { condition.unlock() }
@@ -140,7 +141,7 @@ final class ConnectionPool: @unchecked Sendable {
         guard !isShared || state.writingThread != thread else {
             throw StoreError(.busy, "a read began inside a write of the same store in memory on the same thread")
         }
-        // A thread that already reads or writes does not wait: it would hold what others wait for.
+        // A thread that already reads or writes does not wait, because it holds the resource that others wait for.
         let isInside = state.isReading(thread) || state.writingThread == thread
         while !isInside, !state.isClosed, mustWait { wait() }
         guard !state.isClosed else { throw Self.closed }
@@ -154,7 +155,7 @@ final class ConnectionPool: @unchecked Sendable {
             ? state.writingThread != nil || !state.reads.isEmpty : state.readersInUse >= maximumReaders
     }
 
-    /// Waits for a change.
+    /// Waits for a change of the state.
     private func wait() {
         state.waiting += 1
         condition.wait()
@@ -163,7 +164,7 @@ final class ConnectionPool: @unchecked Sendable {
 
     // MARK: Closing
 
-    /// Refuses further work, waits for that in flight, and closes all connections.
+    /// Rejects new work, waits for reads and writes in flight, and closes all connections.
     func close() throws(StoreError) {
         condition.lock()
         defer { condition.unlock() }

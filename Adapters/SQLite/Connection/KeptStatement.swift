@@ -1,27 +1,28 @@
 internal import TidelineStore
 
-/// The place of one statement between its uses, for who needs it so often that it is not looked for by its text.
+/// A slot for one statement between uses, for statements used so often that a lookup by text is too slow.
 final class KeptStatement {
     let sql: String
     private var statement: Statement?
 
     init(_ sql: String) { self.sql = sql }
 
-    /// The statement, to be given to ``putBack(_:to:)``; another one where it is in use.
+    /// Returns the statement, or another one if it is in use. Return it with ``putBack(_:to:)``.
     func take(from connection: Connection) throws(StoreError) -> Statement {
         guard let statement else { return try connection.takeStatement(sql) }
         self.statement = nil
         return statement
     }
 
-    /// Ends the execution. What was bound without a copy stays bound: nothing reads it before the next values are.
+    /// Ends the execution. Values bound without a copy stay bound; SQLite does not read them before new values are
+    /// bound.
     func putBack(_ statement: Statement, to connection: Connection) {
         guard self.statement == nil else { return connection.putBack(statement) }
         statement.rewind()
         self.statement = statement
     }
 
-    /// Gives the place up.
+    /// Returns the statement to the connection's cache.
     func leave(to connection: Connection) {
         guard let statement else { return }
         self.statement = nil

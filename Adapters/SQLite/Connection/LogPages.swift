@@ -1,9 +1,10 @@
 internal import Foundation
 
-/// Which pages of a database lie in the write-ahead log beside its file.
+/// The pages of a database that are in its write-ahead log.
 ///
-/// See "The Write-Ahead Log" in https://sqlite.org/fileformat2.html: a header, then frames, each a header and a page.
-/// Frames of an earlier use of the log, behind those of the present one, have other salts than the header.
+/// See "The Write-Ahead Log" in https://sqlite.org/fileformat2.html: a header, then frames, each with a header and a
+/// page.
+/// Leftover frames from an earlier use of the log, after the current ones, have different salts than the log's header.
 struct LogPages {
     private static let headerSize = 32
     private static let frameHeaderSize = 24
@@ -11,14 +12,14 @@ struct LogPages {
     private let file: FileHandle?
     private let pageSize: Int64
 
-    /// The log of a database.
+    /// Opens the log of a database.
     init(of path: String, pageSize: Int64) {
-        // Locks are on the database and the shared memory, never on the log: it may be opened and closed.
+        // Locks are on the database and the shared memory, never on the log, so opening and closing it is safe.
         file = FileHandle(forReadingAtPath: "\(DatabaseFile.file(at: path))-wal")
         self.pageSize = pageSize
     }
 
-    /// Whether it has all pages of these numbers.
+    /// Returns whether the log contains all pages with the given numbers.
     func contains(_ pages: Range<Int64>) -> Bool {
         if pages.isEmpty { return true }
         guard let header = read(Self.headerSize, at: 0) else { return false }

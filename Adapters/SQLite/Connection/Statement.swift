@@ -1,14 +1,14 @@
 internal import CSQLite
 internal import TidelineStore
 
-/// A prepared statement. Used by one thread at a time, as its connection is.
+/// A prepared statement. Like its connection, used by one thread at a time.
 final class Statement {
     let handle: OpaquePointer
     let sql: String
     private let path: String?
-    /// Where rows of the statement are packed, kept for the next execution.
+    /// The buffer into which rows are packed, kept for the next execution.
     var buffer: RowBuffer?
-    /// When the cache last took it back, counted in uses of the cache.
+    /// The use count of the cache when the statement was last returned to it.
     var lastUse = 0
 
     init(_ sql: String, on connection: Connection) throws(StoreError) {
@@ -23,8 +23,8 @@ final class Statement {
         }
         guard result == SQLITE_OK, let handle else {
             var error = StoreError.sqlite(
-                result, connection.handle, path: connection.path, doing: "SQLite refused a statement")
-            // Every statement names only what the stored definitions say is there.
+                result, connection.handle, path: connection.path, doing: "SQLite rejected a statement")
+            // Statements name only tables and columns in the stored definitions, so a missing one means damage.
             if result == SQLITE_ERROR, error.message.contains("no such ") { error.code = .corrupt }
             throw error
         }
@@ -35,7 +35,7 @@ final class Statement {
 
     deinit { sqlite3_finalize(handle) }
 
-    /// Runs up to the next row; false when there is none.
+    /// Runs to the next row; returns `false` if there are no more rows.
     func step() throws(StoreError) -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: return true
@@ -44,7 +44,7 @@ final class Statement {
         }
     }
 
-    /// Runs a statement that gives no rows, and makes it ready for the next run.
+    /// Runs a statement that returns no rows, and resets it for the next run.
     func run() throws(StoreError) {
         let result = sqlite3_step(handle)
         guard result == SQLITE_DONE || result == SQLITE_ROW else {
@@ -55,16 +55,16 @@ final class Statement {
         sqlite3_reset(handle)
     }
 
-    /// Ends the execution; what was bound stays.
+    /// Ends the execution and keeps the bound values.
     func rewind() { sqlite3_reset(handle) }
 
-    /// Ends the execution and forgets what was bound.
+    /// Ends the execution and clears the bound values.
     func reset() {
         sqlite3_reset(handle)
         sqlite3_clear_bindings(handle)
     }
 
-    /// The error for a result code of this statement.
+    /// Returns the error for a result code of this statement.
     func failure(_ result: Int32) -> StoreError {
         StoreError.sqlite(result, sqlite3_db_handle(handle), path: path, doing: "SQLite failed")
     }
@@ -88,17 +88,17 @@ final class Statement {
         guard result == SQLITE_OK else { throw failure(result) }
     }
 
-    /// Binds values to the parameters from 1 on.
+    /// Binds values to the parameters, starting at 1.
     func bind(_ values: [Value]) throws(StoreError) {
         for (index, value) in values.enumerated() { try bind(value, at: Int32(clamping: index + 1)) }
     }
 
     // MARK: Results
 
-    /// The integer in a column of the current row, numbered from 0.
+    /// Returns the integer in a column of the current row, numbered from 0.
     func int(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
-    /// The text in a column of the current row; nil for null.
+    /// Returns the text in a column of the current row, or `nil` if it is null.
     func text(_ column: Int32) -> String? {
         guard let bytes = sqlite3_column_blob(handle, column) else {
             return sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : ""

@@ -1,7 +1,8 @@
 internal import TidelineStore
 
-/// The text of a statement as a key: compared byte for byte, where strings are equal that only look alike, as the names of
-/// two tables may.
+/// The text of a statement as a dictionary key, compared byte by byte: canonically equivalent strings can be the names
+/// of
+/// different tables.
 struct StatementText: Hashable {
     let sql: String
 

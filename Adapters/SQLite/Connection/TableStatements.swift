@@ -1,21 +1,21 @@
 internal import TidelineStore
 
-/// What a connection keeps ready for one table.
+/// The statements and queries that a connection keeps for one table.
 final class TableStatements {
     let table: StoredTable
-    /// The definitions that the table was last found in.
+    /// The catalog in which the table was last found.
     var catalog: Catalog?
-    /// The row of an id.
+    /// Selects the row with a given id.
     let selectRow: KeptStatement
-    /// Deletes the row of an id.
+    /// Deletes the row with a given id.
     let deleteRow: KeptStatement
-    /// Inserts a row that names every column, or updates the one there is.
+    /// Inserts a row that names every column, or updates the existing one.
     let upsertWholeRow: KeptStatement
-    /// The same for ``StoredTable/groupSize`` rows.
+    /// Upserts ``StoredTable/groupSize`` rows that name every column.
     let upsertGroup: KeptStatement?
-    /// Those for rows that name some columns only, the one used last at the end.
+    /// The statements for rows that name only some columns, the most recently used at the end.
     private var upserts: [PartialUpsert.Variant] = []
-    /// The queries asked last, the latest at the end.
+    /// The most recently used queries, the latest at the end.
     private var queries: [KeptQuery] = []
 
     private static let maximumUpserts = 8
@@ -29,7 +29,7 @@ final class TableStatements {
         upsertGroup = table.upsertGroup.map { KeptStatement($0) }
     }
 
-    /// Gives all up.
+    /// Returns all statements to the connection's cache.
     func leave(to connection: Connection) {
         for statement in [selectRow, deleteRow, upsertWholeRow] { statement.leave(to: connection) }
         upsertGroup?.leave(to: connection)
@@ -41,7 +41,7 @@ final class TableStatements {
 
     // MARK: Upserts
 
-    /// The statement for rows of the table's shape that name these columns, if it was used lately.
+    /// Returns the statement for rows of the table's shape that name these columns, if it was used recently.
     func upsert(naming named: [Bool]) -> PartialUpsert.Variant? {
         guard let index = upserts.lastIndex(where: { $0.named == named }) else { return nil }
         return moveToEnd(index, of: &upserts)
@@ -54,8 +54,9 @@ final class TableStatements {
 
     // MARK: Queries
 
-    /// The query with its statement and the values of its parameters: compiled, unless one that differs only in its values
-    /// was lately.
+    /// Returns the compiled query and the values of its parameters. The query is compiled unless a recent one differs
+    /// only
+    /// in its values.
     func query(
         _ query: Query, for purpose: KeptQuery.Purpose, on connection: Connection
     ) throws(StoreError) -> (query: KeptQuery, parameters: [Value]) {

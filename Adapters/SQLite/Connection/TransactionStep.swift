@@ -1,14 +1,14 @@
-/// What every transaction runs beside its own statements, which each connection prepares once.
+/// The statements that transactions run in addition to their own, prepared once per connection.
 enum TransactionStep: String, CaseIterable {
     case begin = "BEGIN"
-    /// Waits for the other writers, of any process.
+    /// Waits for other writers, in any process.
     case beginWriting = "BEGIN IMMEDIATE"
     case commit = "COMMIT"
     case rollBack = "ROLLBACK"
     /// Opens a read transaction, which lasts until the statement is rewound.
     case readVersion = "PRAGMA data_version"
 
-    /// The place in a list of all.
+    /// The index in a list of all steps.
     var place: Int {
         switch self {
         case .begin: 0

@@ -4,7 +4,7 @@ internal import Foundation
 internal import TidelineStore
 
 extension StoreError {
-    /// The error for a result code of SQLite.
+    /// Creates the error for an SQLite result code.
     ///
     /// - Parameters:
     ///   - result: The result code, extended or not.
@@ -16,7 +16,7 @@ extension StoreError {
         if code == tideline_wrong_checksum {
             return StoreError(
                 .corrupt,
-                "a page of the file does not match its checksum: the medium or another program has changed it",
+                "a page of the file does not match its checksum; the disk or another program changed it",
                 path: path, engineCode: Int(code))
         }
         let detail = (database.map(sqlite3_errmsg) ?? sqlite3_errstr(code)).map { String(cString: $0) } ?? ""
@@ -24,7 +24,7 @@ extension StoreError {
         return StoreError(kind, "\(doing): \(detail)", path: path, engineCode: Int(code))
     }
 
-    /// This error with the table named, unless it names one.
+    /// Returns this error with its table set to the given name, unless it already names one.
     func inTable(_ name: String) -> StoreError {
         var error = self
         error.table = table ?? name
@@ -42,7 +42,7 @@ extension StoreError.Code {
             case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
             case SQLITE_INTERRUPT: .cancelled
             case SQLITE_TOOBIG, SQLITE_MISMATCH, SQLITE_CONSTRAINT: .invalidValue
-            // The shared memory of the write-ahead log reports a full disk as an input/output error.
+            // The shared memory of the write-ahead log reports a full disk as an I/O error.
             case SQLITE_IOERR where systemError == ENOSPC || systemError == EDQUOT: .full
             default: .io
             }

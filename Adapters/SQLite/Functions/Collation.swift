@@ -1,13 +1,14 @@
 internal import CSQLite
 
-/// The collation under which ids of a table compare without regard to ASCII case.
+/// The collation for tables whose identifiers compare without regard to ASCII case.
 ///
-/// It has the name of SQLite's own, and the same order, but goes on behind a NUL, where SQLite's stops: `a` and `a\0b`
-/// are two ids. Tools that know only SQLite's own read the file all the same.
+/// It has the same name and the same order as SQLite's own `NOCASE`, but does not stop at a NUL: `a` and `a\0b` are
+/// different identifiers. Tools that know only SQLite's own collation can still read the file.
 enum FoldingCollation {
     static let name = "NOCASE"
 
-    /// Negative, zero or positive as so many bytes, with `A`–`Z` made `a`–`z`, order; a prefix comes first.
+    /// Compares bytes with `A`–`Z` folded to `a`–`z` and returns a negative number, zero or a positive number; a prefix
+    /// comes first.
     static let compare:
         @convention(c) (UnsafeMutableRawPointer?, Int32, UnsafeRawPointer?, Int32, UnsafeRawPointer?) -> Int32 =
             tideline_compare_folded

@@ -1,4 +1,4 @@
-/// Rounding and the remainder. Of ints, ints; SQLite turns a NaN into null.
+/// Rounding and remainder functions. Integers give integers; SQLite turns a NaN result into null.
 enum NumberFunction {
     static func round(_ arguments: borrowing SQLArguments) -> SQLResult {
         rounded(arguments, .toNearestOrAwayFromZero)
@@ -14,7 +14,7 @@ enum NumberFunction {
         arguments.isInt(0) ? .int(arguments.int(0)) : .double(arguments.double(0).rounded(rule))
     }
 
-    /// SQLite's own `%` cuts doubles to ints first.
+    /// Returns the remainder. SQLite's own `%` truncates doubles to integers first.
     static func modulo(_ arguments: borrowing SQLArguments) -> SQLResult {
         guard arguments.isInt(0), arguments.isInt(1) else {
             return .double(arguments.double(0).truncatingRemainder(dividingBy: arguments.double(1)))

@@ -1,10 +1,11 @@
 internal import CSQLite
 internal import TidelineStore
 
-/// The SQL functions that this adapter adds, where SQLite has none or means something else: its own stop at a NUL, fold
-/// case in `LIKE`, count otherwise, or round to the wrong side.
+/// The SQL functions that this adapter adds, where SQLite has no equivalent or a different one: SQLite's own functions
+/// stop
+/// at a NUL, fold case in `LIKE`, count differently, or round differently.
 ///
-/// Every one is null of a null, deterministic, and without access to anything but its arguments.
+/// Every function returns null if an argument is null, is deterministic, and accesses only its arguments.
 enum SQLFunction: String, CaseIterable {
     case length, indexOf, substring, startsWith, endsWith, contains, lower, upper, trim, replace
     case round, floor, ceiling, modulo
@@ -23,8 +24,9 @@ enum SQLFunction: String, CaseIterable {
         }
     }
 
-    /// Computes the result. SQLite calls this through a C function, which carries nothing but its own identity; so each
-    /// function is a closure of its own.
+    /// Computes the result. SQLite calls a C function pointer, which cannot carry context, so each function is a
+    /// closure of
+    /// its own.
     fileprivate var implementation: Implementation {
         switch self {
         case .length: { context, count, values in call(context, count, values, TextFunction.length) }
@@ -55,7 +57,7 @@ enum SQLFunction: String, CaseIterable {
 }
 
 enum SQLFunctions {
-    /// Makes functions and the collation known to a connection.
+    /// Registers the functions and the collation on a connection.
     static func register(on connection: Connection) throws(StoreError) {
         let database = connection.handle
         let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS
@@ -67,12 +69,12 @@ enum SQLFunctions {
             }
         }
         guard result == SQLITE_OK else {
-            throw StoreError.sqlite(result, database, path: connection.path, doing: "SQLite refused a function")
+            throw StoreError.sqlite(result, database, path: connection.path, doing: "SQLite rejected a function")
         }
     }
 }
 
-/// Calls a function of Swift with the arguments, unless one is null, and hands its result over.
+/// Calls a Swift function with the arguments, unless one is null, and passes its result to SQLite.
 private func call(
     _ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?,
     _ function: (borrowing SQLArguments) -> SQLResult
@@ -97,7 +99,8 @@ private func instant(_ arguments: borrowing SQLArguments, _ part: (TimestampPart
 
 /// The arguments of a call.
 ///
-/// Unsafe pointers: SQLite keeps a text in place while the call lasts, and an argument is only ever read as what it is.
+/// Unsafe pointers: SQLite keeps a text in place for the duration of the call, and each argument is read only as its
+/// actual type.
 struct SQLArguments: ~Copyable {
     fileprivate let values: UnsafeMutablePointer<OpaquePointer?>?
     let count: Int
@@ -123,7 +126,7 @@ enum SQLResult {
     case null
     case int(Int64)
     case double(Double)
-    /// Text that lies in an argument.
+    /// Text that is part of an argument.
     case bytes(UnsafeRawBufferPointer)
     case owned([UInt8])
 }

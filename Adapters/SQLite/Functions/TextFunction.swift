@@ -1,4 +1,4 @@
-/// Text by its bytes, and positions in it in Unicode scalars.
+/// Text functions. Text is compared by its bytes; positions count Unicode scalars.
 enum TextFunction {
     static func length(_ arguments: borrowing SQLArguments) -> SQLResult {
         .int(Int64(scalarCount(arguments.bytes(0))))
@@ -74,7 +74,7 @@ enum TextFunction {
 
     private static func scalarCount(_ bytes: UnsafeRawBufferPointer) -> Int { bytes.count { $0 & 0xC0 != 0x80 } }
 
-    /// Where the scalar of that number begins, or the end of the text; 0 for a negative number.
+    /// Returns the offset of the scalar with the given number, or the end of the text; 0 for a negative number.
     private static func byteOffset(ofScalar number: Int64, in bytes: UnsafeRawBufferPointer) -> Int {
         if number <= 0 { return 0 }
         var rest = number
@@ -85,7 +85,9 @@ enum TextFunction {
         return bytes.count
     }
 
-    /// A position; where the arithmetic of ints overflowed, the double's whole part held to 64 bits.
+    /// Returns a position. If integer arithmetic overflowed, the argument is a double, which is truncated and clamped
+    /// to
+    /// 64 bits.
     private static func position(_ arguments: borrowing SQLArguments, _ index: Int) -> Int64 {
         if arguments.isInt(index) { return arguments.int(index) }
         let double = arguments.double(index)

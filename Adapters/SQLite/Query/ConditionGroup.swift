@@ -1,10 +1,11 @@
-/// Joins conditions by AND or OR within what SQLite takes: expressions up to 1,000 levels deep, and parentheses up to
-/// some thirty.
+/// Joins conditions by AND or OR within SQLite's limits: expressions up to 1,000 levels deep, and parentheses up to
+/// about
+/// thirty levels deep.
 enum ConditionGroup {
-    /// From this nesting of parentheses on, groups are written without.
+    /// The depth of parentheses from which groups are written without them.
     private static let maximumNesting = 10
 
-    /// All of the conditions, or any of them.
+    /// Returns a condition that requires all of the terms, or any of them.
     static func combine(_ terms: [SQLFragment], all: Bool) -> SQLFragment {
         guard let deepest = terms.indices.max(by: { terms[$0].nesting < terms[$1].nesting }) else {
             return all ? .true : .false
@@ -14,7 +15,7 @@ enum ConditionGroup {
         return balanced(terms[...], all: all)
     }
 
-    /// As a balanced tree: thousands of terms are a dozen levels.
+    /// Builds a balanced tree, in which thousands of terms are about a dozen levels deep.
     private static func balanced(_ terms: ArraySlice<SQLFragment>, all: Bool) -> SQLFragment {
         guard terms.count > 1 else { return terms[terms.startIndex] }
         let middle = terms.startIndex + terms.count / 2
@@ -23,9 +24,11 @@ enum ConditionGroup {
         return .binary(left, all ? "AND" : "OR", right, all ? .and : .or)
     }
 
-    /// With `&` and `|` over exact truth values, which bind alike and group from the left: nested groups with the deep
-    /// one first need no parentheses, however often AND and OR alternate. No index serves them, nor would one serve
-    /// such a tree.
+    /// Uses `&` and `|` over exact truth values. They have equal precedence and associate to the left, so nested groups
+    /// need no
+    /// parentheses if the deepest term comes first, however often AND and OR alternate. Such a condition cannot use an
+    /// index,
+    /// but neither could a tree of this depth.
     private static func flat(_ terms: [SQLFragment], _ deepest: Int, all: Bool) -> SQLFragment {
         var others = terms
         let first = others.remove(at: deepest).truth

@@ -1,14 +1,14 @@
 internal import TidelineStore
 
-/// A query that was compiled, for the next one that differs from it only in its values.
+/// A compiled query, reused for a query that differs only in its values.
 final class KeptQuery {
-    /// What is asked.
+    /// The result that is requested.
     enum Purpose { case rows, count }
 
     private let query: Query
     private let purpose: Purpose
     let statement: KeptStatement
-    /// As ``CompiledQuery/places``.
+    /// The same as ``CompiledQuery/places``.
     private let places: [Int]?
     /// The columns of the rows.
     let shape: RowShape
@@ -37,8 +37,9 @@ final class KeptQuery {
         }
     }
 
-    /// The parameters with which this statement answers another query; nil when that has another text, or might not be
-    /// valid.
+    /// Returns the parameters with which this statement answers another query, or `nil` if the other query has a
+    /// different
+    /// text or might be invalid.
     func parameters(of other: Query, for purpose: Purpose) -> [Value]? {
         guard purpose == self.purpose, other.skip >= 0, other.limit ?? 0 >= 0, query.isWindow == other.isWindow,
             query.names(sameColumnsAs: other)
@@ -56,13 +57,13 @@ final class KeptQuery {
 }
 
 extension Query {
-    /// Whether the query is for a part of the rows that match.
+    /// Whether the query asks for only part of the matching rows.
     var isWindow: Bool { limit != nil || skip > 0 }
 
-    /// Limit and offset: a negative limit is none, and an offset needs a limit.
+    /// The parameters for limit and offset: a negative limit means no limit, and an offset requires a limit.
     var windowParameters: [Value] { [.int(Int64(limit ?? -1)), .int(Int64(skip))] }
 
-    /// Whether another query has the same order and selection. Names are compared by their bytes, as columns are.
+    /// Returns whether another query has the same order and selection. Names are compared by their bytes, like columns.
     fileprivate func names(sameColumnsAs other: Query) -> Bool {
         guard order.count == other.order.count, selection?.count == other.selection?.count else { return false }
         for (a, b) in zip(order, other.order) {
@@ -74,8 +75,9 @@ extension Query {
 }
 
 extension Predicate {
-    /// Whether another predicate compiles to the same text, and is valid where this one is; its values are added in the
-    /// order in which they stand.
+    /// Returns whether another predicate compiles to the same text and is valid whenever this one is. Appends its
+    /// values in the
+    /// order in which they occur.
     fileprivate func hasText(of other: Predicate, values: inout [Value]) -> Bool {
         switch (self, other) {
         case (.column(let a), .column(let b)): return a.isSameBytes(as: b)
@@ -105,8 +107,9 @@ extension Predicate {
 }
 
 extension Value {
-    /// Whether another value becomes the same text: null stands there, and NaN leaves conditions out; of others only the
-    /// type does.
+    /// Returns whether another value compiles to the same text: null is written as text, and NaN removes conditions;
+    /// for all
+    /// other values, only the type matters.
     fileprivate func hasText(of other: Value, values: inout [Value]) -> Bool {
         guard type == other.type, !isNaN, !other.isNaN else { return false }
         if !other.isNull { values.append(other) }

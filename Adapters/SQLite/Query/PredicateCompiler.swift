@@ -1,23 +1,25 @@
 internal import TidelineStore
 
-/// Compiles predicates to SQL that means what ``Evaluator`` says.
+/// Compiles predicates to SQL with the meaning that ``Evaluator`` defines.
 ///
-/// Conditions are compiled in two ways. As a *condition*, null may stand for false, which leaves plain operators that
-/// indexes serve. As a *value* they are true, false, or null only where the evaluator says so. `NOT` is pushed down to
-/// the leaves, where most operators have an exact opposite.
+/// A condition is compiled in one of two ways. As a *condition*, null may stand for false, which allows plain operators
+/// that
+/// can use indexes. As a *value*, it is true or false, and null only where the evaluator returns null. `NOT` is pushed
+/// down
+/// to the leaves, where most operators have an exact opposite.
 ///
 /// The predicate must have passed ``Query/validate(against:)``. Values become parameters, never text.
 struct PredicateCompiler {
     let table: StoredTable
-    /// The values of what was compiled, in the order in which they stand in it.
+    /// The values of the compiled predicate, in the order in which they occur.
     private(set) var values: [Value] = []
 
     init(_ table: StoredTable) { self.table = table }
 
-    /// Deeper trees are refused: SQLite takes expressions 1,000 levels deep.
+    /// The depth limit for predicates: SQLite accepts expressions up to 1,000 levels deep.
     private static let maximumDepth = 900
 
-    /// The SQL of a `WHERE` clause's condition.
+    /// Returns the SQL for the condition of a `WHERE` clause.
     mutating func compile(_ predicate: Predicate) throws(StoreError) -> SQLFragment {
         try requireDepth(of: predicate)
         return try condition(predicate, negated: false)
@@ -28,7 +30,7 @@ struct PredicateCompiler {
         while let (node, depth) = pending.popLast() {
             guard depth <= Self.maximumDepth else {
                 throw StoreError(
-                    .unsupportedQuery, "the predicate nests deeper than \(Self.maximumDepth) levels",
+                    .unsupportedQuery, "the predicate is nested more than \(Self.maximumDepth) levels deep",
                     table: table.schema.name)
             }
             pending.append(contentsOf: node.children.map { ($0, depth + 1) })
@@ -130,7 +132,7 @@ struct PredicateCompiler {
         case .concat: return .binary(fragments[0], "||", fragments[1], .concatenation, type: type)
         default:
             guard let own = SQLFunction(rawValue: function.rawValue) else {
-                throw unsupported("\(function.rawValue) is not known to this store")
+                throw unsupported("\(function.rawValue) is not supported by this store")
             }
             return .call(own.name, fragments, type: type)
         }
@@ -162,14 +164,15 @@ extension PredicateCompiler {
         return negated ? ordering.negated : ordering
     }
 
-    /// `a == b`, where both may be null and are equal then.
+    /// Returns `a == b`, where two nulls are equal.
     fileprivate static func equality(
         _ a: SQLFragment, _ b: SQLFragment, folding: Bool, negated: Bool
     ) -> SQLFragment {
         if a.isNaN || b.isNaN { return negated ? .true : .false }
         guard areComparable(a.type, b.type) else { return bothNull(a, b, negated: negated) }
         let right = folding ? b.folded : b
-        // `=` gives null of a null, which as a condition is false: right where one side is not null. `IS NOT` is the
+        // `=` with a null gives null, which counts as false in a condition: correct if one side is never null. `IS NOT`
+        // is the
         // exact opposite of equality in every case.
         guard !negated else { return exact(.binary(a, "IS NOT", right, .equality)) }
         return a.isNeverNull || b.isNeverNull
@@ -182,7 +185,7 @@ extension PredicateCompiler {
         return fragment
     }
 
-    /// Values of types that never compare are equal where both are null.
+    /// Returns a test that both operands are null, the only case in which values of incomparable types are equal.
     private static func bothNull(_ a: SQLFragment, _ b: SQLFragment, negated: Bool) -> SQLFragment {
         if a.isNeverNull || b.isNeverNull { return negated ? .true : .false }
         let test = negated ? "IS NOT NULL" : "IS NULL"

@@ -1,14 +1,14 @@
 internal import TidelineStore
 
-/// Compiles a query to one statement.
+/// A query compiled to one statement.
 struct CompiledQuery {
     let sql: String
     let parameters: [Value]
-    /// Which of the query's values each parameter is; nil where all stand in the query's order.
+    /// The index in the query's values of each parameter; `nil` if all parameters are in the query's order.
     let places: [Int]?
 
     /// - Parameters:
-    ///   - places: Which of the values each parameter of the text is.
+    ///   - places: The index in `values` of each parameter of the text.
     ///   - values: The query's values, in its order.
     init(sql: String, places: [Int], of values: [Value]) {
         self.sql = sql
@@ -21,25 +21,25 @@ struct CompiledQuery {
         (parameters, places) = (other.parameters, other.places)
     }
 
-    /// The parameters for values of a query that has the same text.
+    /// Returns the parameters for the values of a query with the same text.
     static func arrange(_ values: [Value], _ places: [Int]?) -> [Value] {
         places.map { $0.map { values[$0] } } ?? values
     }
 
-    /// Another statement around the text of this one.
+    /// Returns a statement with this one's text between `start` and `end`.
     func within(_ start: String, _ end: String) -> CompiledQuery { CompiledQuery(sql: start + sql + end, self) }
 }
 
 extension StoredTable {
-    /// The query's rows, with `columns` (a list of SQL) of each.
+    /// Returns a statement for the query's rows, with `columns`, a list in SQL, of each.
     func select(_ columns: String, for query: Query) throws(StoreError) -> CompiledQuery {
         try compile("SELECT \(columns)", query, end: orderBy(query.order), window: query.isWindow)
     }
 
-    /// How many rows match the query's predicate.
+    /// Returns a statement that counts the rows that match the query's predicate.
     func selectCount(_ query: Query) throws(StoreError) -> CompiledQuery { try compile("SELECT count(*)", query) }
 
-    /// Deletes the query's rows.
+    /// Returns a statement that deletes the query's rows.
     func delete(_ query: Query) throws(StoreError) -> CompiledQuery {
         guard query.isWindow else { return try compile("DELETE", query) }
         return try select("\"id\"", for: query).within("DELETE FROM \(schema.name.sqlName) WHERE \"id\" IN (", ")")
@@ -63,7 +63,7 @@ extension StoredTable {
             sql: sql + " LIMIT ? OFFSET ?", places: places + values.indices.suffix(2), of: values)
     }
 
-    /// Ties come by id, which is unique: what follows it decides nothing.
+    /// Orders ties by id. The id is unique, so any terms after it have no effect.
     private func orderBy(_ terms: [OrderTerm]) -> String {
         var keys = Array(terms.prefix { $0.column != "id" })
         keys.append(terms.first { $0.column == "id" } ?? OrderTerm("id"))

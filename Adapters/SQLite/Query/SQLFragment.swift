@@ -1,32 +1,33 @@
 internal import TidelineStore
 
-/// A piece of an SQL expression with what is known of it.
+/// A part of an SQL expression, with its known properties.
 struct SQLFragment {
     var text: String
-    /// Which of the compiler's values its parameters are, in the order of its text. They have no numbers there: SQLite
-    /// takes the longer for each that has one, the more there are.
+    /// The indices in the compiler's values of the parameters, in the order of the text. Parameters are not numbered in
+    /// the
+    /// text: SQLite takes longer for each numbered parameter, the more of them there are.
     var places: [Int] = []
-    /// How tightly its outermost operator binds.
+    /// The precedence of the outermost operator.
     var level: Level
-    /// What is known of its value.
+    /// The type of the value.
     var type: OperandType
-    /// Whether it is never null.
+    /// Whether the value is never null.
     var isNeverNull = false
-    /// Whether its value is a literal NaN, which SQLite has not: it is bound as null.
+    /// Whether the value is a literal NaN. SQLite has no NaN and binds it as null.
     var isNaN = false
-    /// Whether it is the column `id` of a table whose ids fold case.
+    /// Whether this is the column `id` of a table whose identifiers fold case.
     var foldsCase = false
-    /// How deep parentheses nest in it. SQLite's parser takes about thirty to forty levels.
+    /// The depth of nested parentheses. SQLite's parser accepts about thirty to forty levels.
     var nesting = 0
 
-    /// The precedence of SQL's operators, the loosest first.
+    /// The precedence of SQL's operators, the lowest first.
     enum Level: Int, Comparable {
         case or, and, equality, inequality, bits, addition, multiplication, concatenation, collation, primary
 
         static func < (a: Level, b: Level) -> Bool { a.rawValue < b.rawValue }
     }
 
-    /// An operand that stands for itself.
+    /// Creates an operand that needs no parentheses.
     static func primary(_ text: String, _ type: OperandType, isNeverNull: Bool = false) -> SQLFragment {
         SQLFragment(text: text, level: .primary, type: type, isNeverNull: isNeverNull)
     }
@@ -35,8 +36,9 @@ struct SQLFragment {
     static let `true` = primary("1", .value(.bool), isNeverNull: true)
     static let `false` = primary("0", .value(.bool), isNeverNull: true)
 
-    /// Two operands and the operator between them, in no more parentheses than it needs: operators of one level group
-    /// from the left, so that a tree that is deep on its left side only is a flat text.
+    /// Creates an expression of two operands with an operator between them, with no more parentheses than needed:
+    /// operators of
+    /// equal precedence associate to the left, so a tree that is deep only on its left side becomes a flat text.
     static func binary(
         _ left: SQLFragment, _ symbol: String, _ right: SQLFragment, _ level: Level, type: OperandType = .value(.bool)
     ) -> SQLFragment {
@@ -53,7 +55,7 @@ struct SQLFragment {
             level: .primary, type: type, isNeverNull: false, nesting: 1 + (operands.map(\.nesting).max() ?? 0))
     }
 
-    /// The expression followed by an operator of one operand, such as `IS NULL`.
+    /// Returns the expression followed by a postfix operator such as `IS NULL`.
     func followed(by suffix: String) -> SQLFragment {
         let operand = level < .equality ? parenthesized : self
         return SQLFragment(
@@ -77,9 +79,9 @@ struct SQLFragment {
         return result
     }
 
-    /// The condition as a value, true or false and never null.
+    /// The condition as a value that is true or false, never null.
     var truth: SQLFragment { isNeverNull ? self : followed(by: "IS TRUE") }
 
-    /// True where the condition is not.
+    /// A condition that is true where this one is not.
     var negated: SQLFragment { followed(by: "IS NOT TRUE") }
 }

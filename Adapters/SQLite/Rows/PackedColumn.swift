@@ -1,14 +1,15 @@
 internal import CSQLite
 internal import TidelineStore
 
-/// How the values of one column are packed.
+/// Packs the values of one column.
 struct PackedColumn {
     private let type: ColumnType
 
     init(_ type: ColumnType) { self.type = type }
 
-    /// Writes a value's bytes to the end; nil when the value is none of this column.
-    /// - Returns: The tag to note.
+    /// Appends the bytes of a value.
+    ///
+    /// - Returns: The tag of the value, or `nil` if the value is not valid for the column.
     @inline(__always)
     func pack(_ value: OpaquePointer?, into room: inout PackingRoom) -> RowTag? {
         let storage = sqlite3_value_type(value)
@@ -46,7 +47,7 @@ struct PackedColumn {
         }
     }
 
-    /// Who edits the file from outside may write 5 for 5.0.
+    /// Returns a double. Other programs that edit the file may write 5 for 5.0.
     @inline(__always)
     private static func double(_ value: OpaquePointer?, _ storage: Int32) -> Double? {
         switch storage {
@@ -56,25 +57,26 @@ struct PackedColumn {
         }
     }
 
-    /// Why a value that was not packed is none of this column.
+    /// Returns the reason that a value is not valid for the column.
     func reason(against value: OpaquePointer?) -> String {
         switch (type, sqlite3_value_type(value)) {
-        case (.string, SQLITE_TEXT), (.json, SQLITE_TEXT): "is no valid UTF-8"
+        case (.string, SQLITE_TEXT), (.json, SQLITE_TEXT): "is not valid UTF-8"
         case (.bool, SQLITE_INTEGER): "is neither 0 nor 1"
-        case (.timestamp, SQLITE_INTEGER): "is outside of the years 1 to 9999"
-        case (.double, SQLITE_INTEGER): "is an integer that no double holds"
-        default: "is of another type than its column"
+        case (.timestamp, SQLITE_INTEGER): "is outside the years 1 to 9999"
+        case (.double, SQLITE_INTEGER): "is an integer that a double cannot represent"
+        default: "has a different type than its column"
         }
     }
 }
 
-/// Memory that a row is packed into, which grows with it.
+/// A growing buffer into which a row is packed.
 ///
-/// What is added without a check for overflow is a length: SQLite's are below 2 GiB, and all of a row lie in memory.
+/// Only lengths are added without a check for overflow: SQLite's are below 2 GiB, and all values of a row fit in
+/// memory.
 struct PackingRoom {
     private(set) var base: UnsafeMutableRawPointer
     private var capacity: Int
-    /// How much of it is written.
+    /// The number of bytes written.
     var end = 0
 
     init(capacity: Int) {
@@ -109,7 +111,7 @@ struct PackingRoom {
 }
 
 extension OpaquePointer? {
-    /// The bytes of this text or blob. Asking for a text's bytes as a blob spares SQLite a copy with a NUL at the end.
+    /// The bytes of this text or blob. Reading a text as a blob avoids a copy in SQLite that appends a NUL.
     @inline(__always)
     var bytes: UnsafeRawBufferPointer {
         let start = sqlite3_value_blob(self)

@@ -1,8 +1,9 @@
 internal import CSQLite
 internal import TidelineStore
 
-/// The rows of an upsert that do not name every column of the table, or in another order, or with a value that is refused:
-/// finds the statement for the columns that a row names, checks the row, binds and runs.
+/// Upserts the rows of a batch that do not name every column of the table, that name them in a different order, or that
+/// have an invalid value: finds the statement for the columns that a row names, checks the row, binds it and runs the
+/// statement.
 struct PartialUpsert {
     private let connection: Connection
     private let statements: TableStatements
@@ -10,13 +11,15 @@ struct PartialUpsert {
     private let shape: RowShape
     /// Whether the batch has the table's columns in the table's order.
     private let isWhole: Bool
-    /// For each column of the batch, that of the table; nil where the table has none.
+    /// For each column of the batch, the column of the table; `nil` if the table does not have it.
     private let columns: [ColumnSchema?]
-    /// Columns of the table that every new row must name and that the batch lacks altogether.
+    /// A column that every new row must name and that the batch does not have.
     private let missing: String?
-    /// Those of a batch of other columns than the table's; the table's own are kept with it.
+    /// The statements for a batch with other columns than the table's; those for the table's own columns are kept with
+    /// the
+    /// table.
     private var variants: [Variant] = []
-    /// Which columns the current row names.
+    /// For each column, whether the current row names it.
     private var named: [Bool]
     private var last: (variant: Variant, statement: Statement)?
 
@@ -24,7 +27,7 @@ struct PartialUpsert {
     final class Variant {
         let named: [Bool]
         let statement: KeptStatement
-        /// The column that is not named and that a new row must name: the statement only updates then.
+        /// A column that is not named but that a new row must name; with one, the statement only updates.
         let missing: String?
 
         init(named: [Bool], sql: String, missing: String?) {
@@ -34,7 +37,8 @@ struct PartialUpsert {
         }
     }
 
-    /// Rows naming more different sets of columns than this have their statements looked up by text.
+    /// The maximum number of sets of named columns whose statements are kept; the statements of others are looked up by
+    /// text.
     private static let maximumVariants = 32
 
     init(
@@ -56,7 +60,7 @@ struct PartialUpsert {
         named = Array(repeating: false, count: shape.count)
     }
 
-    /// Gives the statements back; what was bound is forgotten with it.
+    /// Returns the statements to their caches and clears the bound values.
     mutating func finish() {
         letGoOfLast()
         for variant in variants { variant.statement.leave(to: connection) }
@@ -74,7 +78,7 @@ struct PartialUpsert {
         throw invalid("a new row must name this column", missing, row)
     }
 
-    /// Checks the values, and notes which columns are named.
+    /// Checks the values, and records which columns are named.
     private mutating func check(_ row: borrowing RowView) throws(StoreError) {
         for index in 0..<shape.count {
             let tag = row.tag(at: index)

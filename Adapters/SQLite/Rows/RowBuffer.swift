@@ -1,13 +1,15 @@
 internal import CSQLite
 internal import TidelineStore
 
-/// Packs the current row of a statement, so that it can be lent as a ``RowView``.
+/// Packs the current row of a statement into a buffer and passes it on as a ``RowView``.
 ///
-/// The row is copied out of SQLite's memory: what the body of a scan does next, such as a write, may move it there.
-/// Nothing that a file holds is trusted: a value of another storage class than its column's is an error, not a value.
+/// The row is copied out of SQLite's memory, because the next step of a scan's body, such as a write, may move it
+/// there.
+/// The content of a file is not trusted: a value whose storage class does not match its column is an error.
 ///
-/// Unsafe pointers: those that SQLite gives are used before its next call; the buffer is this object's own, and every
-/// write to it first makes room.
+/// Unsafe pointers: SQLite's pointers are used only until its next call. The buffer belongs to this object, and every
+/// write
+/// to it first ensures its capacity.
 final class RowBuffer {
     private let table: StoredTable
     private let shape: RowShape
@@ -19,7 +21,7 @@ final class RowBuffer {
         self.table = table
         self.shape = shape
         columns = shape.columns.map { PackedColumn($0.type) }
-        // Always with wide offsets: how long a row becomes is not known when its first column is written.
+        // Always uses wide offsets: the length of a row is not known when its first column is written.
         payloadOffset = RowFormat.payloadOffset(columns: shape.count, wide: true)
         room = PackingRoom(capacity: payloadOffset + 1024)
         let header = UInt64(RowFormat.wide) | UInt64(shape.count) << 16
@@ -28,10 +30,11 @@ final class RowBuffer {
 
     deinit { room.base.deallocate() }
 
-    /// Whether the buffer is for rows of these columns.
+    /// Returns whether the buffer is for rows of these columns.
     func isFor(_ shape: RowShape) -> Bool { self.shape === shape }
 
-    /// Calls `body` with the statement's current row: `id` in the first column, then those of the shape.
+    /// Calls `body` with the statement's current row, which has `id` in the first column and then the columns of the
+    /// shape.
     @inline(__always)
     func withRow<T>(of statement: Statement, _ body: (borrowing RowView) throws -> T) throws -> T {
         let (rowEnd, end) = try pack(statement.handle)
@@ -44,7 +47,8 @@ final class RowBuffer {
     }
 
     /// Writes the row, then its id.
-    /// - Returns: Where each ends.
+    ///
+    /// - Returns: The end offset of each.
     private func pack(_ handle: OpaquePointer) throws(StoreError) -> (row: Int, id: Int) {
         let columns = columns
         var room = room
@@ -53,8 +57,9 @@ final class RowBuffer {
         var tagPlace = RowFormat.headerSize
         var endPlace = RowFormat.headerSize + columns.count
         for index in 0..<columns.count {
-            // A column's value is asked for once, as each call that names a column looks it up anew. SQLite allows that for a
-            // connection that one thread uses at a time.
+            // Each column's value is requested once, because each call by column index looks it up again. SQLite allows
+            // this for
+            // a connection that one thread uses at a time.
             let value = sqlite3_column_value(handle, Int32(truncatingIfNeeded: index + 1))
             guard let tag = columns[index].pack(value, into: &room) else {
                 throw damaged(handle, shape.columns[index].name, columns[index].reason(against: value))
@@ -77,9 +82,9 @@ final class RowBuffer {
         case (.int, SQLITE_INTEGER): room.append(sqlite3_value_int64(value))
         case (.string, SQLITE_TEXT):
             let bytes = value.bytes
-            guard !bytes.isEmpty, isValidUTF8(bytes) else { throw damaged(handle, "id", "is no valid text") }
+            guard !bytes.isEmpty, isValidUTF8(bytes) else { throw damaged(handle, "id", "is not valid text") }
             room.append(bytes)
-        default: throw damaged(handle, "id", "is of another type than was stored")
+        default: throw damaged(handle, "id", "has a different type than the table's ids")
         }
     }
 
@@ -93,7 +98,7 @@ final class RowBuffer {
 }
 
 extension Statement {
-    /// The buffer for rows of these columns; the one of the last execution where it fits.
+    /// Returns the buffer for rows of these columns, reusing the one of the last execution if it matches.
     func rowBuffer(table: StoredTable, shape: RowShape) -> RowBuffer {
         if let buffer, buffer.isFor(shape) { return buffer }
         let new = RowBuffer(table: table, shape: shape)

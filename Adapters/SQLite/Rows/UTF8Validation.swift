@@ -1,11 +1,11 @@
-/// Whether bytes are well-formed UTF-8, as Unicode's table 3-7 defines it.
+/// Returns whether bytes are well-formed UTF-8, as defined by Table 3-7 of the Unicode Standard.
 ///
-/// Text in a file may have been changed from outside; a string made of anything else would not be what is stored.
+/// Another program may have changed the text in a file, and a string decoded from invalid bytes would differ from them.
 @inline(__always)
 func isValidUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool { isASCII(bytes) || isWellFormed(bytes) }
 
-/// Whether no byte has its highest bit set: most text is so, and is told by eight bytes at a time, the last ones
-/// together with some that were looked at.
+/// Returns whether no byte has its highest bit set, as in most text. Checks eight bytes at a time; the last eight may
+/// overlap bytes that were already checked.
 @inline(__always)
 private func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var seen: UInt64 = 0
@@ -25,7 +25,7 @@ private func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
 private func isWellFormed(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var position = 0
     while position < bytes.count {
-        // Text in most alphabets has stretches of ASCII.
+        // Text in most alphabets has runs of ASCII.
         if position + 8 <= bytes.count,
             bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
         {
@@ -38,7 +38,7 @@ private func isWellFormed(_ bytes: UnsafeRawBufferPointer) -> Bool {
     return true
 }
 
-/// The number of bytes of the well-formed scalar at `position`; nil when there is none.
+/// Returns the length in bytes of the well-formed scalar at `position`, or `nil` if it is not well-formed.
 private func scalarLength(_ bytes: UnsafeRawBufferPointer, at position: Int) -> Int? {
     let first = bytes[position]
     if first < 0x80 { return 1 }

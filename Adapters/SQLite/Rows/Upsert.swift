@@ -1,25 +1,26 @@
 internal import CSQLite
 internal import TidelineStore
 
-/// One upsert of a batch: checks each row, binds its values and runs the statement for the columns that it names.
+/// An upsert of one batch: checks each row, binds its values and runs the statement for the columns that it names.
 ///
-/// Rows that name every column of the table, in its order, are what a pull writes by the thousand, and need no more than one
-/// look at each value; several go through one execution of a statement. The others go through ``PartialUpsert``.
+/// A pull writes thousands of rows that name every column of the table, in its order. Each of their values is examined
+/// only
+/// once, and several rows go through one execution of a statement. Other rows go through ``PartialUpsert``.
 ///
-/// Unsafe pointers: text and bytes are bound where they lie in the batch, which is borrowed and does not move until the
-/// statements are run. Rows of a batch were validated or packed by this process.
+/// Unsafe pointers: text and bytes are bound in place in the batch, which is borrowed and does not move until the
+/// statements have run. The rows of a batch were validated or packed by this process.
 struct Upsert: ~Copyable {
     private let connection: Connection
     private let statements: TableStatements
     private let table: StoredTable
     private let shape: RowShape
-    /// The statement for rows that name every column; nil for a batch of other columns than the table's.
+    /// The statement for rows that name every column; `nil` if the batch has other columns than the table.
     private var whole: Statement?
-    /// The statement for a group of rows that name every column; nil for a batch that has too few rows for one.
+    /// The statement for a group of rows that name every column; `nil` if the batch has too few rows for a group.
     private var group: Statement?
     private var partial: PartialUpsert?
 
-    /// - Parameter count: How many rows there are.
+    /// - Parameter count: The number of rows in the batch.
     init(
         _ statements: TableStatements, of shape: RowShape, count: Int, on connection: Connection
     ) throws(StoreError) {
@@ -37,7 +38,7 @@ struct Upsert: ~Copyable {
         if count >= StoredTable.groupSize { group = try statements.upsertGroup?.take(from: connection) }
     }
 
-    /// Gives the statements back.
+    /// Returns the statements to their caches.
     mutating func finish() {
         if let whole { statements.upsertWholeRow.putBack(whole, to: connection) }
         if let group { statements.upsertGroup?.putBack(group, to: connection) }
@@ -50,7 +51,7 @@ struct Upsert: ~Copyable {
         let (group, size) = (group, StoredTable.groupSize)
         var grouped = group == nil ? 0 : rows.count - rows.count % size
         var position = 0
-        // How many rows are bound to the group's statement, and were not run yet.
+        // The number of rows that are bound to the group's statement but not yet written.
         var bound = 0
         try rows.forEachRow { row in
             if position < grouped, let group {
@@ -63,7 +64,7 @@ struct Upsert: ~Copyable {
                     }
                     return
                 }
-                // A batch with a row of another kind goes on row by row.
+                // After a row that cannot be part of a group, the rest of the batch is written row by row.
                 grouped = 0
                 for index in position - bound..<position { try rows.withRow(at: index) { try run($0) } }
             }
@@ -72,8 +73,9 @@ struct Upsert: ~Copyable {
         }
     }
 
-    /// Runs the group's statement for the rows before a position. An error names the row that was refused, which is the
-    /// one behind those that were written.
+    /// Runs the group's statement for the rows before a position. An error names the rejected row, which follows the
+    /// rows that
+    /// were written.
     private func runGroup(_ group: Statement, of rows: borrowing PackedRows, upTo end: Int) throws {
         do throws(StoreError) {
             try group.run()
@@ -100,8 +102,9 @@ struct Upsert: ~Copyable {
         try partial?.run(row)
     }
 
-    /// Binds a row that names every column to the parameters behind those before; false when it does not, or when there is
-    /// something to say against a value.
+    /// Binds a row that names every column to the parameters after `before`. Returns `false` if the row does not name
+    /// every
+    /// column, or if a value is not accepted.
     @inline(__always)
     private func bind(_ row: borrowing RowView, to handle: OpaquePointer, from before: Int) -> Bool {
         let packed = row.packed
@@ -140,7 +143,7 @@ struct Upsert: ~Copyable {
 }
 
 extension OpaquePointer {
-    /// Binds an id where it lies to a parameter of this statement.
+    /// Binds an id in place to a parameter of this statement.
     @inline(__always)
     func bindID(_ bytes: UnsafeRawBufferPointer, _ type: IDType, to parameter: Int32 = 1) -> Int32 {
         type == .string
@@ -148,7 +151,7 @@ extension OpaquePointer {
             : sqlite3_bind_int64(self, parameter, Int64(littleEndian: bytes.loadUnaligned(as: Int64.self)))
     }
 
-    /// Binds a value where it lies to a parameter of this statement. NaN, which SQLite would make null, is refused.
+    /// Binds a value in place to a parameter of this statement. Rejects NaN, which SQLite would store as null.
     @inline(__always)
     func bind(_ tag: RowTag, _ bytes: UnsafeRawBufferPointer, to parameter: Int32) -> Int32 {
         switch tag {
@@ -168,7 +171,7 @@ extension OpaquePointer {
 }
 
 extension Statement {
-    /// Runs a statement that writes a row, which an error names.
+    /// Runs a statement that writes a row, and names the row in an error.
     @inline(__always)
     func run(for row: borrowing RowView, in table: StoredTable) throws(StoreError) {
         do throws(StoreError) {
@@ -180,7 +183,7 @@ extension Statement {
 }
 
 extension StoreError {
-    /// The error with the row that it is about.
+    /// Returns the error with the row that it concerns.
     fileprivate func naming(_ row: borrowing RowView, in table: StoredTable) -> StoreError {
         var error = self
         (error.table, error.id) = (table.name, row.id)

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import TidelineStore
 
-/// All tables as one snapshot of the database defines them.
+/// All table definitions in one snapshot of the database.
 final class Catalog: Sendable {
-    /// The number that every change of definitions advances.
+    /// The generation number, which increases with every change of definitions.
     let generation: Int64
     private let tables: [String: StoredTable]
 
@@ -12,37 +12,40 @@ final class Catalog: Sendable {
         self.tables = Dictionary(tables.map { (Self.key($0.schema.name), $0) }) { first, _ in first }
     }
 
-    /// The table of that name, byte for byte.
+    /// Returns the table with the given name, compared byte by byte.
     func table(_ name: String) throws(StoreError) -> StoredTable {
         guard let table = table(named: name) else {
-            throw StoreError(.noSuchTable, "the table was never defined", table: name)
+            throw StoreError(.noSuchTable, "the table is not defined", table: name)
         }
         return table
     }
 
-    /// The table of that name, byte for byte, if there is one.
+    /// Returns the table with the given name, compared byte by byte, or `nil` if there is none.
     func table(named name: String) -> StoredTable? { tables[Self.key(name)] }
 
-    /// The definitions, in order of name.
+    /// The definitions, ordered by name.
     var schemas: [TableSchema] {
         tables.values.map(\.schema).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
-    /// Strings compare by canonical equivalence, names by their bytes: beyond ASCII, the key spells out the bytes.
+    /// Returns the dictionary key of a name. Strings compare by canonical equivalence but names by their bytes, so a
+    /// name
+    /// beyond ASCII becomes a list of its bytes.
     private static func key(_ name: String) -> String {
         name.utf8.allSatisfy { $0 < 0x80 } ? name : "\u{1}" + name.utf8.map(String.init).joined(separator: ",")
     }
 }
 
 extension Connection {
-    /// The number of the current snapshot's definitions. As the first read of a transaction it fixes the snapshot.
+    /// Returns the generation number of the current snapshot. As the first read of a transaction, it fixes the
+    /// snapshot.
     func generation() throws(StoreError) -> Int64 {
         let generation = try integer(FileFormat.selectGeneration)
-        guard generation > 0 else { throw StoreError(.corrupt, "the store has lost its definitions", path: path) }
+        guard generation > 0 else { throw StoreError(.corrupt, "the definitions record is missing", path: path) }
         return generation
     }
 
-    /// All definitions in the current snapshot.
+    /// Loads all definitions in the current snapshot.
     func loadCatalog(generation: Int64) throws(StoreError) -> Catalog {
         let statement = try takeStatement(FileFormat.selectDefinitions)
         defer { putBack(statement) }
@@ -59,7 +62,7 @@ extension Connection {
             try stored.schema.validate()
             guard stored.schema.name.isSameBytes(as: name),
                 stored.schema.columns.count + stored.retired.count < Int(UInt16.max)
-            else { throw StoreError(.corrupt, "the definition is another table's", table: name) }
+            else { throw StoreError(.corrupt, "the definition belongs to another table", table: name) }
             return StoredTable(stored.schema, retired: stored.retired)
         } catch {
             throw StoreError(

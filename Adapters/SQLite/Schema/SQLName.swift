@@ -1,5 +1,5 @@
 extension String {
-    /// The text as an SQL identifier, whatever characters it has.
+    /// The text as a quoted SQL identifier, whatever characters it contains.
     var sqlName: String {
         let isPlain = !utf8.contains(UInt8(ascii: "\""))
         return isPlain ? "\"\(self)\"" : "\"\(replacing("\"", with: "\"\""))\""

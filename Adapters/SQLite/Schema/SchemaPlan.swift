@@ -2,7 +2,7 @@ internal import CSQLite
 internal import Foundation
 internal import TidelineStore
 
-/// What has to be done to come from the tables there are to those that are wanted. Nothing is done here.
+/// The changes that lead from the existing tables to the requested ones. Making a plan changes nothing.
 struct SchemaPlan {
     /// The SQL that changes tables and indexes, in order.
     private(set) var statements: [String] = []
@@ -10,10 +10,10 @@ struct SchemaPlan {
     private(set) var definitions: [StoredDefinition] = []
     private let columnLimit: Int
 
-    /// Whether all tables are as wanted.
+    /// Whether all tables already match their requested definitions.
     var isEmpty: Bool { definitions.isEmpty }
 
-    /// - Parameter columnLimit: How many columns a table of the engine may have.
+    /// - Parameter columnLimit: The maximum number of columns in a table of the engine.
     /// - Throws: ``StoreError/Code/schemaMismatch``, naming table and column.
     init(defining schemas: [TableSchema], over catalog: Catalog, columnLimit: Int) throws(StoreError) {
         self.columnLimit = columnLimit
@@ -51,7 +51,7 @@ struct SchemaPlan {
     private func requireRoom(for columns: Int, in schema: TableSchema) throws(StoreError) {
         guard columns < columnLimit else {
             throw Self.mismatch(
-                "the table has \(columns) columns, those no longer named included; SQLite takes \(columnLimit - 1)",
+                "the table has \(columns) columns, including retired ones; SQLite allows \(columnLimit - 1)",
                 schema.name)
         }
     }
@@ -66,11 +66,13 @@ struct SchemaPlan {
         }
     }
 
-    /// Without NOT NULL: a column that is added later reads null in the rows there are, optional or not.
+    /// Returns the SQL of a column. Never NOT NULL: a column that is added later is null in existing rows, optional or
+    /// not.
     private static func column(_ column: ColumnSchema) -> String { "\(column.name.sqlName) \(typeName(column.type))" }
 
-    /// Type names whose affinity leaves what is stored alone: a column that SQLite takes for a number's would make an
-    /// integer of a double without fraction and lose the sign of -0.0.
+    /// Returns a type name whose affinity does not convert stored values. With numeric affinity, SQLite would store a
+    /// double
+    /// without a fraction as an integer and lose the sign of -0.0.
     private static func typeName(_ type: ColumnType) -> String {
         switch type {
         case .bool: "BOOLEAN"
@@ -107,13 +109,13 @@ struct SchemaPlan {
     }
 }
 
-/// An index as it is stored: its name says its table and columns, so that the same index has the same name.
+/// An index as it is stored. Its name consists of its table and columns, so equal indexes have equal names.
 private struct StoredIndex: Equatable {
     let creation: String
     let removal: String
 
     init(_ index: IndexSchema, of schema: TableSchema) {
-        // Rows that are equal in an index come by id: with the id in it, SQLite does not have to sort.
+        // Rows that are equal in an index are ordered by id. With the id in the index, SQLite does not have to sort.
         var columns = index.columns
         if !columns.contains("id") { columns.append("id") }
         let list = "\(schema.name.sqlName) (\(columns.map(\.sqlName).joined(separator: ", ")))"
@@ -124,7 +126,7 @@ private struct StoredIndex: Equatable {
 }
 
 extension SchemaPlan {
-    /// The plan from the tables of a session's snapshot.
+    /// Makes a plan from the tables in a session's snapshot.
     init(defining schemas: [TableSchema], in session: Session) throws(StoreError) {
         let limit = sqlite3_limit(try session.connection().handle, SQLITE_LIMIT_COLUMN, -1)
         try self.init(defining: schemas, over: session.catalog, columnLimit: Int(limit))
@@ -132,7 +134,7 @@ extension SchemaPlan {
 }
 
 extension Connection {
-    /// Carries a plan out, within the transaction that is open.
+    /// Applies a plan within the open transaction.
     func apply(_ plan: SchemaPlan) throws(StoreError) {
         forgetCatalog()
         for statement in plan.statements { try executeOnce(statement) }
@@ -143,7 +145,7 @@ extension Connection {
             defer { putBack(save) }
             guard let json = try? encoder.encode(definition) else {
                 throw StoreError(
-                    .schemaMismatch, "the definition cannot be written down", table: definition.schema.name)
+                    .schemaMismatch, "the definition cannot be encoded", table: definition.schema.name)
             }
             try save.bind([.string(definition.schema.name), .string(String(decoding: json, as: UTF8.self))])
             try save.run()

@@ -1,32 +1,33 @@
 internal import TidelineStore
 
-/// A table as it is stored: its definition, and what follows from it once for all statements.
+/// A table as it is stored: its definition, and values derived from it once for all statements.
 final class StoredTable: Sendable {
     let name: String
     let schema: TableSchema
-    /// Columns that the definition no longer names. They stay in the table with their values.
+    /// Columns that are no longer part of the definition. They stay in the table with their values.
     let retired: [ColumnSchema]
-    /// The columns of a row that is read in full.
+    /// The columns of a complete row.
     let shape: RowShape
-    /// The columns of `shape`, for who may also meet some that the table does not have.
+    /// The columns of `shape` as optionals, for code that also handles columns that the table does not have.
     let everyColumn: [ColumnSchema?]
-    /// A bit for each raw value of a tag that a column of `shape` takes.
+    /// For each column of `shape`, a bit mask of the raw values of the tags that it accepts.
     let acceptedTags: [UInt32]
-    /// The list of `id` and all columns, in the order of `shape`.
+    /// The SQL list of `id` and all columns, in the order of `shape`.
     let columnList: String
-    /// The row of an id.
+    /// Selects the row with a given id.
     let selectRow: String
-    /// Deletes the row of an id.
+    /// Deletes the row with a given id.
     let deleteRow: String
-    /// Inserts a row that names every column, or updates the one there is.
+    /// Inserts a row that names every column, or updates the existing one.
     let upsertWholeRow: String
-    /// The same for so many rows as ``groupSize`` says; nil where their values are more than a statement takes.
+    /// Upserts ``groupSize`` such rows; `nil` if their values exceed the parameter limit of a statement.
     let upsertGroup: String?
 
-    /// A row of a group takes a quarter less than one alone, as SQLite begins and ends one statement for all. Larger groups
-    /// bring little more.
+    /// The number of rows in a group. Each row in a group takes a quarter less time than a single row, because SQLite
+    /// starts and
+    /// ends one statement for all of them. Larger groups gain little more.
     static let groupSize = 8
-    /// SQLite takes at least so many parameters, unless it was built for less than it is by default.
+    /// The number of parameters that SQLite accepts at least, unless it was built with a lower limit than the default.
     private static let maximumGroupParameters = 999
 
     init(_ schema: TableSchema, retired: [ColumnSchema] = []) {
@@ -46,23 +47,26 @@ final class StoredTable: Sendable {
         upsertGroup = hasGroup ? Self.upsert(names, into: table, rows: Self.groupSize) : nil
     }
 
-    /// `id` and these columns, as a list of SQL.
+    /// Returns the SQL list of `id` and these columns.
     static func columnList(_ columns: [ColumnSchema]) -> String {
         (["\"id\""] + columns.map(\.name.sqlName)).joined(separator: ", ")
     }
 
-    /// Inserts a row that names these columns, given as SQL, or updates the one there is.
+    /// Returns a statement that inserts a row with these columns, named in SQL, or updates the existing one.
     func upsert(_ names: [String]) -> String { Self.upsert(names, into: schema.name.sqlName) }
 
-    /// Updates the row there is with these columns, given as SQL. Naming none, it still tells whether there is one.
+    /// Returns a statement that updates these columns, named in SQL, of the existing row. Without columns, its number
+    /// of changes
+    /// still shows whether the row exists.
     func update(_ names: [String]) -> String {
         let changes = names.enumerated().map { "\($1) = ?\($0 + 2)" }.joined(separator: ", ")
         let list = names.isEmpty ? "\"id\" = \"id\"" : changes
         return "UPDATE \(schema.name.sqlName) SET \(list) WHERE \"id\" = ?1"
     }
 
-    /// Several rows `OR FAIL`: to take those before one that is refused back, SQLite would copy every page it changes. Who
-    /// writes rolls the transaction back then.
+    /// Several rows are inserted `OR FAIL`: to undo the rows before a rejected one, SQLite would copy every page that
+    /// it changes.
+    /// The caller rolls back the transaction instead.
     private static func upsert(_ names: [String], into table: String, rows: Int = 1) -> String {
         let list = (["\"id\""] + names).joined(separator: ", ")
         let row = "(\(Array(repeating: "?", count: names.count + 1).joined(separator: ", ")))"
@@ -80,11 +84,11 @@ final class StoredTable: Sendable {
         }
     }
 
-    /// Whether textual ids compare without regard to ASCII case.
+    /// Whether string identifiers compare without regard to ASCII case.
     var foldsID: Bool { schema.idType == .string && schema.idMatching == .asciiCaseInsensitive }
 }
 
-/// What is written of a table into the table of definitions, as JSON.
+/// The definition of a table as stored in the table of definitions, as JSON.
 struct StoredDefinition: Codable {
     var schema: TableSchema
     var retired: [ColumnSchema]
