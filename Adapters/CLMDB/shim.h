@@ -1,4 +1,4 @@
-// LMDB, and what of the system Swift cannot import alike on every platform.
+// LMDB, with wrappers for system calls that Swift does not import the same way on every platform.
 #ifndef TIDELINE_CLMDB_SHIM_H
 #define TIDELINE_CLMDB_SHIM_H
 
@@ -10,13 +10,13 @@
 #include <string.h>
 #include <sys/file.h>
 
-// The calling thread, as a number that no other thread has while it lives.
+// Returns a number for the calling thread that no other live thread has.
 static inline uintptr_t tideline_lmdb_current_thread(void) { return (uintptr_t)pthread_self(); }
 
-// Swift sees `flock` as a type and as a function by turns.
+// On some platforms, Swift sees `flock` only as a type, on others as a function.
 static inline int tideline_lmdb_flock(int file, int operation) { return flock(file, operation); }
 
-// Takes the lock of `lock.mdb` that every process with the environment open shares; 0, or the error number.
+// Takes the lock of `lock.mdb` that every process with the environment open shares. Returns 0 or the error number.
 static inline int tideline_lmdb_lock_out(int file) {
     struct flock lock;
     memset(&lock, 0, sizeof lock);

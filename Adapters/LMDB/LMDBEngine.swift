@@ -2,40 +2,45 @@ internal import Synchronization
 public import TidelineKeyValue
 public import TidelineStore
 
-/// An ``OrderedKeyValueEngine`` over LMDB: a folder with `data.mdb` and `lock.mdb`, mapped into memory.
+/// An ``OrderedKeyValueEngine`` backed by LMDB: a folder with `data.mdb` and `lock.mdb`, mapped into memory.
 ///
-/// Every key space is a named database, and every value is followed by a checksum of four bytes over it and its key.
-/// Readers work in snapshots on the map and wait for nobody; one writer at a time, of all threads and processes.
+/// Every key space is a named database, and every value is followed by a four-byte checksum over the value and its key.
+/// Readers work in snapshots of the map and never wait for a writer; there is one writer at a time across all threads
+/// and
+/// processes.
 ///
-/// - **The map grows by itself**, within a transaction too, up to ``LMDBOptions/maximumMapSize``; deleted rows leave pages
-///   that are used again, but the file never shrinks. While a read goes on, nothing that commits after its beginning let
-///   go of is used again, and the file grows with each of them, by some ten pages: let no read go on for long.
-/// - **Processes** share the files. What one of them leaves behind when it is killed is cleared by the others. The folder
-///   must lie on a local file system.
-/// - **Stores of one process** on one folder share what is open; the last that closes closes it.
-/// - **A process that forks** must not use in the child what the parent has open; open it anew, after `exec`.
-/// - **Damage** is found when the file is opened, see ``LMDBOptions/Verification``. Nothing may be done to the files while
-///   they are open but by LMDB: a file cut off under its map ends the process.
+/// - **The map grows automatically**, even within a transaction, up to ``LMDBOptions/maximumMapSize``. Pages of deleted
+///   rows
+///   are reused, but the file never shrinks. During a read, pages freed by later commits are not reused, and each
+///   such commit grows the file by about ten pages. Keep reads short.
+/// - **Processes** share the files. A process removes the reader entries that killed processes leave behind. The folder
+///   must be on a local file system.
+/// - **Stores in one process** with the same folder share one environment, which closes with the last of them.
+/// - **A process that forks** must not use the parent's open stores in the child; open them again after `exec`.
+/// - **Damage** is detected when the file is opened; see ``LMDBOptions/Verification``. Only LMDB may change the files
+///   while
+///   they are open: truncating the file under its map crashes the process.
 public final class LMDBEngine: OrderedKeyValueEngine {
     public let capabilities: StoreCapabilities
     let environment: Environment
     private let options: LMDBOptions
     private let isClosed = Atomic(false)
 
-    /// What LMDB takes as a key, as its packages are built.
+    /// The maximum length of a key in LMDB's default build, in bytes.
     static let keyLimit = 511
 
     public var maximumKeyLength: Int { Self.keyLimit }
 
     public var path: String? { environment.path }
 
-    /// Opens the store in the folder at `path`, which is created where the options say so; its own folder must exist.
+    /// Opens the store in the folder at `path`. The folder is created if the options allow it; its parent folder must
+    /// exist.
     ///
-    /// - Throws: ``StoreError``: ``StoreError/Code/io`` when the folder or its files cannot be opened, with the reason;
-    ///   ``StoreError/Code/corrupt`` when they are damaged or not a store's; ``StoreError/Code/newerFormat``;
-    ///   ``StoreError/Code/readOnly`` when they cannot be written to, unless the options ask for that;
-    ///   ``StoreError/Code/locked`` when this process has them open for reading only, unless that is asked for too, or
-    ///   when a program with another build of LMDB has them open; ``StoreError/Code/full`` when the disk has no room.
+    /// - Throws: ``StoreError``: ``StoreError/Code/io`` if the folder or its files cannot be opened, with the reason;
+    ///   ``StoreError/Code/corrupt`` if they are damaged or not a store; ``StoreError/Code/newerFormat``;
+    ///   ``StoreError/Code/readOnly`` if they cannot be written to and the options do not ask for a read-only store;
+    ///   ``StoreError/Code/locked`` if this process has them open for reading only and the options ask for writing, or
+    ///   if a program with an incompatible build of LMDB has them open; ``StoreError/Code/full`` if the disk is full.
     public init(path: String, options: LMDBOptions = .init()) throws {
         environment = try EnvironmentRegistry.shared.environment(at: path, options: options)
         self.options = options

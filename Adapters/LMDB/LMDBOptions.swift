@@ -1,47 +1,54 @@
 public import TidelineStore
 
-/// How an ``LMDBEngine`` opens its folder.
+/// Options for opening an ``LMDBEngine``.
 ///
-/// Stores of one process on one folder share what is open: of their options, the durability, the time-out, the greatest
-/// size and ``isReadOnly`` count for each by itself, while ``mapSize``, ``maximumReaders`` and ``verification`` are the
-/// first one's.
+/// Stores in one process with the same folder share one environment. Durability, timeout, maximum map size and
+/// ``isReadOnly`` apply to each store separately; ``mapSize``, ``maximumReaders`` and ``verification`` are those of the
+/// store that is opened first.
 public struct LMDBOptions: Sendable {
-    /// Whether the file is looked through for damage.
+    /// When the file is checked for damage.
     public enum Verification: Sendable, Hashable {
-        /// When a process opens the file: every page in use is read and checked, so that damage is found as
-        /// ``StoreError/Code/corrupt`` before it can do harm. That takes 50 to 100 ms for 100 MB that are in memory, and
-        /// as long as the disk needs for the rest. A store that joins one already open in the process is not checked
+        /// The file is checked when a process opens it: every page in use is read and checked, so that damage is
+        /// reported as
+        /// ``StoreError/Code/corrupt`` before it can do harm. This takes 50 to 100 ms for 100 MB in the file cache,
+        /// plus the time
+        /// to read the rest from disk. A store that joins an environment already open in the process is not checked
         /// again.
         case onOpen
-        /// Never. LMDB itself trusts its file: a damaged one ends the process or gives wrong rows. Only for files too
-        /// large to be read whole, on a medium that finds damage by itself.
+        /// The file is never checked. LMDB itself trusts its file: a damaged one crashes the process or gives wrong
+        /// rows. Use this
+        /// only for files that are too large to be read completely, on storage that detects damage itself.
         case never
     }
 
-    /// What a commit survives: ``StoreCapabilities/Durability/full`` syncs data and head at every commit,
-    /// ``StoreCapabilities/Durability/normal`` the data only, so that a loss of power may undo the last commit;
-    /// ``StoreCapabilities/Durability/none`` leaves all to the system. That survives the death of the process all the
-    /// same, but **a loss of power or a crash of the system may damage the file**, which is found when it is opened; so
-    /// the store then declares no durability.
+    /// The durability of a commit. ``StoreCapabilities/Durability/full`` syncs data and meta page at every commit.
+    /// ``StoreCapabilities/Durability/normal`` syncs only the data, so a power loss may undo the last commit.
+    /// ``StoreCapabilities/Durability/none`` leaves syncing to the operating system: commits still survive the death of
+    /// the
+    /// process, but **a power loss or a system crash may damage the file**, which is detected when it is opened. The
+    /// store then
+    /// declares no durability.
     public var durability: StoreCapabilities.Durability
-    /// Opens for reading only; the store must exist. Every write throws ``StoreError/Code/readOnly``.
+    /// Whether the store is opened for reading only; it must exist. Every write throws ``StoreError/Code/readOnly``.
     public var isReadOnly: Bool
-    /// Whether a folder or store that does not exist is created; the folder's own folder must exist.
+    /// Whether a missing folder or store is created; the parent folder must exist.
     public var createsIfMissing: Bool
-    /// The address space set aside at first, in bytes. It takes neither memory nor disk, and grows by itself; growing
-    /// waits until no read of this process is under way, so let it be rare.
+    /// The initially reserved address space, in bytes. It uses neither memory nor disk space, and grows automatically.
+    /// Growing
+    /// waits until no read of this process is in flight, so choose a size that makes it rare.
     public var mapSize: Int
-    /// How far the map may grow, in bytes; beyond, ``StoreError/Code/full`` is thrown.
+    /// The maximum size of the map, in bytes; beyond it, ``StoreError/Code/full`` is thrown.
     public var maximumMapSize: Int
-    /// How many reads may be under way at once in all processes; it counts for the process that opens first.
+    /// The maximum number of concurrent reads in all processes. The process that opens the store first determines it.
     public var maximumReaders: Int
-    /// How long to wait for the reads of this process to end when the map has to grow, before ``StoreError/Code/busy``
-    /// is thrown. Writers wait for each other without limit.
+    /// How long to wait for reads of this process to end when the map has to grow, before throwing
+    /// ``StoreError/Code/busy``.
+    /// Writers wait for each other without limit.
     public var busyTimeout: Duration
-    /// Whether the file is looked through for damage.
+    /// When the file is checked for damage.
     public var verification: Verification
 
-    /// Options; those not named are the common ones.
+    /// Creates options, with defaults that suit most stores.
     public init(
         durability: StoreCapabilities.Durability = .normal, isReadOnly: Bool = false, createsIfMissing: Bool = true,
         mapSize: Int = LMDBOptions.commonMapSize, maximumMapSize: Int = LMDBOptions.commonMaximumMapSize,
@@ -57,7 +64,8 @@ public struct LMDBOptions: Sendable {
         self.verification = verification
     }
 
-    /// 16 GiB where a process has address space to spare, 256 MiB on small devices.
+    /// The default map size: 16 GiB on 64-bit macOS and Linux, 256 MiB on other systems, which may have little address
+    /// space.
     public static var commonMapSize: Int {
         #if (os(macOS) || os(Linux)) && (arch(x86_64) || arch(arm64))
             1 << 34
@@ -66,6 +74,6 @@ public struct LMDBOptions: Sendable {
         #endif
     }
 
-    /// 1 TiB where addresses have 64 bits, 1 GiB else.
+    /// The default maximum map size: 1 TiB with 64-bit addresses, otherwise 1 GiB.
     public static var commonMaximumMapSize: Int { Int(clamping: Int64(1) << (Int.bitWidth == 64 ? 40 : 30)) }
 }

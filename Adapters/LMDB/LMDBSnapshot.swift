@@ -2,7 +2,7 @@ internal import CLMDB
 public import TidelineKeyValue
 public import TidelineStore
 
-/// Reading within one snapshot of an ``LMDBEngine``: keys and values are borrowed from LMDB's map.
+/// Reads within one snapshot of an ``LMDBEngine``. Keys and values are borrowed from LMDB's map.
 public struct LMDBSnapshot: KeyValueSnapshot {
     let reader: ReadTransaction
 

@@ -2,23 +2,25 @@ internal import CLMDB
 public import TidelineKeyValue
 public import TidelineStore
 
-/// Reading and writing within one transaction of an ``LMDBEngine``.
+/// Reads and writes within one transaction of an ``LMDBEngine``.
 ///
-/// It keeps its changes a second time in memory: when LMDB's map is full, the transaction is dropped, the map grows, and
-/// the changes are made again.
+/// The transaction keeps a second copy of its changes in memory. If LMDB's map is full, it is aborted, the map grows,
+/// and
+/// the changes are replayed in a new transaction.
 public final class LMDBTransaction: KeyValueTransaction {
-    // What changes is unchecked: nothing that is called while it is changed comes back to it, and the checks would cost
-    // each change a tenth of its time.
+    // Exclusivity is unchecked for the mutable properties: no access overlaps another, and the checks would add about a
+    // tenth
+    // to the time of each change.
     private let environment: Environment
     private let options: LMDBOptions
-    /// LMDB's transaction; nil after it ended.
+    /// LMDB's transaction; `nil` after it has ended.
     @exclusivity(unchecked)
     private var handle: OpaquePointer?
-    /// LMDB's number of it.
+    /// The number of the transaction in LMDB.
     private let identifier: Int
-    /// The spaces there were when it began.
+    /// The spaces that existed when the transaction began.
     private let base: SpaceTable
-    /// Those and the ones it made.
+    /// The spaces that existed, plus those that the transaction created.
     @exclusivity(unchecked)
     private var spaces: SpaceTable
     @exclusivity(unchecked)
@@ -26,7 +28,7 @@ public final class LMDBTransaction: KeyValueTransaction {
     @exclusivity(unchecked)
     private var journal = Journal()
 
-    /// Begins a transaction; the caller has the writer's turn.
+    /// Begins a transaction; the caller must hold the write lock.
     init(in environment: Environment, options: LMDBOptions) throws(StoreError) {
         self.environment = environment
         self.options = options
@@ -37,14 +39,14 @@ public final class LMDBTransaction: KeyValueTransaction {
         spaces = base
     }
 
-    /// Drops what is not committed.
+    /// Discards uncommitted changes.
     func end() {
         mdb_txn_abort(handle)
         handle = nil
         cursors.forget()
     }
 
-    /// Commits, with room made where that is needed.
+    /// Commits the transaction, growing the map if necessary.
     func commit() throws {
         while true {
             let result = environment.commit(try transaction(), making: spaces === base ? nil : spaces)
@@ -79,7 +81,7 @@ public final class LMDBTransaction: KeyValueTransaction {
         guard !range.isEmpty, let space = spaces[try Records.space(of: range)] else { return }
         var cursor: OpaquePointer?
         let result = mdb_cursor_open(try transaction(), space, &cursor)
-        guard result == MDB_SUCCESS, let cursor else { throw environment.error(result, "a scan could not begin") }
+        guard result == MDB_SUCCESS, let cursor else { throw environment.error(result, "the scan could not start") }
         defer { mdb_cursor_close(cursor) }
         try records().scan(range, descending: descending, with: cursor, body)
     }
@@ -112,7 +114,7 @@ public final class LMDBTransaction: KeyValueTransaction {
         if result == MDB_KEYEXIST {
             guard try replaces(try records().value(found)) else { return false }
             try changing { () throws(StoreError) in
-                // Should room have to be made, no cursor stands anywhere afterwards.
+                // If the map had to grow, no cursor is positioned anymore.
                 guard let cursor = place.take() else { return try self.store(key, stored) }
                 return Self.replace(key, stored, at: cursor)
             }
@@ -121,7 +123,7 @@ public final class LMDBTransaction: KeyValueTransaction {
         return result == MDB_SUCCESS
     }
 
-    /// Makes a change, with room made where that is needed.
+    /// Makes a change, growing the map if necessary.
     @discardableResult
     private func changing(
         orResult expected: Int32 = MDB_SUCCESS, _ change: () throws(StoreError) -> Int32
@@ -129,24 +131,25 @@ public final class LMDBTransaction: KeyValueTransaction {
         while true {
             let result = try change()
             if result == MDB_SUCCESS || result == expected { return result }
-            guard result == MDB_MAP_FULL else { throw environment.error(result, "a change could not be made") }
+            guard result == MDB_MAP_FULL else { throw environment.error(result, "the change could not be made") }
             try makeRoom()
         }
     }
 
     // MARK: Steps
 
-    /// What LMDB is to store of a value, valid until the next change: the value and its checksum, in the journal, where it
-    /// stays if the change is made.
+    /// Returns the bytes that LMDB stores for a value: the value and its checksum. They are in the journal, valid until
+    /// the next
+    /// change, and stay there if the change is made.
     private func prepare(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
     ) throws(StoreError) -> UnsafeRawBufferPointer {
         guard key.count <= LMDBEngine.keyLimit else {
             throw StoreError(
-                .invalidValue, "a key has \(key.count) bytes, over the \(LMDBEngine.keyLimit) that LMDB takes")
+                .invalidValue, "a key has \(key.count) bytes; LMDB allows at most \(LMDBEngine.keyLimit)")
         }
         guard value.count <= Int(UInt32.max) - Checksum.size else {
-            throw StoreError(.invalidValue, "a value of \(value.count) bytes is longer than LMDB takes")
+            throw StoreError(.invalidValue, "a value of \(value.count) bytes exceeds the limit of LMDB")
         }
         return journal.preparePut(key, value)
     }
@@ -157,11 +160,11 @@ public final class LMDBTransaction: KeyValueTransaction {
         return try store(key, stored, flags: 0, found: &found, by: &cursor)
     }
 
-    /// Stores what ``prepare(_:_:)`` gave.
+    /// Stores the bytes that ``prepare(_:_:)`` returned.
     ///
     /// - Parameters:
-    ///   - found: Set to the value there is.
-    ///   - cursor: Set to the cursor that stands there, if there is one.
+    ///   - found: Set to the existing value.
+    ///   - cursor: Set to the cursor at that value, if there is one.
     private func store(
         _ key: UnsafeRawBufferPointer, _ stored: UnsafeRawBufferPointer, flags: Int32, found: inout MDB_val,
         by cursor: inout OpaquePointer?
@@ -181,7 +184,7 @@ public final class LMDBTransaction: KeyValueTransaction {
         return mdb_cursor_put(cursor, &name, &found, UInt32(flags))
     }
 
-    /// Stores in place of the value at which a cursor stands, which has this key.
+    /// Replaces the value at a cursor, which is positioned at this key.
     private static func replace(
         _ key: UnsafeRawBufferPointer, _ stored: UnsafeRawBufferPointer, at cursor: OpaquePointer
     ) -> Int32 {
@@ -196,7 +199,7 @@ public final class LMDBTransaction: KeyValueTransaction {
         return mdb_del(try transaction(), space, &name, nil)
     }
 
-    /// The handle of a space, which is made where there is none.
+    /// Opens the database of a space, which is created if it does not exist.
     private func open(_ space: UInt32, _ handle: inout MDB_dbi) throws(StoreError) -> Int32 {
         if let known = spaces[space] {
             handle = known
@@ -218,16 +221,16 @@ public final class LMDBTransaction: KeyValueTransaction {
 
     // MARK: Room
 
-    /// Lets the map grow, and makes all changes again in a new transaction on the same snapshot.
+    /// Grows the map, and replays all changes in a new transaction on the same snapshot.
     private func makeRoom() throws(StoreError) {
         while true {
             cursors.forget()
             try environment.growWithin(&handle, identifier: identifier, options)
-            // Handles of spaces that the dropped transaction made went with it.
+            // Handles of spaces that the aborted transaction created are no longer valid.
             spaces = base
             let result = try replay()
             if result == MDB_SUCCESS { return }
-            guard result == MDB_MAP_FULL else { throw environment.error(result, "changes could not be made again") }
+            guard result == MDB_MAP_FULL else { throw environment.error(result, "the changes could not be replayed") }
         }
     }
 

@@ -34,8 +34,8 @@ import TidelineTestSupport
     }
 
     @Test(arguments: [
-        ("", "empty"), ("a\0b", "NUL"), ("missing/store", "the folder it is in does not exist"),
-        ("file", "is a file"), ("file/store", "what should be the folder it is in is a file"),
+        ("", "empty"), ("a\0b", "NUL"), ("missing/store", "parent folder does not exist"),
+        ("file", "is a file"), ("file/store", "parent folder is a file"),
         (String(repeating: "x", count: 300), "too long"),
     ])
     func aFolderThatCannotBeIsRefusedWithTheReason(name: String, reason: String) throws {

@@ -2,15 +2,16 @@ internal import Foundation
 internal import TidelineStore
 
 extension Environment {
-    /// Removes the store in a folder that this process does not have open, and the folder when it is empty then.
+    /// Removes the store in a folder that this process does not have open, and the folder if it is empty afterwards.
     ///
-    /// The folder's lock is held, so that no store opens it meanwhile.
+    /// The caller holds the folder's lock, so that no store opens it in the meantime.
     static func destroy(_ folder: Folder) throws(StoreError) {
         let isWhole = try exists(folder.dataPath)
         try isWhole ? requireStore(in: folder) : requireNoOtherFiles(folder.path)
         let lock = try LockFile(lockingOutOf: folder)
         defer { lock?.release() }
-        // Without its data there is no store, so what is left when the process is killed now is in nobody's way.
+        // The data file goes first: without it there is no store, so leftovers do no harm if the process is killed
+        // here.
         let draft = "\(workshop(in: folder))/data.mdb"
         var isChanged = false
         for path in [folder.dataPath, draft, workshop(in: folder), folder.lockPath] where try exists(path) {
@@ -20,13 +21,14 @@ extension Environment {
         if isChanged { rmdir(folder.path) }
     }
 
-    /// Refuses another program's files.
+    /// Throws an error if the folder contains another program's files.
     ///
-    /// Of a damaged file nobody can tell whose it is: it is taken to be the store's, as it is where one is looked for.
+    /// A damaged file cannot be attributed to a program. It is treated as the store's, because a store is expected
+    /// here.
     private static func requireStore(in folder: Folder) throws(StoreError) {
         guard try FileHeads.areBegun(in: try DataFile(folder.dataPath)) else {
             throw StoreError(
-                .corrupt, "the folder holds other files: it is not a store's, and nothing was removed",
+                .corrupt, "the folder contains other files and is not a store; nothing was removed",
                 path: folder.path)
         }
         do throws(StoreError) {

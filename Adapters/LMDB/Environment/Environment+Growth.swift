@@ -3,7 +3,7 @@ internal import Foundation
 internal import TidelineStore
 
 extension Environment {
-    /// The size of the map in bytes, and how many of them the file's pages take.
+    /// The size of the map, and the size of the file's pages in it, in bytes.
     var mapUsage: (size: Int, used: Int) {
         var information = MDB_envinfo()
         var statistics = MDB_stat()
@@ -12,33 +12,33 @@ extension Environment {
         return (information.me_mapsize, (information.me_last_pgno + 1) * Int(statistics.ms_psize))
     }
 
-    /// Takes the size over that another process gave the map.
+    /// Adopts the map size that another process set.
     func adoptMapSize(busyTimeout: Duration) throws(StoreError) {
         try turnstile.withoutOthers(within: busyTimeout, path: path) { () throws(StoreError) in
             try setMapSize(0)
         }
     }
 
-    /// Doubles the map; nobody else may look at it.
+    /// Doubles the map; no other thread may access it.
     func growMap(to maximum: Int) throws(StoreError) {
         let (size, _) = mapUsage
         guard size < maximum else {
-            throw error(MDB_MAP_FULL, "the map has the \(size) bytes that it may have at most")
+            throw error(MDB_MAP_FULL, "the map already has its maximum size of \(size) bytes")
         }
         try setMapSize(min(maximum, size * 2))
     }
 
-    /// Gives the map a size; 0 is what the file says.
+    /// Sets the size of the map; 0 means the size recorded in the file.
     private func setMapSize(_ size: Int) throws(StoreError) {
         clearDeadReaders()
-        // LMDB lets go of the old map before it asks for the new one, and is lost without. So try first.
+        // LMDB unmaps the old map before it requests the new one, and is unusable if that fails. So try the size first.
         guard size == 0 || Self.canMap(size) else {
-            throw StoreError(.full, "there is no address space for a map of \(size) bytes", path: path)
+            throw StoreError(.full, "there is not enough address space for a map of \(size) bytes", path: path)
         }
         let result = mdb_env_set_mapsize(handle, size)
         guard result == MDB_SUCCESS else {
             isBroken = true
-            throw error(result, "the map was lost; close the store in this process, then open it again")
+            throw error(result, "the map could not be resized; close the store in this process, then open it again")
         }
     }
 

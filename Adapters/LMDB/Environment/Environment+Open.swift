@@ -3,7 +3,7 @@ internal import Foundation
 internal import TidelineStore
 
 extension Environment {
-    /// Opens the files of a folder, which this process does not have open, or creates them.
+    /// Opens or creates the files of a folder that this process does not have open.
     static func open(_ folder: Folder, _ options: LMDBOptions) throws(StoreError) -> Environment {
         let environment = try folder.locked { () throws(StoreError) in
             let isMade = try !exists(folder.dataPath)
@@ -56,7 +56,7 @@ extension Environment {
         _ path: String, flags: Int32, mapSize: Int, _ options: LMDBOptions
     ) throws(StoreError) -> OpaquePointer {
         let granule = max(1, Int(sysconf(Int32(_SC_PAGESIZE))))
-        // Options may ask for any number: the greatest rounds down.
+        // The map size option can be any number; near the maximum of `Int`, round down.
         let rounded = min((max(mapSize, granule) - 1) / granule, Int.max / granule - 1) * granule + granule
         var handle: OpaquePointer?
         var result = mdb_env_create(&handle)
@@ -72,7 +72,7 @@ extension Environment {
         }
         guard mdb_env_get_maxkeysize(handle) >= LMDBEngine.keyLimit else {
             mdb_env_close(handle)
-            throw StoreError(.unsupported, "this LMDB was built for keys of less than \(LMDBEngine.keyLimit) bytes")
+            throw StoreError(.unsupported, "this build of LMDB limits keys to less than \(LMDBEngine.keyLimit) bytes")
         }
         return handle
     }
@@ -82,7 +82,8 @@ extension Environment {
         var main: MDB_dbi = 0
         var result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
         while result == MDB_MAP_RESIZED || result == MDB_READERS_FULL {
-            // Between this process' look at the file and now, another one grew it. Or dead ones fill the table.
+            // Another process grew the map after this one read its size, or entries of dead processes fill the reader
+            // table.
             var dead: Int32 = 0
             mdb_reader_check(handle, &dead)
             guard result == MDB_MAP_RESIZED || dead > 0 else { break }
@@ -100,12 +101,12 @@ extension Environment {
     ) -> StoreError {
         var error = StoreError.lmdb(result, path: path, doing: "the store could not be opened")
         switch result {
-        case MDB_INVALID: error.message += "; another program made lock.mdb, and has it open"
+        case MDB_INVALID: error.message += "; another program created lock.mdb and has it open"
         case MDB_VERSION_MISMATCH: error.message += "; a program with another build of LMDB has it open"
-        case ENOMEM: error.message += "; is there address space for a map of \(mapSize) bytes?"
+        case ENOMEM: error.message += "; there may be too little address space for a map of \(mapSize) bytes"
         case EACCES where options.isReadOnly, EPERM where options.isReadOnly:
             error.code = .io
-            error.message += "; it takes permission to write to lock.mdb, where readers are noted"
+            error.message += "; readers need write permission for lock.mdb"
         default: break
         }
         return error
@@ -120,14 +121,16 @@ extension Environment {
         return false
     }
 
-    /// Where a data file is made before it is moved to its place.
+    /// Returns the folder in which a data file is created before it is moved to its final place.
     static func workshop(in folder: Folder) -> String { "\(folder.path)/.creating" }
 
-    /// Creates an empty data file in a folder of its own, then moves it to its place: there it is whole or not at all, so
-    /// that an empty or short one was cut off.
+    /// Creates an empty data file in a temporary folder, then moves it to its final place. The file therefore appears
+    /// complete
+    /// or not at all, and an empty or short one must have been truncated.
     private static func create(_ folder: Folder, _ options: LMDBOptions) throws(StoreError) {
         guard options.createsIfMissing, !options.isReadOnly else {
-            throw StoreError(.io, "the folder holds no store, and none was to be created", path: folder.path)
+            throw StoreError(
+                .io, "the folder contains no store, and the options do not allow creating one", path: folder.path)
         }
         try requireNoOtherFiles(folder.path)
         let workshop = workshop(in: folder)
@@ -138,31 +141,32 @@ extension Environment {
         }
         clear()
         guard mkdir(workshop, 0o777) == 0 else {
-            throw .system(errno, path: folder.path, doing: "no store could be made")
+            throw .system(errno, path: folder.path, doing: "the store could not be created")
         }
         defer { clear() }
         do throws(StoreError) {
             mdb_env_close(try openHandle(workshop, flags: MDB_NOTLS | MDB_NOLOCK, mapSize: options.mapSize, options))
             try sync(draft)
         } catch {
-            // Nobody finds the draft.
+            // The draft is removed, so its path would be of no use.
             var error = error
             error.path = folder.path
             throw error
         }
         guard rename(draft, folder.dataPath) == 0 else {
-            throw .system(errno, path: folder.path, doing: "no store could be made")
+            throw .system(errno, path: folder.path, doing: "the store could not be created")
         }
         folder.sync()
     }
 
-    /// Refuses a folder with files of another program, which may have been named by mistake. Those that begin with a dot
-    /// are the system's.
+    /// Throws an error if a folder contains files of another program, because the path may be a mistake. Names that
+    /// begin with
+    /// a dot belong to the system.
     static func requireNoOtherFiles(_ path: String) throws(StoreError) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         guard names.allSatisfy({ $0.hasPrefix(".") || $0 == "lock.mdb" }) else {
             throw StoreError(
-                .corrupt, "the folder holds other files: it is not a store's; name another one", path: path)
+                .corrupt, "the folder contains other files and is not a store; choose another folder", path: path)
         }
     }
 
@@ -173,8 +177,9 @@ extension Environment {
         guard fsync(descriptor) == 0 else { throw .system(errno, path: path, doing: "the file could not be synced") }
     }
 
-    /// Makes the lock file in its full size. LMDB would make it of holes, and a full disk ends the process that fills one
-    /// through a map.
+    /// Creates the lock file in its full size. LMDB would create it as a sparse file, and on a full disk, writing to a
+    /// hole
+    /// through the map crashes the process.
     private static func makeLockFile(_ folder: Folder, readers: Int) throws(StoreError) -> Bool {
         let descriptor = Glue.open(folder.lockPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else {
@@ -182,13 +187,13 @@ extension Environment {
             throw .opening(errno, folder.lockPath)
         }
         defer { Foundation.close(descriptor) }
-        // A line of the cache for each reader, and four for what comes before them.
+        // A cache line for each reader, and four for the header.
         let zeros = [UInt8](repeating: 0, count: (max(1, min(readers, 1 << 20)) + 4) * 64)
         let written = zeros.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
         guard written == zeros.count else {
             let error = written < 0 ? errno : ENOSPC
             unlink(folder.lockPath)
-            throw .system(error, path: folder.lockPath, doing: "the lock file could not be made")
+            throw .system(error, path: folder.lockPath, doing: "the lock file could not be created")
         }
         return true
     }

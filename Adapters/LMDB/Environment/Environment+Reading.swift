@@ -2,13 +2,13 @@ internal import CLMDB
 internal import TidelineStore
 
 extension Environment {
-    /// A transaction on the newest snapshot, in which every space has its handle; ended by ``endReading(_:)``.
+    /// Begins a transaction on the newest snapshot, with handles of all its spaces. End it with ``endReading(_:)``.
     func beginReading(busyTimeout: Duration) throws(StoreError) -> ReadTransaction {
         while true {
             let idle = turnstile.beginReadingIdle()
             let reader: ReadTransaction
             do {
-                // Known before the transaction begins, so that it knows their handles, too.
+                // Read before the transaction begins, so that it can use their handles.
                 let known = spaces.withLock { $0 }
                 reader = try begin(idle, knowing: known)
                 if try hasOnly(known, reader) { return reader }
@@ -19,7 +19,7 @@ extension Environment {
                 continue
             }
             endReading(reader)
-            // Another process made spaces that are not known here.
+            // Another process created spaces for which there are no handles yet.
             try learnSpaces(busyTimeout: busyTimeout)
         }
     }
@@ -29,7 +29,7 @@ extension Environment {
         turnstile.endReading(keeping: reader)
     }
 
-    /// Whether there are no spaces in a transaction but those; it is ended when that cannot be told.
+    /// Returns whether all spaces in a transaction are known. If that cannot be determined, the transaction ends.
     private func hasOnly(_ known: SpaceTable, _ reader: ReadTransaction) throws(StoreError) -> Bool {
         do {
             return try spaceCount(in: reader.handle) <= known.count
@@ -39,11 +39,11 @@ extension Environment {
         }
     }
 
-    /// A transaction on the newest snapshot: the idle one, or a new one.
+    /// Begins a transaction on the newest snapshot, reusing an idle transaction if possible.
     private func begin(_ idle: ReadTransaction?, knowing spaces: SpaceTable) throws(StoreError) -> ReadTransaction {
         guard !isBroken else {
             idle?.end()
-            throw error(MDB_PANIC, "the map was lost")
+            throw error(MDB_PANIC, "the map could not be resized earlier")
         }
         if let idle {
             let result = mdb_txn_renew(idle.handle)
@@ -52,12 +52,12 @@ extension Environment {
                 return idle
             }
             idle.end()
-            if result == MDB_MAP_RESIZED { throw error(result, "a read could not begin") }
+            if result == MDB_MAP_RESIZED { throw error(result, "the read could not start") }
         }
         return ReadTransaction(handle: try beginReader(), path: path, spaces: spaces)
     }
 
-    /// A new transaction to read in, with a place of its own in the table of readers.
+    /// Begins a new read transaction, with its own entry in the reader table.
     private func beginReader() throws(StoreError) -> OpaquePointer {
         var transaction: OpaquePointer?
         var result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
@@ -66,17 +66,18 @@ extension Environment {
             turnstile.dropIdle()
             result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
         }
-        guard result == MDB_SUCCESS, let transaction else { throw error(result, "a read could not begin") }
+        guard result == MDB_SUCCESS, let transaction else { throw error(result, "the read could not start") }
         return transaction
     }
 
     // MARK: Spaces made by others
 
-    /// Gets handles for all spaces there are.
+    /// Opens handles for all existing spaces.
     ///
-    /// LMDB puts a handle into a table that transactions share, at the place that was free when its transaction began. So
-    /// only one transaction at a time may open some, and a writer of this process that does so knows all that exist when
-    /// it begins (``beginWriting(_:)``): there is nothing left to open beside it.
+    /// LMDB puts a handle into a table that transactions share, at the slot that was free when the transaction began.
+    /// Therefore, only one transaction at a time may open handles. A writer of this process that creates spaces had
+    /// handles of
+    /// all existing ones when it began (``beginWriting(_:)``), so there is nothing else to open at the same time.
     func learnSpaces(busyTimeout: Duration) throws(StoreError) {
         while true {
             do {
@@ -93,7 +94,7 @@ extension Environment {
         defer { turnstile.endReading() }
         spacesLock.lock()
         defer { spacesLock.unlock() }
-        guard !isBroken else { throw error(MDB_PANIC, "the map was lost") }
+        guard !isBroken else { throw error(MDB_PANIC, "the map could not be resized earlier") }
         let transaction = try beginReader()
         let table: SpaceTable
         do {
@@ -102,7 +103,7 @@ extension Environment {
             mdb_txn_abort(transaction)
             throw error
         }
-        // Ends it and leaves the handles valid for all.
+        // Ends the transaction and makes its handles valid for all others.
         let result = mdb_txn_commit(transaction)
         guard result == MDB_SUCCESS else { throw error(result, "the tables could not be opened") }
         spaces.withLock { $0 = table }

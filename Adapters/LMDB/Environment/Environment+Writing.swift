@@ -3,20 +3,21 @@ internal import Foundation
 internal import TidelineStore
 
 extension Environment {
-    /// A write transaction in which every space there is has its handle, and those spaces. The caller has the writer's
-    /// turn, and ends the transaction before it ends the turn.
+    /// Begins a write transaction with handles of all existing spaces, and returns it with those spaces. The caller
+    /// holds the
+    /// write lock, and ends the transaction before it releases the lock.
     func beginWriting(_ options: LMDBOptions) throws(StoreError) -> (OpaquePointer, SpaceTable) {
         setDurability(options.durability)
         try growAhead(options)
         while true {
-            guard !isBroken else { throw error(MDB_PANIC, "the map was lost") }
+            guard !isBroken else { throw error(MDB_PANIC, "the map could not be resized earlier") }
             let known = spaces.withLock { $0 }
             turnstile.beginTransacting()
             var transaction: OpaquePointer?
             let result = mdb_txn_begin(handle, nil, 0, &transaction)
             guard result == MDB_SUCCESS, let transaction else {
                 turnstile.endTransacting()
-                guard result == MDB_MAP_RESIZED else { throw error(result, "a write could not begin") }
+                guard result == MDB_MAP_RESIZED else { throw error(result, "the write could not start") }
                 try adoptMapSize(busyTimeout: options.busyTimeout)
                 continue
             }
@@ -28,8 +29,9 @@ extension Environment {
         }
     }
 
-    /// Whether a transaction just begun may go on: no other process is about to come back to its own, and all spaces
-    /// were known when it began.
+    /// Returns whether a new transaction can continue: no other process is about to restart its own, and all spaces
+    /// were known
+    /// when it began.
     private func isReady(_ transaction: OpaquePointer, _ known: SpaceTable) throws(StoreError) -> Bool {
         guard !isGrowingElsewhere else { return false }
         spacesLock.lock()
@@ -44,7 +46,7 @@ extension Environment {
         }
     }
 
-    /// Each store of the process has its own durability; the writer's turn makes this safe.
+    /// Sets the durability, which differs between the stores of the process. The write lock makes this safe.
     private func setDurability(_ wanted: StoreCapabilities.Durability) {
         guard durability != wanted else { return }
         mdb_env_set_flags(handle, UInt32(MDB_NOSYNC | MDB_NOMETASYNC), 0)
@@ -52,7 +54,7 @@ extension Environment {
         durability = wanted
     }
 
-    /// Grows the map before a transaction when little room is left and nobody has to be waited for.
+    /// Grows the map before a transaction if little space is left and no read is in flight.
     private func growAhead(_ options: LMDBOptions) throws(StoreError) {
         let (size, used) = mapUsage
         guard used > size - size / 4, size < options.maximumMapSize else { return }
@@ -61,18 +63,19 @@ extension Environment {
                 try growMap(to: options.maximumMapSize)
             }
         } catch {
-            // Somebody reads: there may be room enough, and if not, the transaction waits for them.
+            // A read is in flight. There may be enough space; if not, the transaction waits for the read to end.
             guard error.code == .busy || error.code == .full else { throw error }
         }
     }
 
     // MARK: Commit
 
-    /// Commits; on failure the transaction is gone.
-    /// - Parameter spaces: All spaces as of this transaction, if it made some.
+    /// Commits a transaction, which is ended even if that fails.
+    ///
+    /// - Parameter spaces: All spaces as of this transaction, if it created some.
     func commit(_ transaction: OpaquePointer, making spaces: SpaceTable?) -> Int32 {
         guard let spaces else { return mdb_txn_commit(transaction) }
-        // From the moment the commit can be seen until its handles are known, no other may be opened.
+        // From the time the commit is visible until its handles are known, no other handle may be opened.
         spacesLock.lock()
         defer { spacesLock.unlock() }
         let result = mdb_txn_commit(transaction)
@@ -82,13 +85,16 @@ extension Environment {
 
     // MARK: Growing within a transaction
 
-    /// Drops a transaction, doubles the map, and begins another on the same snapshot.
+    /// Aborts a transaction, doubles the map, and begins another transaction on the same snapshot.
     ///
-    /// LMDB lets other processes write as soon as the transaction is dropped, and what this one had read might no longer
-    /// be so. A lock on the file, which every writer looks at when it begins, holds those back that keep to it.
+    /// LMDB lets other processes write as soon as the transaction is aborted, which could invalidate what it has read.
+    /// A lock
+    /// on the file, which every writer checks when it begins, holds back other processes that use this engine.
+    ///
     /// - Parameters:
-    ///   - transaction: The one to drop, nil when a failed commit did so already; set to the one begun, or nil.
-    ///   - identifier: Its number, which the next has too when nothing was committed between.
+    ///   - transaction: The transaction to abort, `nil` if a failed commit did so already; set to the new one, or
+    ///     `nil`.
+    ///   - identifier: Its number, which the new transaction has, too, if nothing was committed in between.
     func growWithin(
         _ transaction: inout OpaquePointer?, identifier: Int, _ options: LMDBOptions
     ) throws(StoreError) {
@@ -99,10 +105,10 @@ extension Environment {
             transaction = nil
             try growMap(to: options.maximumMapSize)
             let result = mdb_txn_begin(handle, nil, 0, &transaction)
-            guard result == MDB_SUCCESS else { throw error(result, "the write could not go on after the map grew") }
+            guard result == MDB_SUCCESS else { throw error(result, "the write could not continue after the map grew") }
             guard mdb_txn_id(transaction) == identifier else {
                 throw StoreError(
-                    .busy, "another program wrote to the file while the map grew: try again", path: path)
+                    .busy, "another program wrote to the file while the map grew; try again", path: path)
             }
         }
     }

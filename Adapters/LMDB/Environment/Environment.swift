@@ -2,14 +2,17 @@ internal import CLMDB
 internal import Foundation
 internal import TidelineStore
 
-/// An open environment of LMDB: one folder's files and their map, shared by the stores of this process on that folder.
+/// An open LMDB environment: the files of one folder and their map, shared by the stores of this process in that
+/// folder.
 ///
-/// `@unchecked Sendable`: `handle` and `main` never change, LMDB's calls on them come from any thread; `isBroken` changes
-/// only inside ``Turnstile/withoutOthers(within:path:_:)``, `durability` within the writer's turn; all else has a lock of
-/// its own.
+/// `@unchecked Sendable`: `handle` and `main` never change, and LMDB accepts calls on them from any thread. `isBroken`
+/// changes only inside ``Turnstile/withoutOthers(within:path:_:)``, and `durability` only under the write lock.
+/// Everything
+/// else has its own lock.
 final class Environment: @unchecked Sendable {
-    /// How many tables and indexes a store may have. A write transaction copies a word for each that might be, a read
-    /// one makes room for it once.
+    /// The maximum number of tables and indexes in a store. A write transaction copies one word for each possible one,
+    /// a read
+    /// transaction allocates it once.
     static let maximumSpaces = 4096
 
     let handle: OpaquePointer
@@ -18,11 +21,11 @@ final class Environment: @unchecked Sendable {
     let turnstile = Turnstile()
     /// LMDB's database of databases.
     let main: MDB_dbi
-    /// The spaces known, as of the last commit of this process or later.
+    /// The known spaces, as of the last commit of this process or later.
     let spaces = LockedValue(SpaceTable())
-    /// Held while handles of databases come to be known: LMDB gives them out without a lock.
+    /// Held while handles of databases are opened: LMDB assigns them without a lock.
     let spacesLock = NSLock()
-    /// Set when the map was lost: nothing can be read or written then.
+    /// Whether resizing the map failed: nothing can be read or written afterwards.
     var isBroken = false
     var durability: StoreCapabilities.Durability?
 
@@ -35,7 +38,7 @@ final class Environment: @unchecked Sendable {
 
     var path: String { folder.path }
 
-    /// Lets go of the files. No transaction may be left.
+    /// Closes the files. No transaction may be open.
     func close() {
         turnstile.dropIdle()
         mdb_env_close(handle)
@@ -45,7 +48,7 @@ final class Environment: @unchecked Sendable {
 
     // MARK: Readers
 
-    /// Clears the places of processes that died while they read; their snapshots would be kept for ever.
+    /// Removes the reader entries of processes that died during a read; their snapshots would be kept forever.
     func clearDeadReaders() {
         var count: Int32 = 0
         mdb_reader_check(handle, &count)
@@ -53,7 +56,7 @@ final class Environment: @unchecked Sendable {
 
     // MARK: Spaces
 
-    /// How many key spaces there are in a transaction's snapshot.
+    /// Returns the number of key spaces in a transaction's snapshot.
     func spaceCount(in transaction: OpaquePointer) throws(StoreError) -> Int {
         var statistics = MDB_stat()
         let result = mdb_stat(transaction, main, &statistics)

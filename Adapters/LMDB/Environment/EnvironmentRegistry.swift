@@ -1,15 +1,15 @@
 internal import Foundation
 internal import TidelineStore
 
-/// The environments open in this process: LMDB forbids two on one folder, because closing one would let go of the
-/// other's locks.
+/// The environments open in this process. LMDB forbids two for the same folder, because closing one would release the
+/// locks of the other.
 ///
-/// `@unchecked Sendable`: `entries` is used under `condition`'s lock only.
+/// `@unchecked Sendable`: `entries` is accessed only under the lock of `condition`.
 final class EnvironmentRegistry: @unchecked Sendable {
     static let shared = EnvironmentRegistry()
 
     private enum Entry {
-        /// A thread opens or closes it.
+        /// A thread is opening or closing the environment.
         case changing
         case open(Environment, users: Int)
     }
@@ -17,7 +17,7 @@ final class EnvironmentRegistry: @unchecked Sendable {
     private let condition = NSCondition()
     private var entries: [FileIdentity: Entry] = [:]
 
-    /// The environment of a folder: the one that is open, or one opened now. It is given back by ``release(_:)``.
+    /// Returns the environment of a folder, which is opened if necessary. Release it with ``release(_:)``.
     func environment(at path: String, options: LMDBOptions) throws(StoreError) -> Environment {
         let folder = try Folder.open(path, options)
         if let environment = try join(folder, options) { return environment }
@@ -39,7 +39,7 @@ final class EnvironmentRegistry: @unchecked Sendable {
         environment.folder.release()
     }
 
-    /// Removes the files of a store that nobody has open; nobody in this process opens it meanwhile.
+    /// Removes the files of a store that is not open; no thread of this process can open it in the meantime.
     func destroy(at path: String) throws(StoreError) {
         guard let folder = try Folder.existing(path) else { return }
         try reserve(folder)
@@ -47,7 +47,7 @@ final class EnvironmentRegistry: @unchecked Sendable {
         try folder.locked { () throws(StoreError) in try Environment.destroy(folder) }
     }
 
-    /// Keeps a folder from being opened until the entry is set again.
+    /// Prevents a folder from being opened until its entry is set again.
     private func reserve(_ folder: Folder) throws(StoreError) {
         condition.lock()
         defer { condition.unlock() }
@@ -59,12 +59,12 @@ final class EnvironmentRegistry: @unchecked Sendable {
             case .changing?:
                 condition.wait()
             case .open?:
-                throw StoreError(.locked, "this process has the store open: close it first", path: folder.path)
+                throw StoreError(.locked, "the store is open in this process; close it first", path: folder.path)
             }
         }
     }
 
-    /// The environment that is open; nil when the caller is to open it.
+    /// Returns the open environment; `nil` if the caller must open it.
     private func join(_ folder: Folder, _ options: LMDBOptions) throws(StoreError) -> Environment? {
         condition.lock()
         defer { condition.unlock() }
@@ -83,7 +83,7 @@ final class EnvironmentRegistry: @unchecked Sendable {
         }
     }
 
-    /// Counts a user less; true when the caller is to close it.
+    /// Removes one user; returns `true` if the caller must close the environment.
     private func leave(_ environment: Environment) -> Bool {
         condition.lock()
         defer { condition.unlock() }
@@ -102,15 +102,15 @@ final class EnvironmentRegistry: @unchecked Sendable {
 }
 
 extension Environment {
-    /// Refuses a second store that this environment cannot serve.
+    /// Throws an error if this environment cannot serve another store.
     fileprivate func requireSharable(at folder: Folder, _ options: LMDBOptions) throws(StoreError) {
         guard options.isReadOnly || !isReadOnly else {
             throw StoreError(
-                .locked, "this process has the folder open for reading only: close that store first", path: path)
+                .locked, "the folder is open for reading only in this process; close that store first", path: path)
         }
         guard FileIdentity(of: file) == FileIdentity(at: folder.dataPath) else {
             throw StoreError(
-                .io, "the files were removed or replaced while this process had them open: close that store first",
+                .io, "the files were removed or replaced while open in this process; close that store first",
                 path: path)
         }
     }

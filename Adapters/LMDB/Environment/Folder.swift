@@ -2,7 +2,7 @@ internal import Foundation
 internal import Synchronization
 internal import TidelineStore
 
-/// Which file or folder something is, whatever its path: device and number.
+/// The identity of a file or folder, independent of its path: device and inode number.
 struct FileIdentity: Hashable {
     private let device: UInt64
     private let number: UInt64
@@ -25,9 +25,9 @@ struct FileIdentity: Hashable {
     }
 }
 
-/// The folder of a store, kept open so that its identity is nobody else's.
+/// The folder of a store, kept open so that the system does not reuse its identity.
 final class Folder: Sendable {
-    /// Absolute: a relative path would change its meaning with the current folder.
+    /// The absolute path: a relative one would change its meaning with the current folder.
     let path: String
     let identity: FileIdentity
     private let descriptor: Int32
@@ -46,15 +46,15 @@ final class Folder: Sendable {
 
     deinit { release() }
 
-    /// Lets go of the folder, whose identity may be another's from then on. Doing it again does nothing.
+    /// Closes the folder; its identity may be reused afterwards. Releasing it again does nothing.
     func release() {
         if !isReleased.exchange(true, ordering: .acquiringAndReleasing) { close(descriptor) }
     }
 
-    /// Opens the folder at a path, and creates it where the options say so.
+    /// Opens the folder at a path, and creates it if the options allow it.
     static func open(_ path: String, _ options: LMDBOptions) throws(StoreError) -> Folder {
         guard !path.isEmpty, !path.utf8.contains(0) else {
-            throw StoreError(.io, "the path is empty or has a NUL in it", path: path)
+            throw StoreError(.io, "the path is empty or contains a NUL character", path: path)
         }
         let absolute = path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
         let isMade = try make(absolute, options)
@@ -67,7 +67,7 @@ final class Folder: Sendable {
         return Folder(path: absolute, identity: identity, descriptor: descriptor, isMade: isMade)
     }
 
-    /// Opens the folder at a path; nil when nothing is there.
+    /// Opens the folder at a path; returns `nil` if nothing exists there.
     static func existing(_ path: String) throws(StoreError) -> Folder? {
         do {
             return try open(path, LMDBOptions(createsIfMissing: false))
@@ -90,11 +90,11 @@ final class Folder: Sendable {
         let parent = (path as NSString).deletingLastPathComponent
         let reason =
             switch error {
-            case ENOENT where !FileManager.default.fileExists(atPath: parent): "the folder it is in does not exist"
+            case ENOENT where !FileManager.default.fileExists(atPath: parent): "its parent folder does not exist"
             case ENOENT where options.createsIfMissing && !options.isReadOnly: "it cannot be created there"
-            case ENOENT: "it does not exist, and was not to be created"
+            case ENOENT: "it does not exist, and the options do not allow creating it"
             case ENOTDIR where FileManager.default.fileExists(atPath: path): "the path is a file, not a folder"
-            case ENOTDIR: "what should be the folder it is in is a file"
+            case ENOTDIR: "its parent folder is a file"
             case EACCES, EPERM: "there is no permission"
             default: String(cString: strerror(error))
             }
@@ -102,14 +102,14 @@ final class Folder: Sendable {
         return StoreError(code, "the folder could not be opened: \(reason)", path: path, engineCode: Int(error))
     }
 
-    /// Removes the folder if it was created here and nothing is in it.
+    /// Removes the folder if it was created here and is empty.
     func removeIfMade() {
         if isMade { rmdir(path) }
     }
 
-    /// Runs `body` while no other process that keeps to this lock opens the folder.
+    /// Runs `body` under a lock that keeps other processes with this engine from opening the folder.
     func locked<T>(_ body: () throws(StoreError) -> T) throws(StoreError) -> T {
-        // Where a file system has no such locks, only the creation of a store by two processes at once is at risk.
+        // On a file system without such locks, only the creation of a store by two processes at once is at risk.
         let isLocked = Glue.lock(descriptor)
         defer { if isLocked { Glue.unlock(descriptor) } }
         return try body()

@@ -1,7 +1,7 @@
 internal import CLMDB
 internal import Foundation
 
-/// Calls of the system that Swift's names hide in the places that need them.
+/// System calls whose names are hidden by Swift declarations where they are used.
 enum Glue {
     static func open(_ path: String, _ flags: Int32, _ mode: mode_t = 0) -> Int32 { Foundation.open(path, flags, mode) }
 

@@ -1,24 +1,27 @@
-/// The changes of a transaction in their order, to make them again in another.
+/// The changes of a transaction in order, for replay in another transaction.
 ///
-/// Unsafe pointers: every change of a transaction is written here, and an array would check for unique ownership and grow
-/// at each of its parts. The memory belongs to this one noncopyable value; what is written is checked against its
-/// capacity, and what is read was written here.
+/// Unsafe pointers: every change of a transaction is written here, and an array would check for unique ownership and
+/// grow
+/// with each part of a change. This noncopyable value owns the memory. Writes are checked against its capacity, and
+/// only
+/// data written here is read.
 struct Journal: ~Copyable {
     private var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 8)
     private var count = 0
-    /// Where a change ends that was prepared behind those there are, and is one of them once it is kept.
+    /// The end of a prepared change, which follows the recorded ones and becomes one of them with ``keep()``.
     private var preparedEnd = 0
 
     private static let put: UInt64 = 1
     private static let delete: UInt64 = 2
 
-    /// A change made: a value with its checksum put under a key, or a key deleted when the value is nil.
+    /// A recorded change: a value with its checksum put under a key, or a key deleted if the value is `nil`.
     typealias Change = (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer?)
 
     deinit { bytes.deallocate() }
 
-    /// Writes a value that is to be put under a key, and its checksum, but does not count it as a change.
-    /// - Returns: Value and checksum, valid until the next change is written.
+    /// Writes a value to put under a key, with its checksum, but does not record it as a change yet.
+    ///
+    /// - Returns: The value and its checksum, valid until the next change is written.
     mutating func preparePut(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
     ) -> UnsafeRawBufferPointer {
@@ -31,7 +34,7 @@ struct Journal: ~Copyable {
         return UnsafeRawBufferPointer(room)
     }
 
-    /// Counts the change that was prepared last.
+    /// Records the change that was prepared last.
     mutating func keep() { count = preparedEnd }
 
     mutating func appendDelete(_ key: UnsafeRawBufferPointer) {
@@ -39,7 +42,7 @@ struct Journal: ~Copyable {
         keep()
     }
 
-    /// Calls `body` with each change, until it returns false.
+    /// Calls `body` with each change, until it returns `false`.
     func replay(_ body: (Change) throws -> Bool) rethrows {
         var offset = 0
         while offset < count {
@@ -56,8 +59,9 @@ struct Journal: ~Copyable {
 
     private static let headerSize = 24
 
-    /// Writes a change but for its value behind those that are counted.
-    /// - Returns: Where its value begins, for which there is room.
+    /// Writes a change after the recorded ones, except for its value.
+    ///
+    /// - Returns: The start of its value, for which there is enough capacity.
     @inline(__always)
     private mutating func write(_ kind: UInt64, _ key: UnsafeRawBufferPointer, valueLength: Int) -> Int {
         let keyStart = count + Self.headerSize

@@ -2,14 +2,16 @@ internal import CLMDB
 internal import Foundation
 internal import TidelineStore
 
-/// The file `lock.mdb`, on which every process with the environment open holds a shared lock, locked for this one alone.
+/// An exclusive lock on the file `lock.mdb`, on which every process with the environment open holds a shared lock.
 struct LockFile {
     private let descriptor: Int32
 
-    /// Locks the other processes out; nil when there is no such file, and so nobody has the environment open.
+    /// Locks out other processes; returns `nil` if the file does not exist, so that no process has the environment
+    /// open.
     ///
-    /// This process must not have it open: closing any handle of the file lets go of its locks.
-    /// - Throws: ``StoreError/Code/locked``.
+    /// This process must not have it open: closing any handle of the file releases the locks of the process.
+    ///
+    /// - Throws: ``StoreError/Code/locked`` if another process has the environment open.
     init?(lockingOutOf folder: Folder) throws(StoreError) {
         descriptor = Glue.open(folder.lockPath, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -23,10 +25,10 @@ struct LockFile {
             throw .system(error, path: folder.lockPath, doing: "the file could not be locked")
         }
         throw StoreError(
-            .locked, "another process has the store open: close it there first", path: folder.path,
+            .locked, "the store is open in another process; close it there first", path: folder.path,
             engineCode: Int(error))
     }
 
-    /// Lets the others in.
+    /// Releases the lock.
     func release() { close(descriptor) }
 }

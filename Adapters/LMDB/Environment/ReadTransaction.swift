@@ -1,15 +1,16 @@
 internal import CLMDB
 internal import TidelineStore
 
-/// A transaction of LMDB to read in, used again and again, with its cursors.
+/// A reusable LMDB read transaction, with its cursors.
 ///
-/// `@unchecked Sendable`: it is with one thread at a time, or in the turnstile's list of idle ones; LMDB does not tie
-/// it to a thread (`MDB_NOTLS`).
+/// `@unchecked Sendable`: one thread at a time uses it, or it is in the turnstile's list of idle transactions. LMDB
+/// does
+/// not bind it to a thread (`MDB_NOTLS`).
 final class ReadTransaction: @unchecked Sendable {
     let handle: OpaquePointer
-    /// The environment's.
+    /// The path of the environment.
     let path: String
-    /// The spaces there are in its snapshot.
+    /// The spaces in its snapshot.
     var spaces: SpaceTable
     private var cursors: [(space: MDB_dbi, cursor: OpaquePointer)] = []
 
@@ -21,14 +22,14 @@ final class ReadTransaction: @unchecked Sendable {
         self.spaces = spaces
     }
 
-    /// Ends it, with its cursors.
+    /// Ends the transaction and its cursors.
     func end() {
         for (_, cursor) in cursors { mdb_cursor_close(cursor) }
         cursors = []
         mdb_txn_abort(handle)
     }
 
-    /// Calls `body` with a cursor of a space; scans within scans have one each.
+    /// Calls `body` with a cursor of a space; nested scans use different cursors.
     func withCursor(in space: MDB_dbi, _ body: (OpaquePointer) throws -> Void) throws {
         let cursor = try takeCursor(in: space)
         defer {
@@ -50,7 +51,7 @@ final class ReadTransaction: @unchecked Sendable {
         var cursor: OpaquePointer?
         let result = mdb_cursor_open(handle, space, &cursor)
         guard result == MDB_SUCCESS, let cursor else {
-            throw .lmdb(result, path: path, doing: "a scan could not begin")
+            throw .lmdb(result, path: path, doing: "the scan could not start")
         }
         return cursor
     }

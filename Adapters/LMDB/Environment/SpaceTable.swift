@@ -1,13 +1,13 @@
 internal import CLMDB
 
-/// LMDB's handles of the named databases, by the number of the key space that each keeps.
+/// LMDB's handles of the named databases, by the number of their key space.
 ///
-/// Immutable, so that a reader keeps the one it began with.
+/// Immutable, so that a reader keeps the table with which it began.
 final class SpaceTable: Sendable {
-    /// By number, where it is small; zero, the handle of LMDB's own list of free pages, where there is none.
+    /// The handles of small space numbers. Zero, the handle of LMDB's own list of free pages, means no handle.
     private let near: [MDB_dbi]
     private let far: [UInt32: MDB_dbi]
-    /// How many spaces there are.
+    /// The number of spaces.
     let count: Int
 
     private static let nearLimit: UInt32 = 4096
@@ -28,7 +28,7 @@ final class SpaceTable: Sendable {
         return space < Self.nearLimit ? nil : far[space]
     }
 
-    /// This table and a space more, which it did not have.
+    /// Returns this table with an additional space, which it must not contain yet.
     func adding(_ space: UInt32, _ handle: MDB_dbi) -> SpaceTable {
         var near = near
         var far = far
@@ -42,7 +42,7 @@ final class SpaceTable: Sendable {
     }
 }
 
-/// The name of the database that keeps a key space: its number as eight hexadecimal digits.
+/// The name of a key space's database: its number as eight hexadecimal digits.
 enum SpaceName {
     static let length = 8
 
@@ -51,7 +51,7 @@ enum SpaceName {
         return String(repeating: "0", count: length - digits.count) + digits
     }
 
-    /// The space that a database of that name keeps; nil for a name that this engine does not give.
+    /// Returns the space of a database with the given name, or `nil` for a name that this engine does not use.
     static func space(named name: UnsafeRawBufferPointer) -> UInt32? {
         guard name.count == length else { return nil }
         var space: UInt32 = 0

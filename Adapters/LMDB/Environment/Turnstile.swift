@@ -2,34 +2,36 @@ internal import CLMDB
 internal import Foundation
 internal import TidelineStore
 
-/// Who reads an environment in this process, who writes, and who may move its map.
+/// The locks of an environment within this process: for readers, for the writer, and for resizing the map.
 ///
-/// The map is moved only while nobody looks at it: `mdb_env_set_mapsize` would pull it away under them. LMDB makes
-/// writers wait for each other by itself, but a thread that asks twice would wait for itself, unseen.
+/// The map is resized only while no other thread uses it, because `mdb_env_set_mapsize` unmaps it. LMDB itself makes
+/// writers
+/// wait for each other, but a thread that began a second write would deadlock without an error.
 ///
-/// Every read passes through it: what need not wait takes one short lock.
+/// Every read takes this lock; without contention it is a single short lock.
 final class Turnstile: Sendable {
     fileprivate struct State {
-        /// The thread of each read under way.
+        /// The thread of each read in flight.
         var readers: [UInt] = []
-        /// The thread whose turn to write it is.
+        /// The thread that holds the write lock.
         var writer: UInt?
-        /// Whether the writer is in a transaction of LMDB or waits for one.
+        /// Whether the writer is in an LMDB transaction or waits for one.
         var isTransacting = false
-        /// The thread that moves the map, or waits until it may.
+        /// The thread that resizes the map, or waits to do so.
         var mover: UInt?
         var isMoving = false
-        /// How many wait for a change of this.
+        /// The number of threads that wait for a change of the state.
         var waiting = 0
-        /// Transactions to read in that nobody uses. They lie here so that a read takes this one lock only.
+        /// Idle read transactions, kept here so that a read takes only this one lock.
         var idle: [ReadTransaction] = []
     }
 
     private static let maximumIdle = 64
 
     private let state = LockedValue(State())
-    /// What those wait for that cannot go on. Who changes the state wakes them after it let go of the state; as they look
-    /// at it while they hold this lock, none sleeps through.
+    /// The condition on which threads wait. A thread that changes the state signals it after it releases the state's
+    /// lock.
+    /// Waiting threads check the state while they hold the condition's lock, so no signal is lost.
     private let condition = NSCondition()
 
     private static var thread: UInt { UInt(tideline_lmdb_current_thread()) }
@@ -41,7 +43,7 @@ final class Turnstile: Sendable {
         if !state.withLock({ $0.takeReader(thread) }) { wait { $0.takeReader(thread) } }
     }
 
-    /// Begins reading in an idle transaction, if there is one.
+    /// Begins a read in an idle transaction, if there is one.
     func beginReadingIdle() -> ReadTransaction? {
         let thread = Self.thread
         let taken = state.withLock { state in state.takeReader(thread) ? (true, state.idle.popLast()) : (false, nil) }
@@ -55,7 +57,7 @@ final class Turnstile: Sendable {
         change { $0.leave(thread) }
     }
 
-    /// Ends reading and keeps the transaction for the next reader, or ends it where there are enough.
+    /// Ends a read and keeps the transaction for the next reader, or ends the transaction if enough are idle.
     func endReading(keeping reader: ReadTransaction) {
         let thread = Self.thread
         var isKept = false
@@ -66,7 +68,7 @@ final class Turnstile: Sendable {
             isKept = true
         }
         if isKept { return }
-        // While the map stands still.
+        // The read is still in flight, so the map cannot be resized.
         reader.end()
         endReading()
     }
@@ -75,7 +77,7 @@ final class Turnstile: Sendable {
 
     func takeIdle() -> ReadTransaction? { state.withLock { $0.idle.popLast() } }
 
-    /// Ends those that nobody uses: their places in the table of readers become free.
+    /// Ends all idle transactions, which frees their entries in the reader table.
     func dropIdle() {
         let dropped = state.withLock { state in
             defer { state.idle = [] }
@@ -104,19 +106,19 @@ final class Turnstile: Sendable {
         }
     }
 
-    /// Before a transaction of LMDB is asked for.
+    /// Called before an LMDB transaction begins.
     func beginTransacting() {
         if !state.withLock({ $0.takeTransaction() }) { wait { $0.takeTransaction() } }
     }
 
-    /// After a transaction of LMDB has ended or could not be had.
+    /// Called after an LMDB transaction has ended or could not begin.
     func endTransacting() { change { $0.isTransacting = false } }
 
     // MARK: Moving the map
 
-    /// Runs `body` when no other thread looks at the map, and nobody begins to meanwhile.
+    /// Runs `body` while no other thread uses the map or can begin to use it.
     ///
-    /// The caller may be in its own write transaction, and sees to that by itself.
+    /// The caller may be in its own write transaction, and must ensure that this is safe.
     func withoutOthers<T>(
         within timeout: Duration, path: String, _ body: () throws(StoreError) -> T
     ) throws(StoreError) -> T {
@@ -129,7 +131,7 @@ final class Turnstile: Sendable {
         let thread = Self.thread
         let deadline = Date(timeIntervalSinceNow: max(0, timeout / .seconds(1)))
         guard state.withLock({ !$0.readers.contains(thread) }) else {
-            throw StoreError(.busy, "the map has to grow inside a read of the same thread: end that first", path: path)
+            throw StoreError(.busy, "the map has to grow inside a read of the same thread; end it first", path: path)
         }
         guard wait(until: deadline, { $0.takeMover(thread) }) else { throw Self.busy(path) }
         guard wait(until: deadline, { $0.beginMoving(thread) }) else {
@@ -147,13 +149,13 @@ final class Turnstile: Sendable {
 
     private static func busy(_ path: String) -> StoreError {
         StoreError(
-            .busy, "the map has to grow, but reads of this process did not end in time: end them, and try again",
+            .busy, "the map has to grow, but reads of this process did not end in time; end them and try again",
             path: path)
     }
 
     // MARK: Waiting
 
-    /// Changes the state, and wakes those who wait for that.
+    /// Changes the state, and wakes waiting threads.
     private func change(_ change: (inout State) -> Void) {
         let isAwaited = state.withLock { state in
             change(&state)
@@ -166,7 +168,8 @@ final class Turnstile: Sendable {
     }
 
     /// Waits until `take` succeeds.
-    /// - Returns: Whether it did before the deadline.
+    ///
+    /// - Returns: Whether it succeeded before the deadline.
     @discardableResult
     private func wait(until deadline: Date? = nil, _ take: (inout State) -> Bool) -> Bool {
         condition.lock()
@@ -187,7 +190,7 @@ final class Turnstile: Sendable {
 extension Turnstile.State {
     fileprivate mutating func leave(_ thread: UInt) {
         guard let last = readers.last else { return }
-        // Most often it is the only one.
+        // Usually the list has only one reader.
         if last == thread {
             readers.removeLast()
         } else if let index = readers.lastIndex(of: thread) {
@@ -197,7 +200,7 @@ extension Turnstile.State {
     }
 
     fileprivate mutating func takeReader(_ thread: UInt) -> Bool {
-        // Who is in a read or transaction already goes ahead: the mover waits for its end.
+        // A thread that is already in a read or a transaction proceeds, because the resize waits for it to end.
         if mover != nil, isMoving || !(readers.contains(thread) || isTransacting && writer == thread) { return false }
         readers.append(thread)
         return true

@@ -1,25 +1,26 @@
 internal import CLMDB
 
-/// The cursors by which a transaction writes, one for each of the spaces written to last.
+/// The cursors with which a transaction writes, one for each of the spaces written most recently.
 ///
-/// A cursor stays at the page where it was: what is written beside the last change, or in its place, is found there without
-/// a search from the root. LMDB moves cursors along with what other changes move.
+/// A cursor stays on its page, so a change next to the last one, or in its place, needs no search from the root. LMDB
+/// adjusts cursors when other changes move their entries.
 struct WriteCursors {
     private var cursors: [(space: MDB_dbi, cursor: OpaquePointer)] = []
-    /// A bit for the spaces written to, which some have in common.
+    /// A bit for each space written to; several spaces can share a bit.
     private var met: UInt64 = 0
 
-    /// So few that to look one up takes no time, and enough for a table with its indexes.
+    /// Few enough for a fast lookup, and enough for a table with its indexes.
     private static let maximum = 8
 
-    /// Whether a space is worth a cursor: not yet for the first change, which is most often the only one.
+    /// Returns whether a space should have a cursor. The first change does not create one, because it is usually the
+    /// only one.
     mutating func keepsOne(of space: MDB_dbi) -> Bool {
         let bit: UInt64 = 1 &<< UInt64(space)
         defer { met |= bit }
         return met & bit != 0
     }
 
-    /// Gives the cursor of a space, which is opened where there is none; one of LMDB's results.
+    /// Sets `cursor` to the cursor of a space, which is opened if necessary. Returns an LMDB result code.
     mutating func take(_ space: MDB_dbi, in transaction: OpaquePointer, _ cursor: inout OpaquePointer?) -> Int32 {
         for known in cursors where known.space == space {
             cursor = known.cursor
@@ -32,6 +33,6 @@ struct WriteCursors {
         return MDB_SUCCESS
     }
 
-    /// After the transaction ended, which ends its cursors.
+    /// Removes all cursors; called after the end of the transaction, which closes them.
     mutating func forget() { cursors.removeAll(keepingCapacity: true) }
 }

@@ -1,14 +1,15 @@
-/// The number stored behind every value, by which damage to it, to its key or to their place is found.
+/// The number stored after every value, which detects damage to the value, to its key, or to their position.
 ///
-/// Each step takes the next eight bytes into a state of 64 bits and is a bijection of either, so that two inputs of one
-/// length which differ in one word only, a flipped bit above all, never come to the same state; folding it to 32 bits
-/// lets one in four thousand million such pass. It is no protection against intent. It belongs to the format of the
-/// files.
+/// Each step mixes the next eight bytes into a 64-bit state and is a bijection of both. Two inputs of equal length that
+/// differ in only one word, for example by a flipped bit, therefore never lead to the same state. Folding the state to
+/// 32 bits misses one in 4 billion such differences. It does not protect against intentional changes. The checksum is
+/// part
+/// of the file format.
 enum Checksum {
-    /// How many bytes it takes behind a value.
+    /// The number of bytes that the checksum takes after a value.
     static let size = 4
 
-    /// The checksum of a value under a key.
+    /// Returns the checksum of a value under a key.
     static func of(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> UInt32 {
         var state = UInt64(truncatingIfNeeded: key.count) &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(value.count)
         absorb(key, into: &state)
@@ -18,7 +19,7 @@ enum Checksum {
         return UInt32(truncatingIfNeeded: state ^ state >> 32)
     }
 
-    /// Whether the last four bytes of `stored` are the checksum of what lies before them.
+    /// Returns whether the last four bytes of `stored` are the checksum of the bytes before them.
     static func matches(key: UnsafeRawBufferPointer, stored: UnsafeRawBufferPointer) -> Bool {
         guard stored.count >= size else { return false }
         let value = UnsafeRawBufferPointer(rebasing: stored.dropLast(size))
@@ -34,7 +35,7 @@ enum Checksum {
         }
         guard offset < bytes.count else { return }
         guard offset == 0 else {
-            // The rest as a big-endian number: the low bits of the last eight bytes.
+            // The remaining bytes as a big-endian number: the low bits of the last eight bytes.
             let last = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: bytes.count &- 8, as: UInt64.self))
             mix(last & (1 &<< UInt64(8 &* (bytes.count &- offset)) &- 1), into: &state)
             return

@@ -2,20 +2,20 @@ internal import CLMDB
 internal import TidelineKeyValue
 internal import TidelineStore
 
-/// Reading within a transaction of LMDB, of either kind.
+/// Reads within an LMDB transaction, either read-only or writable.
 struct Records {
     let transaction: OpaquePointer
     let path: String
 
-    /// The key space of a key or of a range's lower end.
+    /// Returns the key space of a key or of the lower end of a range.
     static func space(of key: UnsafeRawBufferPointer) throws(StoreError) -> UInt32 {
         guard key.count >= 4 else {
-            throw StoreError(.invalidValue, "a key of \(key.count) bytes does not name its key space in four")
+            throw StoreError(.invalidValue, "a key of \(key.count) bytes is too short: its key space takes four")
         }
         return UInt32(bigEndian: key.loadUnaligned(as: UInt32.self))
     }
 
-    /// The value of a key, nil when there is none.
+    /// Returns the value of a key, or `nil` if there is none.
     static func find(
         _ key: UnsafeRawBufferPointer, in space: MDB_dbi, of transaction: OpaquePointer,
         path: @autoclosure () -> String
@@ -55,7 +55,7 @@ struct Records {
         var key = MDB_val(lower)
         var stored = MDB_val()
         var result = mdb_cursor_get(cursor, &key, &stored, MDB_SET_RANGE)
-        // The database has the keys of one space only: an end beyond the space bounds nothing.
+        // The database contains the keys of only one space, so an end beyond the space needs no check.
         let isBounded = upper.starts(with: lower.prefix(4))
         while result == MDB_SUCCESS {
             guard !isBounded || key.bytes.compare(upper) < 0, try body(key.bytes, try value(stored)) == .next else {
@@ -72,7 +72,8 @@ struct Records {
     ) throws {
         var key = MDB_val(upper)
         var stored = MDB_val()
-        // The first key that is not below the end, then the one before it; the last of all where there is none.
+        // Seek to the first key that is not below the end, then step back; if there is no such key, start at the last
+        // key.
         let found = mdb_cursor_get(cursor, &key, &stored, MDB_SET_RANGE)
         guard found == MDB_SUCCESS || found == MDB_NOTFOUND else { throw error(found) }
         var result = mdb_cursor_get(cursor, &key, &stored, found == MDB_SUCCESS ? MDB_PREV : MDB_LAST)
@@ -83,12 +84,12 @@ struct Records {
         guard result == MDB_NOTFOUND else { throw error(result) }
     }
 
-    /// What is stored without its checksum.
+    /// Returns a stored value without its checksum.
     func value(_ stored: MDB_val) throws(StoreError) -> UnsafeRawBufferPointer {
         guard stored.mv_size >= Checksum.size else {
             throw StoreError(
                 .corrupt,
-                "a value has no checksum: the file is damaged; restore it from a copy, or begin anew and pull",
+                "a value has no checksum: the file is damaged; restore a backup, or start with an empty store and pull",
                 path: path)
         }
         return UnsafeRawBufferPointer(start: stored.mv_data, count: stored.mv_size &- Checksum.size)
@@ -98,10 +99,10 @@ struct Records {
 }
 
 extension Records {
-    /// The key space that a range lies in.
+    /// Returns the key space of a range.
     static func space(of range: KeyRange) throws(StoreError) -> UInt32 {
         guard range.lower.count >= 4 else {
-            throw StoreError(.invalidValue, "a range's lower end does not name its key space in four bytes")
+            throw StoreError(.invalidValue, "the lower end of a range is too short: its key space takes four bytes")
         }
         return range.lower.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
     }

@@ -1,8 +1,9 @@
 internal import Foundation
 internal import TidelineStore
 
-/// The file `data.mdb`, read by calls and not through a map: what is missing or cannot be read is an error then, and
-/// does not end the process.
+/// The file `data.mdb`, read by system calls and not through a map, so that missing or unreadable parts are errors and
+/// do
+/// not crash the process.
 final class DataFile {
     let path: String
     private let descriptor: Int32
@@ -15,18 +16,21 @@ final class DataFile {
 
     deinit { close(descriptor) }
 
-    /// The size in bytes.
+    /// Returns the size in bytes.
     func size() throws(StoreError) -> Int {
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw .system(errno, path: path, doing: "the file has no size") }
+        guard fstat(descriptor, &status) == 0 else {
+            throw .system(errno, path: path, doing: "the size of the file could not be read")
+        }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw StoreError(.io, "what should be the file is something else", path: path)
+            throw StoreError(.io, "the path is not a regular file", path: path)
         }
         return Int(status.st_size)
     }
 
-    /// Fills `buffer` from `offset` on.
-    /// - Returns: How many bytes there were.
+    /// Fills `buffer` with bytes from `offset`.
+    ///
+    /// - Returns: The number of bytes read.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StoreError) -> Int {
         var count = 0
         while count < buffer.count {
@@ -44,7 +48,7 @@ final class DataFile {
 }
 
 extension StoreError {
-    /// Why a file of the store could not be opened.
+    /// Creates the error for a file of the store that could not be opened.
     static func opening(_ error: Int32, _ path: String) -> StoreError {
         var result = StoreError.system(error, path: path, doing: "the file could not be opened")
         if error == EACCES || error == EPERM { result.code = .io }
@@ -52,6 +56,8 @@ extension StoreError {
     }
 
     static func damaged(_ what: String, path: String) -> StoreError {
-        StoreError(.corrupt, "the file is damaged: \(what); restore it from a copy, or begin anew and pull", path: path)
+        StoreError(
+            .corrupt, "the file is damaged: \(what); restore a backup, or start with an empty store and pull",
+            path: path)
     }
 }

@@ -3,21 +3,22 @@ internal import Foundation
 internal import TidelineStore
 
 extension Environment {
-    /// Looks the newest snapshot through; see ``FileVerifier``.
+    /// Verifies the newest snapshot; see ``FileVerifier``.
     func verify() throws(StoreError) {
         let file = try DataFile(folder.dataPath)
         while try !verifyOnce(file) {}
     }
 
-    /// - Returns: False when another process wrote so much between the snapshot's begin and the look at the file's heads
-    ///   that the snapshot's is gone; the pages are still there, but where they begin is not known.
+    /// - Returns: `false` if other processes committed so often between the start of the snapshot and the reading of
+    ///   the meta
+    ///   pages that the snapshot's meta page was overwritten. Its pages still exist, but their roots are unknown.
     private func verifyOnce(_ file: DataFile) throws(StoreError) -> Bool {
         turnstile.beginReading()
         defer { turnstile.endReading() }
         var transaction: OpaquePointer?
         let result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
         if result == MDB_MAP_RESIZED {
-            // Nobody else has this environment yet.
+            // No other thread uses this environment yet.
             mdb_env_set_mapsize(handle, 0)
             return false
         }
@@ -31,11 +32,14 @@ extension Environment {
         return true
     }
 
-    /// The error of a commit that failed.
+    /// Returns the error of a commit that failed.
     ///
-    /// When LMDB fails to write a head, it puts the old number back but leaves the new roots, and gives up: nothing can
-    /// be read or written until the file is opened anew. The snapshot before is untouched. But such a head looks as one
-    /// does whose number was damaged after it was committed, which is never to be passed over; so it is noted.
+    /// If LMDB cannot write a meta page, it restores the old number but keeps the new roots, and enters a fatal error
+    /// state:
+    /// nothing can be read or written until the file is reopened. The previous snapshot is intact. However, such a meta
+    /// page looks like one whose number was damaged after it was committed, which verification must detect. The failed
+    /// commit
+    /// is therefore recorded.
     func commitError(_ result: Int32, of transaction: Int) -> StoreError {
         var error = error(result, "the transaction could not be committed")
         if result == EIO, isDiskFull {
@@ -56,7 +60,7 @@ extension Environment {
         return result == MDB_PANIC
     }
 
-    /// Writes behind a head that its commit failed. If that fails too, opening will refuse the file.
+    /// Records after a meta page that the commit of it failed. If this fails, too, opening will reject the file.
     private func noteFailure(of commit: UInt) {
         var statistics = MDB_stat()
         mdb_env_stat(handle, &statistics)
@@ -67,7 +71,7 @@ extension Environment {
         fsync(file)
     }
 
-    /// Whether the disk has no room: LMDB reports a write that was cut short as an error of input and output.
+    /// Whether the disk is full: LMDB reports a partial write as an I/O error.
     private var isDiskFull: Bool {
         var status = statvfs()
         guard fstatvfs(file, &status) == 0 else { return false }

@@ -1,16 +1,17 @@
 internal import Foundation
 internal import TidelineStore
 
-/// The two heads of a file: where its newest two snapshots begin. Transaction n writes head n mod 2.
+/// The two meta pages of a file, which contain the roots of its newest two snapshots. Transaction n writes page n mod
+/// 2.
 struct FileHeads {
-    /// One head.
+    /// One meta page.
     struct Head {
         let transaction: UInt
         let lastPage: UInt
         let mapSize: UInt
         let free: TreeRecord
         let main: TreeRecord
-        /// The commit that failed as it was to write this head, nil when none is noted.
+        /// The number of a failed commit that was to write this meta page, or `nil` if none is recorded.
         let failedCommit: UInt?
     }
 
@@ -20,9 +21,9 @@ struct FileHeads {
     var newest: Head { heads[0].transaction > heads[1].transaction ? heads[0] : heads[1] }
     var bytesInUse: Int { (Int(newest.lastPage) + 1) * pageSize }
 
-    /// Reads and checks the heads, before LMDB believes them.
+    /// Reads and checks the meta pages, before LMDB relies on them.
     ///
-    /// Another process may be writing one; what seems damaged is looked at again before it is called so.
+    /// Another process may be writing one, so apparent damage is confirmed by reading again.
     static func read(_ file: DataFile) throws(StoreError) -> FileHeads {
         var attempts = 0
         while true {
@@ -31,14 +32,17 @@ struct FileHeads {
             } catch {
                 attempts += 1
                 guard error.code == .corrupt, attempts < 4 else { throw error }
-                // No lock tells when the other has written: LMDB writes a head at once, in far less than half a
-                // millisecond.
+                // No lock signals the end of the other process's write. LMDB writes a meta page in one call, which
+                // takes far less than
+                // half a millisecond.
                 usleep(500)
             }
         }
     }
 
-    /// Whether a file is empty or has, where a head may be, what LMDB writes there: whether LMDB made it, whole or not.
+    /// Returns whether LMDB created a file, completely or not: whether it is empty or has LMDB's magic number where a
+    /// meta
+    /// page may be.
     static func areBegun(in file: DataFile) throws(StoreError) -> Bool {
         var start = [UInt8](repeating: 0, count: 2 * FileLayout.pageSizes.upperBound)
         var count = 0
@@ -58,7 +62,7 @@ struct FileHeads {
     }
 
     private static func readOnce(_ file: DataFile) throws(StoreError) -> FileHeads {
-        var result: Result<FileHeads, StoreError> = .failure(.damaged("it has no heads", path: file.path))
+        var result: Result<FileHeads, StoreError> = .failure(.damaged("it has no meta pages", path: file.path))
         withUnsafeTemporaryAllocation(byteCount: 2 * FileLayout.pageSizes.upperBound, alignment: 16) { buffer in
             do throws(StoreError) {
                 let count = try file.read(into: buffer, at: 0)
@@ -71,30 +75,30 @@ struct FileHeads {
     }
 
     private init(_ start: UnsafeRawBufferPointer, path: String) throws(StoreError) {
-        guard start.count > 0 else { throw .damaged("it is empty, so it was cut off", path: path) }
+        guard start.count > 0 else { throw .damaged("it is empty, so it was truncated", path: path) }
         let pageSize = try Self.pageSize(start, path: path)
-        guard start.count >= 2 * pageSize else { throw .damaged("it ends within its heads", path: path) }
+        guard start.count >= 2 * pageSize else { throw .damaged("it ends within its meta pages", path: path) }
         self.pageSize = pageSize
         heads = try [0, 1].map { number throws(StoreError) in
             let page = UnsafeRawBufferPointer(rebasing: start[(number * pageSize)..<((number + 1) * pageSize)])
             return try Self.head(number, page, pageSize, path: path)
         }
-        // Each commit writes the head that its predecessor did not.
+        // Each commit writes the meta page that the previous commit did not write.
         let transactions = heads.map(\.transaction)
         let distance = max(transactions[0], transactions[1]) - min(transactions[0], transactions[1])
         guard distance == 1 || transactions == [0, 0] else {
-            throw .damaged("its heads are of transactions \(transactions[0]) and \(transactions[1])", path: path)
+            throw .damaged("its meta pages are of transactions \(transactions[0]) and \(transactions[1])", path: path)
         }
     }
 
     private static func pageSize(_ start: UnsafeRawBufferPointer, path: String) throws(StoreError) -> Int {
         guard start.count >= FileLayout.pageHeader + FileLayout.head else {
-            throw .damaged("it ends within its heads", path: path)
+            throw .damaged("it ends within its meta pages", path: path)
         }
         let size = start.loadUnaligned(
             fromByteOffset: FileLayout.pageHeader + FileLayout.headFreeTree, as: UInt32.self)
         guard FileLayout.pageSizes.contains(Int(size)), size & (size - 1) == 0 else {
-            throw .damaged("it is not LMDB's, or its first head is destroyed", path: path)
+            throw .damaged("it is not an LMDB file, or its first meta page is destroyed", path: path)
         }
         return Int(size)
     }
@@ -104,30 +108,31 @@ struct FileHeads {
     ) throws(StoreError) -> Head {
         let bytes = UnsafeRawBufferPointer(rebasing: page[FileLayout.pageHeader...])
         func require(_ condition: Bool, _ what: String) throws(StoreError) {
-            guard condition else { throw .damaged("head \(number): \(what)", path: path) }
+            guard condition else { throw .damaged("meta page \(number): \(what)", path: path) }
         }
-        try require(page.word(at: 0) == number, "wrong number of the page")
-        try require(page.half(at: FileLayout.pageFlags) == FileLayout.headPage, "the page is no head")
-        try require(bytes.loadUnaligned(as: UInt32.self) == FileLayout.magic, "it is not LMDB's")
+        try require(page.word(at: 0) == number, "wrong page number")
+        try require(page.half(at: FileLayout.pageFlags) == FileLayout.headPage, "wrong page type")
+        try require(bytes.loadUnaligned(as: UInt32.self) == FileLayout.magic, "wrong magic number")
         let version = bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self)
-        // A later version of LMDB counts on; anything far off is damage.
+        // Later versions of LMDB increase the number; a value far off means damage.
         guard version <= FileLayout.version || version > 1000 else {
-            throw StoreError(.newerFormat, "the file is of version \(version) of LMDB's format", path: path)
+            throw StoreError(.newerFormat, "version \(version) of LMDB's file format is not supported", path: path)
         }
-        try require(version == FileLayout.version, "version \(version)")
+        try require(version == FileLayout.version, "wrong version \(version)")
         let size = bytes.loadUnaligned(fromByteOffset: FileLayout.headFreeTree, as: UInt32.self)
-        try require(Int(size) == pageSize, "pages of \(size) bytes")
+        try require(Int(size) == pageSize, "wrong page size \(size)")
         let head = Head(
             transaction: bytes.word(at: FileLayout.headTransaction), lastPage: bytes.word(at: FileLayout.headLastPage),
             mapSize: bytes.word(at: FileLayout.headMapSize),
             free: TreeRecord(UnsafeRawBufferPointer(rebasing: bytes[FileLayout.headFreeTree...])),
             main: TreeRecord(UnsafeRawBufferPointer(rebasing: bytes[FileLayout.headMainTree...])),
             failedCommit: failedCommit(page))
-        try require(head.transaction & 1 == number || head.transaction == 0, "transaction \(head.transaction)")
-        try require(head.transaction < UInt.max / 2, "transaction \(head.transaction)")
+        try require(head.transaction & 1 == number || head.transaction == 0, "wrong transaction \(head.transaction)")
+        try require(head.transaction < UInt.max / 2, "wrong transaction \(head.transaction)")
         let maximumSize = UInt.max >> (UInt.bitWidth == 64 ? 16 : 0)
-        try require(head.mapSize <= maximumSize, "a map of \(head.mapSize) bytes")
-        try require(head.lastPage >= 1 && head.lastPage < head.mapSize / UInt(pageSize), "last page \(head.lastPage)")
+        try require(head.mapSize <= maximumSize, "wrong map size \(head.mapSize)")
+        try require(
+            head.lastPage >= 1 && head.lastPage < head.mapSize / UInt(pageSize), "wrong last page \(head.lastPage)")
         return head
     }
 

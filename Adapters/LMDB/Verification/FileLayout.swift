@@ -1,9 +1,10 @@
-/// Where things lie in LMDB's file, version 1 of its format, in words of the machine: `MDB_page`, `MDB_meta`, `MDB_db`
-/// and `MDB_node` of its source.
+/// The layout of LMDB's file, version 1 of its format, in machine words: `MDB_page`, `MDB_meta`, `MDB_db` and
+/// `MDB_node` in
+/// its source code.
 enum FileLayout {
     static let word = MemoryLayout<UInt>.size
 
-    // A page: its number, two bytes unused, flags, then the bounds of its free space or a count of overflow pages.
+    // A page: its number, two unused bytes, flags, then the bounds of its free space or the number of overflow pages.
     static let pageFlags = word + 2
     static let pageLower = word + 4
     static let pageUpper = word + 6
@@ -15,7 +16,7 @@ enum FileLayout {
     static let overflowPage: UInt16 = 0x04
     static let headPage: UInt16 = 0x08
 
-    // A head, behind the page's header: magic, version, address, size of the map, the records of two trees, the last
+    // A meta page, after the page header: magic number, version, address, map size, the records of two trees, the last
     // page, the transaction.
     static let magic: UInt32 = 0xBEEF_C0DE
     static let version: UInt32 = 1
@@ -26,12 +27,14 @@ enum FileLayout {
     static let headTransaction = headLastPage + word
     static let head = headTransaction + word
 
-    // Behind a head, where LMDB keeps nothing: the number of a commit that failed as it was to write that head, and its
+    // After a meta page, in space that LMDB does not use: the number of a failed commit that was to write that page,
+    // and its
     // complement; see ``Environment/commitError(_:of:)``.
     static let failedCommit = pageHeader + head
     static let failedCommitSize = 2 * word
 
-    // A tree's record: four bytes unused (the size of a page, in the first of a head), flags, depth, and five counts.
+    // A tree record: four unused bytes (the page size, in the first record of a meta page), flags, depth, and five
+    // counts.
     static let treeFlags = 4
     static let treeDepth = 6
     static let treeBranchPages = 8
@@ -42,7 +45,8 @@ enum FileLayout {
     static let treeRecord = 8 + 5 * word
     static let integerKeys: UInt16 = 0x08
 
-    // A node: the size of its data or its page in two and two bytes, flags or the page's highest two, size of its key.
+    // A node: the size of its data or its page in two halves of two bytes, flags or the page's high bits, the size of
+    // its key.
     static let nodeFlags = 4
     static let nodeKeySize = 6
     static let node = 8
@@ -59,7 +63,7 @@ extension UnsafeRawBufferPointer {
     func half(at offset: Int) -> UInt16 { loadUnaligned(fromByteOffset: offset, as: UInt16.self) }
 }
 
-/// What LMDB records of a tree.
+/// LMDB's record of a tree.
 struct TreeRecord: Equatable {
     let flags: UInt16
     let depth: Int
@@ -69,7 +73,7 @@ struct TreeRecord: Equatable {
     let entries: UInt
     let root: UInt
 
-    /// Reads a record; `bytes` has room for one.
+    /// Reads a record; `bytes` must be large enough.
     init(_ bytes: UnsafeRawBufferPointer) {
         flags = bytes.half(at: FileLayout.treeFlags)
         depth = Int(bytes.half(at: FileLayout.treeDepth))
@@ -80,7 +84,7 @@ struct TreeRecord: Equatable {
         root = bytes.word(at: FileLayout.treeRoot)
     }
 
-    /// What a walk found.
+    /// Creates a record of the values found by a tree walk.
     init(flags: UInt16, depth: Int, branchPages: UInt, leafPages: UInt, overflowPages: UInt, entries: UInt, root: UInt)
     {
         self.flags = flags

@@ -1,18 +1,19 @@
 internal import TidelineStore
 
-/// Looks a snapshot of the file through: every page in use, the list of free ones, every record with its checksum.
+/// Verifies a snapshot of the file: every page in use, the list of free pages, every record with its checksum.
 ///
-/// LMDB believes its file; what this finds is what would make it read wrong rows, overwrite pages in use, or end the
-/// process. The snapshot must be held by a reader, so that no process uses its pages for something else meanwhile.
+/// LMDB trusts its file. The verifier detects damage that would make LMDB return wrong rows, overwrite pages in use, or
+/// crash
+/// the process. A reader must hold the snapshot, so that no process reuses its pages in the meantime.
 final class FileVerifier {
     let file: DataFile
     let pageSize: Int
     let head: FileHeads.Head
-    /// How many whole pages the file has.
+    /// The number of complete pages in the file.
     let filePages: UInt
     private let previous: FileHeads.Head?
     private var pages: PageSet
-    /// Databases of key spaces, by their numbers.
+    /// The databases of key spaces, with their numbers.
     private var spaces: [(space: UInt32, tree: TreeRecord)] = []
     private var overflow = Buffer(size: 0)
     /// Whether the list of free pages has an entry of the snapshot's own transaction.
@@ -32,7 +33,7 @@ final class FileVerifier {
     }
 
     func verify() throws(StoreError) {
-        try require(head.free.flags == FileLayout.integerKeys && head.main.flags == 0, "its head has wrong flags")
+        try require(head.free.flags == FileLayout.integerKeys && head.main.flags == 0, "its meta page has wrong flags")
         try walk(head.free, "the list of free pages", TreeWalk.Order.numbers) { node throws(StoreError) in
             try self.verifyFreePages(node)
         }
@@ -46,7 +47,7 @@ final class FileVerifier {
                 try self.verifyRecord(node, in: space)
             }
         }
-        // Pages that were taken and given back in one transaction are never written, but they are on the list.
+        // Pages that were allocated and freed in one transaction are never written, but are in the list of free pages.
         try require(head.lastPage < filePages || pages.contains(head.lastPage), "its end is missing")
     }
 
@@ -56,14 +57,14 @@ final class FileVerifier {
 
     // MARK: Pages
 
-    /// Counts pages as in use by what is being walked.
+    /// Marks pages as used by the structure that is being walked.
     func use(_ first: UInt, count: UInt = 1, by owner: String) throws(StoreError) {
         let end = first.addingReportingOverflow(count)
         try require(
             first >= 2 && count >= 1 && !end.overflow && end.partialValue <= head.lastPage + 1
-                && end.partialValue <= filePages, "\(owner) refers to page \(first), which is not there")
+                && end.partialValue <= filePages, "\(owner) refers to page \(first), which does not exist")
         for page in first..<end.partialValue {
-            try require(pages.insert(page), "page \(page), of \(owner), is used twice, or free")
+            try require(pages.insert(page), "page \(page) of \(owner) is used twice or is free")
         }
     }
 
@@ -73,10 +74,10 @@ final class FileVerifier {
     ) throws(StoreError) {
         var walk = TreeWalk(verifier: self, owner: owner, order: order)
         let found = try walk.run(tree, visit)
-        try require(found == tree, "\(owner) is not as it was recorded: \(found) for \(tree)")
+        try require(found == tree, "\(owner) does not match its record: found \(found), expected \(tree)")
     }
 
-    /// The data of a node, which may lie on pages of its own.
+    /// Returns the data of a node, which may be on overflow pages.
     private func data(of node: PageView.Node) throws(StoreError) -> UnsafeRawBufferPointer {
         guard node.isBig else { return node.data }
         let start = Int(node.data.word(at: 0)) * pageSize + FileLayout.pageHeader
@@ -84,7 +85,7 @@ final class FileVerifier {
             overflow = Buffer(size: max(node.dataSize, 2 * overflow.bytes.count))
         }
         let room = UnsafeMutableRawBufferPointer(rebasing: overflow.bytes[..<node.dataSize])
-        try require(try file.read(into: room, at: start) == node.dataSize, "a long value was cut off")
+        try require(try file.read(into: room, at: start) == node.dataSize, "a long value was truncated")
         return UnsafeRawBufferPointer(room)
     }
 
@@ -97,31 +98,33 @@ final class FileVerifier {
             "the list of free pages has an entry of transaction \(transaction)")
         let data = try data(of: node)
         let word = FileLayout.word
-        try require(data.count >= word && data.count % word == 0, "the list of free pages has an entry of odd length")
+        try require(data.count >= word && data.count % word == 0, "a free-list entry has an invalid length")
         let count = data.word(at: 0)
-        try require(count <= UInt(data.count / word - 1), "the list of free pages has an entry that goes beyond itself")
+        try require(count <= UInt(data.count / word - 1), "a free-list entry is too short for its count")
         var last = head.lastPage + 1
         var hasPreviousRoot = false
         for index in 0..<Int(count) {
             let page = data.word(at: (index + 1) * word)
             try require(page >= 2 && page < last, "the list of free pages is out of order at page \(page)")
-            try require(pages.insert(page), "page \(page) is free and in use, or free twice")
+            try require(pages.insert(page), "page \(page) is both free and in use, or free twice")
             last = page
             if page == previous?.main.root { hasPreviousRoot = true }
         }
         guard transaction == head.transaction else { return }
         hasOwnFreePages = true
-        // The newest transaction replaced the root of the one before. If it did not, that head is newer than it says.
+        // The newest transaction replaced the previous root. If it did not, the previous meta page is newer than its
+        // number.
         let needsRoot = previous.map { $0.main.root != FileLayout.noPage && $0.main.root != head.main.root } ?? false
-        // But for what a failed commit left in it: the roots it was to have, under the number it had.
+        // Exception: a failed commit wrote the roots that it was to have there, and its number is recorded.
         let hasFailedRoot = previous?.failedCommit == head.transaction + 1
-        try require(hasPreviousRoot || !needsRoot || hasFailedRoot, "its heads contradict each other")
+        try require(hasPreviousRoot || !needsRoot || hasFailedRoot, "its meta pages are inconsistent")
     }
 
-    /// A head whose number is wrong could bring an old state back. A transaction after the first frees what it replaced
-    /// and says so under its number: the root of the list of tables at least.
+    /// Checks the number of the meta page: a wrong one could restore an old state. Every transaction after the first
+    /// frees the
+    /// pages that it replaced, at least the root of the list of tables, under its own number.
     private func requireNewest() throws(StoreError) {
-        try require(hasOwnFreePages || head.transaction < 2, "its head is not of transaction \(head.transaction)")
+        try require(hasOwnFreePages || head.transaction < 2, "its meta page is not of transaction \(head.transaction)")
     }
 
     private func noteSpace(_ node: PageView.Node) throws(StoreError) {
@@ -136,15 +139,15 @@ final class FileVerifier {
         let key = node.key
         try require(
             key.count >= 4 && UInt32(bigEndian: key.loadUnaligned(as: UInt32.self)) == space,
-            "a record of another space lies in space \(space)")
+            "space \(space) contains a record of another space")
         try require(
             Checksum.matches(key: key, stored: try data(of: node)), "a record of space \(space) has a wrong checksum")
     }
 }
 
-/// Memory for pages that were read.
+/// A buffer for pages.
 final class Buffer {
-    /// Freed with this object, which whoever reads in it keeps.
+    /// Freed with this object, which must outlive every use of the bytes.
     let bytes: UnsafeMutableRawBufferPointer
 
     init(size: Int) { bytes = .allocate(byteCount: size, alignment: 16) }

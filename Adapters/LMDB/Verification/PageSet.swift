@@ -1,9 +1,9 @@
-/// The pages of a file that were met, each of which may be once.
+/// The set of pages found so far in a file; each may occur only once.
 struct PageSet {
     /// A bit for each page within the file.
     private var bits: [UInt64]
     private let count: UInt
-    /// Free pages may lie beyond the end of the file: they were never written.
+    /// Free pages beyond the end of the file, which were never written.
     private var beyond: Set<UInt> = []
 
     init(count: Int) {
@@ -11,7 +11,7 @@ struct PageSet {
         bits = Array(repeating: 0, count: count / 64 + 1)
     }
 
-    /// - Returns: Whether it was not in the set.
+    /// - Returns: Whether the page was not in the set.
     mutating func insert(_ page: UInt) -> Bool {
         guard page < count else { return beyond.insert(page).inserted }
         let bit: UInt64 = 1 << UInt64(page & 63)

@@ -1,17 +1,17 @@
 internal import TidelineKeyValue
 internal import TidelineStore
 
-/// A walk through one tree of the file in the order of its keys, without recursion: the file decides how deep it goes.
+/// A walk through one tree of the file in key order. Not recursive, because the file determines the depth.
 struct TreeWalk {
-    /// How keys compare.
+    /// The order of keys.
     enum Order {
         case bytes
-        /// Keys are words of the machine.
+        /// Keys are machine words.
         case numbers
     }
 
     let verifier: FileVerifier
-    /// What the tree is, for messages.
+    /// A description of the tree, for error messages.
     let owner: String
     let order: Order
 
@@ -21,7 +21,7 @@ struct TreeWalk {
     }
 
     private var levels: [Level] = []
-    /// A page for each level.
+    /// One page buffer per level.
     private var buffers: [Buffer] = []
     /// The header of a long value's first page.
     private let header = Buffer(size: FileLayout.pageHeader)
@@ -30,9 +30,9 @@ struct TreeWalk {
     private var leafPages: UInt = 0
     private var overflowPages: UInt = 0
     private var entries: UInt = 0
-    /// The last key of the leaf before.
+    /// The last key of the previous leaf.
     private var lastKey: [UInt8]?
-    /// What the next key must not be below: the key of the branch that leads to it.
+    /// The lower bound of the next key: the key of the branch node that leads to it.
     private var leastKey: [UInt8]?
 
     init(verifier: FileVerifier, owner: String, order: Order) {
@@ -41,7 +41,8 @@ struct TreeWalk {
         self.order = order
     }
 
-    /// Walks from the root that `tree` names, calls `visit` with each entry, and returns what the record should be.
+    /// Walks from the root in `tree`, calls `visit` with each entry, and returns the record that matches the pages
+    /// found.
     mutating func run(
         _ tree: TreeRecord, _ visit: (PageView.Node) throws(StoreError) -> Void
     ) throws(StoreError) -> TreeRecord {
@@ -70,18 +71,18 @@ struct TreeWalk {
         if buffers.count == levels.count { buffers.append(Buffer(size: verifier.pageSize)) }
         let buffer = buffers[levels.count].bytes
         let count = try verifier.file.read(into: buffer, at: Int(number) * verifier.pageSize)
-        try verifier.require(count == verifier.pageSize, "page \(number) was cut off")
+        try verifier.require(count == verifier.pageSize, "page \(number) was truncated")
         let page = try PageView(UnsafeRawBufferPointer(buffer), number: number, path: verifier.file.path)
-        // LMDB stops the process at a branch with one page below it, but in the list of free pages.
+        // LMDB aborts the process at a branch with only one child, except in the list of free pages.
         let least = page.isBranch && order == .bytes ? 2 : 1
-        try verifier.require(page.count >= least, "page \(number), of \(owner), is empty")
+        try verifier.require(page.count >= least, "page \(number) of \(owner) has too few entries")
         if page.isBranch { branchPages += 1 } else { leafPages += 1 }
         levels.append(Level(page: page))
     }
 
     private mutating func follow(_ index: Int, of page: PageView) throws(StoreError) {
         let node = try page.node(index, path: verifier.file.path)
-        // The first one's key is not looked at by LMDB: it leads to all that is below the second's.
+        // LMDB ignores the key of the first node, which leads to all keys below the second node's key.
         if index > 0 {
             try requireKey(node.key, in: page)
             if let lastKey {
@@ -97,7 +98,7 @@ struct TreeWalk {
         _ page: PageView, _ visit: (PageView.Node) throws(StoreError) -> Void
     ) throws(StoreError) {
         if depth == 0 { depth = levels.count }
-        try verifier.require(depth == levels.count, "\(owner) is not equally deep at page \(page.number)")
+        try verifier.require(depth == levels.count, "\(owner) has an uneven depth at page \(page.number)")
         var node = try page.node(0, path: verifier.file.path)
         try requireKey(node.key, in: page)
         let isAfterLast = lastKey?.withUnsafeBytes { isOrdered($0, node.key) } ?? true
@@ -125,8 +126,9 @@ struct TreeWalk {
         try visit(node)
     }
 
-    /// The pages of a value that is too long for its leaf: a header, then the value over as many pages as it needs, or
-    /// more where it was longer once.
+    /// Verifies the pages of a value that is too long for its leaf: a header, then the value on as many pages as it
+    /// needs, or on
+    /// more if it was longer before.
     private mutating func useOverflow(_ node: PageView.Node) throws(StoreError) {
         let first = node.data.word(at: 0)
         try verifier.use(first, by: owner)
@@ -136,17 +138,17 @@ struct TreeWalk {
         let needed = UInt((FileLayout.pageHeader - 1 + node.dataSize) / verifier.pageSize + 1)
         try verifier.require(
             bytes.word(at: 0) == first && bytes.half(at: FileLayout.pageFlags) == FileLayout.overflowPage
-                && count >= needed, "page \(first), of \(owner), does not begin a long value")
+                && count >= needed, "page \(first) of \(owner) is not the start of a long value")
         if count > 1 { try verifier.use(first + 1, count: count - 1, by: owner) }
         overflowPages += count
     }
 
     private func requireKey(_ key: UnsafeRawBufferPointer, in page: PageView) throws(StoreError) {
         let isRight = order == .numbers ? key.count == FileLayout.word : (1...LMDBEngine.keyLimit).contains(key.count)
-        try verifier.require(isRight, "page \(page.number), of \(owner), has a key of \(key.count) bytes")
+        try verifier.require(isRight, "page \(page.number) of \(owner) has a key of \(key.count) bytes")
     }
 
-    /// Whether `a` comes before `b`.
+    /// Returns whether `a` comes before `b`.
     private func isOrdered(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
         switch order {
         case .bytes: a.compare(b) < 0
