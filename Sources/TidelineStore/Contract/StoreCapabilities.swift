@@ -1,41 +1,45 @@
-/// What a store declares it can do. A capability declared off fails with ``StoreError/Code/unsupported``, never with a
-/// wrong answer; the values do not change while the store is open.
+/// The capabilities of a store.
+///
+/// An unsupported capability fails with ``StoreError/Code/unsupported``, never with a wrong result. The values do not
+/// change while the store is open.
 public struct StoreCapabilities: Sendable, Hashable, Codable {
-    /// What a commit survives.
+    /// The failures that a commit survives.
     public enum Durability: String, Sendable, Hashable, Codable {
-        /// Nothing beyond the process: the store lives in memory.
+        /// None: the store is in memory only.
         case none
-        /// The process' death at any moment; after a loss of power the store is consistent, but the last commits may
-        /// be missing.
+        /// Termination of the process at any time. After a power failure the store is consistent, but the last commits
+        /// may be missing.
         case normal
-        /// A loss of power, too.
+        /// Termination of the process, and power failure.
         case full
     }
 
     /// The adapter's name, such as `sqlite`.
     public var name: String
-    /// Whether the rows are there again after the store was closed and opened.
+    /// Whether the rows persist after the store is closed and reopened.
     public var isPersistent: Bool
-    /// What a commit survives, as the store was opened.
+    /// The failures that a commit survives with the options that the store was opened with.
     public var durability: Durability
     /// Whether other processes may open the same files at the same time.
     public var sharesFilesWithProcesses: Bool
-    /// Whether a reader, however long it reads, leaves writers free to commit.
+    /// Whether writers can commit while a reader is active, regardless of how long it reads.
     public var readersDoNotBlockWriters: Bool
-    /// Whether a double column keeps NaN; if not, it is refused with ``StoreError/Code/invalidValue``.
+    /// Whether a double column supports NaN. If not, NaN is rejected with ``StoreError/Code/invalidValue``.
     public var storesNaN: Bool
-    /// Whether a double column keeps the infinities; if not, they are refused likewise.
+    /// Whether a double column supports the infinities. If not, they are rejected with
+    /// ``StoreError/Code/invalidValue``.
     public var storesInfinity: Bool
-    /// Whether the store was opened for reading only.
+    /// Whether the store was opened read-only.
     public var isReadOnly: Bool
-    /// Whether a bit that flips in the files, inside a value, is noticed and answered with
-    /// ``StoreError/Code/corrupt``: each value has a checksum. Damage to the files' structure is noticed by every store.
+    /// Whether a bit flipped inside a value in the files is detected and reported as ``StoreError/Code/corrupt``,
+    /// because each value has a checksum. Every store detects damage to the structure of its files.
     public var detectsBitFlips: Bool
-    /// The greatest length of an id in characters.
+    /// The maximum length of an identifier in characters.
     public var maximumIDLength: Int
 
-    /// Capabilities; those not named are the common ones of an embedded engine. A store that is not persistent has the
-    /// durability ``Durability/none``, whatever is said.
+    /// Creates capabilities, with the usual values of an embedded engine as defaults.
+    ///
+    /// The durability of a store that is not persistent is always ``Durability/none``.
     public init(
         name: String, isPersistent: Bool = true, durability: Durability = .normal,
         sharesFilesWithProcesses: Bool = false, readersDoNotBlockWriters: Bool = true, storesNaN: Bool = true,

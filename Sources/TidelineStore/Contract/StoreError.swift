@@ -1,25 +1,26 @@
-/// What went wrong in a local store, in terms that are the same for every engine.
+/// An error of a local store, in terms that are the same for every engine.
 ///
-/// The ``code`` says what the caller should do; the names say where; the engine's own code is kept beside.
+/// The ``code`` determines how the caller should respond, and the names locate the problem. The engine's own code is
+/// also available.
 public struct StoreError: Error, Sendable {
-    /// What kind of failure this is.
+    /// The kind of failure.
     public var code: Code
-    /// What happened and what to do, for a person.
+    /// A description of the failure and how to resolve it.
     public var message: String
-    /// The table at fault.
+    /// The table in which the error occurred.
     public var table: String?
-    /// The column at fault.
+    /// The column in which the error occurred.
     public var column: String?
-    /// The id of the row at fault.
+    /// The identifier of the row in which the error occurred.
     public var id: String?
-    /// The file or folder at fault.
+    /// The file or folder in which the error occurred.
     public var path: String?
-    /// The engine's own error code (for SQLite its extended result code).
+    /// The engine's own error code; for SQLite, its extended result code.
     public var engineCode: Int?
     /// The error that caused this one.
     public var cause: (any Error)?
 
-    /// An error with a code, a message, and the names that apply.
+    /// Creates an error with a code, a message, and the names that apply.
     public init(
         _ code: Code, _ message: String, table: String? = nil, column: String? = nil, id: String? = nil,
         path: String? = nil, engineCode: Int? = nil, cause: (any Error)? = nil
@@ -34,33 +35,34 @@ public struct StoreError: Error, Sendable {
         self.cause = cause
     }
 
-    /// The kinds of failure; open, so that a later version can add one.
+    /// The kinds of failure. The list is open, so that a later version can add one.
     public struct Code: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
         public var description: String { rawValue }
 
-        /// The store was closed, or a reader or writer was used after its scope. Fix the program.
+        /// The store was closed, or a reader or writer was used outside its scope. Fix the program.
         public static let closed = Code(rawValue: "closed")
-        /// Another process or store holds the files and this engine cannot share them. Close the other.
+        /// Another process or store has the files open, and this engine cannot share them. Close the other one.
         public static let locked = Code(rawValue: "locked")
-        /// A lock was not had within the time allowed. Try again.
+        /// A lock could not be acquired within the time allowed. Try again.
         public static let busy = Code(rawValue: "busy")
         /// The table was never defined. Define it first.
         public static let noSuchTable = Code(rawValue: "noSuchTable")
-        /// A definition contradicts itself or what is stored. Fix the definition.
+        /// A definition is inconsistent with itself or with the stored one. Fix the definition.
         public static let schemaMismatch = Code(rawValue: "schemaMismatch")
-        /// A value, column or id does not fit the table. Fix the row.
+        /// A value, column, or identifier does not fit the table. Fix the row.
         public static let invalidValue = Code(rawValue: "invalidValue")
-        /// The query asks for what this store or query language does not know, or contradicts itself. Fix the query.
+        /// The query uses a feature that the store or query language does not support, or is inconsistent. Fix the
+        /// query.
         public static let unsupportedQuery = Code(rawValue: "unsupportedQuery")
-        /// The store declares this capability off.
+        /// The store does not have this capability.
         public static let unsupported = Code(rawValue: "unsupported")
-        /// The disk or the engine's map is full; the transaction was rolled back. Make room, then try again.
+        /// The disk or the engine's map is full; the transaction was rolled back. Free up space, then try again.
         public static let full = Code(rawValue: "full")
         /// The store or its medium is read-only.
         public static let readOnly = Code(rawValue: "readOnly")
-        /// The files are damaged or are not a store's. Restore them, or begin anew.
+        /// The files are damaged or do not belong to a store. Restore them from a backup, or start with a new store.
         public static let corrupt = Code(rawValue: "corrupt")
         /// The files were written by a later version. Update the program.
         public static let newerFormat = Code(rawValue: "newerFormat")
@@ -72,7 +74,7 @@ public struct StoreError: Error, Sendable {
 }
 
 extension StoreError: CustomStringConvertible {
-    /// The message and all that is known, on one line.
+    /// The message followed by all available details, on one line.
     public var description: String {
         var place: [String] = []
         if let table { place.append("table \(table.debugDescription)") }
@@ -81,7 +83,7 @@ extension StoreError: CustomStringConvertible {
         return text(place)
     }
 
-    /// The message without table, column and id, for an error that names these itself.
+    /// The message without the table, column, and id, for errors that name these themselves.
     package var reason: String { text([]) }
 
     private func text(_ place: [String]) -> String {

@@ -1,16 +1,16 @@
-/// A predicate checked against a table and made ready for rows of one shape: see ``Evaluator/compile(_:for:)``.
+/// A predicate that was checked against a table and compiled for rows of one shape; see ``Evaluator/compile(_:for:)``.
 ///
-/// The tree becomes steps in postfix order over a stack of values, so that a tree of any depth needs no deep call stack
-/// and columns are found by position.
+/// The tree is compiled to steps in postfix order over a stack of values. A tree of any depth therefore needs no deep
+/// call stack, and columns are found by position.
 public struct CompiledPredicate: Sendable {
     /// The type of the predicate's values.
     public let type: OperandType
     let steps: [Step]
 
-    /// What each node of the tree becomes; operands lie on the stack, the last one on top.
+    /// The step for each kind of node. Operands are on the stack, the last one on top.
     enum Step: Sendable {
         case id
-        /// The column at a position; null when the shape lacks it.
+        /// The column at a position, or null if the shape lacks it.
         case column(Int?)
         case literal(Value)
         case comparison(Predicate.Comparison, ignoringCase: Bool)
@@ -28,10 +28,10 @@ public struct CompiledPredicate: Sendable {
         steps = compiler.steps
     }
 
-    /// Whether the row satisfies the predicate; a value that is not true counts as false.
+    /// Returns whether the row satisfies the predicate. A value that is not true counts as false.
     public func matches(_ row: borrowing RowView) -> Bool { value(in: row) == .bool(true) }
 
-    /// The predicate's value for a row, whose shape must be the one compiled for.
+    /// Returns the predicate's value for a row with the shape that the predicate was compiled for.
     public func value(in row: borrowing RowView) -> Value {
         var stack: [Value] = []
         for step in steps { CompiledPredicate.run(step, row, &stack) }
@@ -71,7 +71,7 @@ extension [Value] {
 }
 
 extension Predicate.Comparison {
-    /// Whether the comparison holds between two values.
+    /// Returns whether the comparison holds between two values.
     func holds(_ a: Value, _ b: Value, ignoringCase: Bool) -> Bool {
         switch self {
         case .equal: Value.areEqual(a, b, ignoringCase: ignoringCase)
@@ -87,10 +87,10 @@ extension Predicate.Comparison {
 // MARK: - Compiling
 
 extension CompiledPredicate {
-    /// Walks the tree without recursion, children first, and keeps the types of the operands as the stack will hold them.
+    /// Walks the tree without recursion, children first, and tracks the types of the operands on the stack.
     private struct Compiler {
         let schema: TableSchema
-        /// Where columns and their types are looked up, by the bytes of the name.
+        /// The table's columns and types, looked up by the bytes of the name.
         let definition: RowShape
         let shape: RowShape
         var steps: [Step] = []
@@ -171,7 +171,8 @@ extension CompiledPredicate {
         }
 
         private mutating func popTypes(_ count: Int) -> [OperandType] {
-            // A slice first: the suffix of a sequence, which an array as the result would ask for, goes through all of it.
+            // Take a slice first: `suffix` of a sequence, chosen if the result is an array, iterates over the whole
+            // array.
             let operands = Array(types[(types.count - count)...])
             types.removeLast(count)
             return operands

@@ -1,19 +1,21 @@
-/// What evaluating a query may cost that somebody else wrote: time, and memory for the texts that its functions make.
+/// The limits of evaluating a query from an untrusted source: time, and memory for the texts that its functions create.
 ///
-/// Ten nested `replace` make terabytes of a short text; a server that evaluates what its clients send counts the bytes
-/// before they are made.
+/// Ten nested `replace` calls can turn a short text into terabytes. A server that evaluates its clients' filters counts
+/// the bytes before it creates them.
 package struct EvaluationLimit {
     private let time: Duration
     private let deadline: ContinuousClock.Instant
     fileprivate let maximumBytes: Int
-    /// The bytes of the values on the stack.
+    /// The number of bytes of the values on the stack.
     private var bytes = 0
-    /// The work since the clock was last looked at, in bytes and steps.
+    /// The work since the clock was last read, in bytes and steps.
     private var work = 0
 
+    /// Creates a limit, starting the clock.
+    ///
     /// - Parameters:
-    ///   - time: How long all rows together may take, from now on.
-    ///   - bytes: How many bytes the values that one row needs at a time may have.
+    ///   - time: The maximum time for all rows together, from now on.
+    ///   - bytes: The maximum number of bytes of the values on the stack for one row.
     package init(time: Duration, bytes: Int) {
         self.time = time
         deadline = .now + time
@@ -25,23 +27,24 @@ package struct EvaluationLimit {
         try checkTime()
     }
 
-    /// Counts a value that is put on the stack, before it is made where its size is known.
+    /// Counts a value that is pushed on the stack. If its size is known in advance, it is counted before it is created.
     fileprivate mutating func push(_ count: Int) throws(StoreError) {
         bytes += count
         guard bytes <= maximumBytes else {
             throw StoreError(
-                .unsupportedQuery, "the filter makes texts of more than \(maximumBytes) bytes of one row; shorten it")
+                .unsupportedQuery, "the filter creates texts of more than \(maximumBytes) bytes for one row; shorten it"
+            )
         }
         try spend(count + 1)
     }
 
-    /// Counts values that are taken from the stack.
+    /// Counts values that are removed from the stack.
     fileprivate mutating func pop(_ count: Int) throws(StoreError) {
         bytes -= count
         try spend(count)
     }
 
-    /// Counts work, and looks at the clock from time to time.
+    /// Counts work and periodically checks the clock.
     private mutating func spend(_ amount: Int) throws(StoreError) {
         work += amount
         guard work >= 1 << 16 else { return }
@@ -52,16 +55,16 @@ package struct EvaluationLimit {
     private func checkTime() throws(StoreError) {
         guard ContinuousClock.now < deadline else {
             throw StoreError(
-                .unsupportedQuery, "evaluating the filter took longer than \(time); make it simpler, or add a condition"
+                .unsupportedQuery, "evaluating the filter took longer than \(time); simplify it, or add a condition"
             )
         }
     }
 }
 
 extension CompiledPredicate {
-    /// Whether the row satisfies the predicate, as ``matches(_:)`` says.
+    /// Returns whether the row satisfies the predicate, as ``matches(_:)`` does.
     ///
-    /// - Throws: ``StoreError/Code/unsupportedQuery`` when the limit is reached.
+    /// - Throws: ``StoreError/Code/unsupportedQuery`` if the limit is exceeded.
     package func matches(
         _ row: borrowing RowView, within limit: inout EvaluationLimit
     ) throws(StoreError) -> Bool {
@@ -81,7 +84,7 @@ extension CompiledPredicate {
 }
 
 extension CompiledPredicate.Step {
-    /// How many values it takes from the stack.
+    /// The number of values that the step removes from the stack.
     fileprivate var operandCount: Int {
         switch self {
         case .id, .column, .literal: 0
@@ -91,7 +94,7 @@ extension CompiledPredicate.Step {
         }
     }
 
-    /// The bytes of the text that it makes of these operands, counted up to `limit`.
+    /// Returns the number of bytes of the text that the step creates from these operands, counted up to `limit`.
     fileprivate func resultSize(of operands: ArraySlice<Value>, upTo limit: Int) -> Int {
         guard case .function(let function, _) = self, let first = operands.first else { return 0 }
         switch function {
@@ -106,7 +109,7 @@ extension CompiledPredicate.Step {
 }
 
 extension Value {
-    /// The bytes that it has on the heap.
+    /// The number of bytes of the value on the heap.
     fileprivate var textSize: Int {
         switch self {
         case .string(let text), .json(let text): text.utf8.count

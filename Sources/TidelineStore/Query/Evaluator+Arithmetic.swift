@@ -1,5 +1,5 @@
 extension Predicate.Arithmetic {
-    /// The result over two values; null when one is not a number, see ``Evaluator``.
+    /// Returns the result for two values, or null if one is not a number; see ``Evaluator``.
     func result(of a: Value, _ b: Value) -> Value {
         if case .int(let x) = a, case .int(let y) = b { return result(of: x, y) }
         guard let x = a.roundedDouble, let y = b.roundedDouble else { return .null }
@@ -34,7 +34,7 @@ extension Predicate.Arithmetic {
 }
 
 extension Value {
-    /// A number as the nearest double.
+    /// The number as the nearest double.
     fileprivate var roundedDouble: Double? {
         switch self {
         case .int(let value): Double(value)

@@ -1,5 +1,6 @@
 extension Predicate.Function {
-    /// The result over values; null when one is null or of a type that the function does not take, see ``Evaluator``.
+    /// Returns the function's result. It is null if an operand is null or of a type that the function does not accept;
+    /// see ``Evaluator``.
     func result(of operands: [Value]) -> Value {
         switch self {
         case .equalsIgnoringCase:
@@ -74,7 +75,9 @@ extension Predicate.Function {
 }
 
 extension Value {
-    /// A position in a text. The arithmetic of ints may have become a double: its whole part, held to 64 bits.
+    /// The value as a position in a text, or `nil` if it is not a number.
+    ///
+    /// Arithmetic of ints may have overflowed to a double. Its whole part is used, clamped to 64 bits.
     fileprivate var position: Int64? {
         switch self {
         case .int(let value): value
@@ -86,7 +89,7 @@ extension Value {
     }
 }
 
-// Swift compares strings and characters by canonical equivalence; a query compares bytes, as engines do.
+// Swift compares strings and characters by canonical equivalence. A query compares bytes, as engines do.
 extension String {
     fileprivate var asciiTrimmed: String {
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
@@ -95,7 +98,7 @@ extension String {
         return String(self[first...last])
     }
 
-    /// Where `other` first occurs, byte for byte, in bytes from the beginning; an empty text is found at once.
+    /// Returns the byte offset of the first occurrence of `other`, compared byte by byte. It is 0 if `other` is empty.
     fileprivate func utf8Offset(of other: String) -> Int? {
         guard !other.isEmpty else { return 0 }
         var offset: Int?
@@ -127,7 +130,7 @@ extension String {
         }
     }
 
-    /// The number of bytes of this text with every `other` replaced, counted up to `limit`.
+    /// Returns the size in bytes of this text with every `other` replaced, counted up to `limit`.
     func sizeReplacingUTF8(_ other: String, with replacement: String, upTo limit: Int) -> Int {
         let growth = replacement.utf8.count - other.utf8.count
         var size = utf8.count
@@ -140,14 +143,15 @@ extension String {
     }
 }
 
-/// The search for a text in others, byte by byte, after Knuth, Morris and Pratt: the time grows with the sum of both lengths
-/// and not with their product, whatever the texts are.
+/// A byte-by-byte search for a text in other texts, using the Knuth-Morris-Pratt algorithm.
+///
+/// The time is proportional to the sum of both lengths, not to their product, for any texts.
 private struct ByteSearch {
     private let needle: [UInt8]
-    /// For each beginning of the text, the length of its longest part that is both at its beginning and at its end.
+    /// For each prefix of the text, the length of its longest proper prefix that is also its suffix.
     private let borders: [Int]
 
-    /// - Parameter text: What is searched for; not empty.
+    /// - Parameter text: The text to search for, which must not be empty.
     init(_ text: String) {
         let needle = Array(text.utf8)
         var borders = Array(repeating: 0, count: needle.count)
@@ -165,7 +169,7 @@ private struct ByteSearch {
         text.withUTF8 { forEachMatch(in: $0, body) }
     }
 
-    /// Calls `body` with each place of the text, from the left and not overlapping, until it returns false.
+    /// Calls `body` with each match from left to right, without overlaps, until it returns `false`.
     func forEachMatch(in text: UnsafeBufferPointer<UInt8>, _ body: (Range<Int>) -> Bool) {
         var matched = 0
         for index in text.indices {

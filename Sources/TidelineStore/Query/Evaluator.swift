@@ -1,82 +1,90 @@
-/// The definition of what a query means. Every store answers as this does, or refuses the query.
+/// The definition of the meaning of a query. Every store returns the same result as the evaluator or rejects the query.
 ///
-/// It is written to be read, not to be fast. A store compiles a query to its engine's language, or runs this over the
-/// rows that its index narrowed down.
+/// This implementation favors readability over speed. A store compiles a query to its engine's language, or runs the
+/// evaluator on the rows that its index selected.
 ///
 /// ## Conditions
-/// The logic has two values. A condition that comes out null, such as a bool column without a value, counts as false,
-/// and `not` of it is true. Conditions, at the top and under `and`, `or` and `not`, must be of type bool or null.
+/// The logic has two values. A condition that evaluates to null, such as a bool column without a value, counts as
+/// false, and its negation is true. Conditions, at the top level and under `and`, `or`, and `not`, must be of type bool
+/// or null.
 ///
 /// | node | value |
 /// |---|---|
-/// | column | the row's value; null when the row does not name it |
-/// | `a == b` | true when both are null, or when they compare as equal |
-/// | `a != b` | the opposite of `a == b`, always |
-/// | `<` `<=` `>` `>=` | false when an operand is null or NaN |
-/// | and, or | of no conditions: true, false |
-/// | membership | whether `==` holds with one of the values, so that null is in `[null]`; in none, false |
+/// | column | the row's value; null if the column is absent |
+/// | `a == b` | true if both are null or compare as equal |
+/// | `a != b` | always the opposite of `a == b` |
+/// | `<` `<=` `>` `>=` | false if an operand is null or NaN |
+/// | and, or | without conditions: true, false |
+/// | membership | whether `==` holds for one of the values, so null is in `[null]`; false without values |
 ///
 /// ## How values compare
 ///
 /// | types | rule |
 /// |---|---|
-/// | int and double, in any pairing | by exact mathematical value; `-0.0 == 0.0`; NaN equals nothing, not even itself |
+/// | int and double, in any combination | by exact mathematical value; `-0.0 == 0.0`; NaN equals nothing, not even
+/// itself |
 /// | bool | false before true |
 /// | timestamp | by ticks |
-/// | string | by UTF-8 bytes; no collation, no normalisation |
-/// | `id` of a table with ``IDMatching/asciiCaseInsensitive`` | as strings with `A`–`Z` made `a`–`z`, when the column `id` itself is an operand of a comparison or membership, and in an order; functions see it as it is stored |
+/// | string | by UTF-8 bytes; no collation, no normalization |
+/// | `id` of a table with ``IDMatching/asciiCaseInsensitive`` | as strings with `A`–`Z` replaced by `a`–`z`, if the
+/// column `id` itself is an operand of a comparison or membership, and in an order; functions use the stored form |
 /// | bytes | byte by byte, a prefix first |
 /// | JSON | by the bytes of its text |
-/// | other pairings | not equal, and neither is less |
+/// | other combinations | not equal, and neither is less |
 ///
 /// ## Functions
-/// Of a null, null, but for `equalsIgnoringCase`, which is true of two nulls and false of one. An operand of another type
-/// than the function takes is refused before a row is read.
+/// The result for a null operand is null, except that `equalsIgnoringCase` is true for two nulls and false for one. An
+/// operand of a type that the function does not accept is rejected before a row is read.
 ///
 /// | function | value |
 /// |---|---|
 /// | length | the number of Unicode scalars |
-/// | indexOf(text, other) | where `other` first occurs, in Unicode scalars from 0; -1 when it does not, 0 when it is empty |
-/// | substring(text, start[, length]) | in Unicode scalars; a negative start or length counts as 0; past the end there is nothing |
-/// | startsWith, endsWith, contains | byte by byte, without wildcards; true of an empty text |
+/// | indexOf(text, other) | the position of the first occurrence of `other`, in Unicode scalars from 0; -1 if there is
+/// none, 0 if `other` is empty |
+/// | substring(text, start[, length]) | in Unicode scalars; a negative start or length counts as 0; empty after the end
+/// |
+/// | startsWith, endsWith, contains | byte by byte, without wildcards; true for an empty text |
 /// | lower, upper, equalsIgnoringCase | ASCII letters only |
-/// | trim | without tab, line feed, vertical tab, form feed, carriage return and space at both ends |
+/// | trim | without tab, line feed, vertical tab, form feed, carriage return, and space at both ends |
 /// | concat | both texts |
-/// | replace | every occurrence, from the left, not overlapping; of an empty text, none |
-/// | round, floor, ceiling | of an int, itself; of a double, a double, halves rounded away from zero; of NaN, null |
+/// | replace | replaces every occurrence, from the left, without overlaps; an empty text is not replaced |
+/// | round, floor, ceiling | an int unchanged; a double as a double, with halves rounded away from zero; null for NaN |
 /// | year, month, day, hour, minute, second | int, in UTC, proleptic Gregorian calendar; the whole second |
 ///
 /// ## Arithmetic
-/// Of a null, null. Of two ints, an int: division truncates, `%` has the dividend's sign, and a result beyond 64 bits is
-/// the double that the operands as doubles give. With a double, all in doubles, `%` as C's `fmod`. Division by zero and
-/// `%` of zero are null, as is every result that is NaN; infinities are values. Other operands than numbers are refused.
-/// Where the arithmetic of ints overflowed, a position for `substring` is the double's whole part, held to 64 bits.
+/// The result for a null operand is null. The result for two ints is an int: division truncates, `%` has the dividend's
+/// sign, and a result that exceeds 64 bits is the double computed from the operands as doubles. With a double operand,
+/// all arithmetic is in doubles, with `%` as C's `fmod`. Division by zero and `%` of zero are null, as is every result
+/// that is NaN; infinities are values. Operands that are not numbers are rejected. If the arithmetic of ints
+/// overflowed, a position for `substring` is the double's whole part, clamped to 64 bits.
 ///
 /// ## Order and result
-/// Ascending, nulls come first, then NaN, then values as they compare; descending is the reverse. Rows equal in all
-/// terms, and all rows when there is no term, come by ascending id as ids of the table compare. Skip and limit apply to
-/// the ordered rows, the total count to all that match. A result's row names the columns selected, a column without a
-/// value as null.
+/// In ascending order, nulls are first, then NaN, then values as they compare; descending order is the reverse. Rows
+/// that are equal in all terms, and all rows if there is no term, are in ascending order of identifier, as identifiers
+/// of the table compare. Skip and limit apply to the ordered rows; the total count includes all matching rows. A row of
+/// the result contains the selected columns, with null for a column without a value.
 public struct Evaluator: Sendable {
     private let schema: TableSchema
     private let definition: RowShape
 
-    /// An evaluator for the rows of a table.
+    /// Creates an evaluator for the rows of a table.
     public init(schema: TableSchema) {
         self.schema = schema
         definition = schema.makeShape()
     }
 
-    /// Checks a predicate and makes it ready for rows of `shape`, which may lack columns of the table.
+    /// Checks a predicate and compiles it for rows of `shape`, which may lack columns of the table.
     ///
-    /// - Throws: ``StoreError``: ``StoreError/Code/invalidValue``, naming the column, for a column that the table does
-    ///   not define; ``StoreError/Code/unsupportedQuery`` for operands that a node does not take.
+    /// - Throws: ``StoreError/Code/invalidValue``, naming the column, if the table does not define a column;
+    ///   ``StoreError/Code/unsupportedQuery`` if a node does not accept its operands.
     public func compile(_ predicate: Predicate, for shape: RowShape) throws(StoreError) -> CompiledPredicate {
         try CompiledPredicate(predicate, schema: schema, definition: definition, shape: shape)
     }
 
-    /// Checks a query as ``Query/validate(against:)`` does; a store that keeps an evaluator for each table checks many
-    /// without looking at the definition anew.
+    /// Checks a query, as ``Query/validate(against:)`` does.
+    ///
+    /// A store that keeps an evaluator for each table can check many queries without processing the definition each
+    /// time.
     public func validate(_ query: Query) throws(StoreError) {
         guard query.skip >= 0, query.limit ?? 0 >= 0 else {
             throw StoreError(.unsupportedQuery, "skip and limit must not be negative", table: query.table)
@@ -94,8 +102,10 @@ public struct Evaluator: Sendable {
 
     private func isColumn(_ name: String) -> Bool { name == "id" || definition.index(of: name) != nil }
 
-    /// Whether a predicate is seen at once to be a condition: most are a comparison of columns and literals, or an `and` of
-    /// such, which take any types.
+    /// Whether a predicate is trivially a condition.
+    ///
+    /// Most predicates are a comparison of columns and literals, or an `and` of such comparisons, which accept any
+    /// types.
     private func isPlainCondition(_ predicate: Predicate) -> Bool {
         guard case .and(let terms) = predicate else { return isPlainComparison(predicate) }
         return terms.allSatisfy(isPlainComparison)
@@ -117,31 +127,32 @@ public struct Evaluator: Sendable {
         }
     }
 
-    /// What is known of the predicate's value before a row is read.
-    /// - Throws: As ``compile(_:for:)``.
+    /// Returns the type of the predicate's value as known before a row is read.
+    /// - Throws: The errors of ``compile(_:for:)``.
     public func type(of predicate: Predicate) throws(StoreError) -> OperandType {
         try compile(predicate, for: definition).type
     }
 
-    /// The predicate's value for a row.
-    /// - Throws: As ``compile(_:for:)``.
+    /// Returns the predicate's value for a row.
+    /// - Throws: The errors of ``compile(_:for:)``.
     public func value(of predicate: Predicate, in row: borrowing RowView) throws(StoreError) -> Value {
         try compile(predicate, for: row.shape).value(in: row)
     }
 
-    /// Whether a row satisfies the predicate.
-    /// - Throws: As ``compile(_:for:)``; ``StoreError/Code/unsupportedQuery`` for a predicate that is not a condition.
+    /// Returns whether a row satisfies the predicate.
+    /// - Throws: The errors of ``compile(_:for:)``; ``StoreError/Code/unsupportedQuery`` if the predicate is not a
+    ///   condition.
     public func matches(_ predicate: Predicate, _ row: borrowing RowView) throws(StoreError) -> Bool {
         try condition(predicate, for: row.shape).matches(row)
     }
 
-    /// The order of rows of `shape`; the terms' columns must be the table's.
+    /// Returns the order of rows of `shape`. The columns of the terms must be the table's.
     public func order(_ terms: [OrderTerm], for shape: RowShape) -> RowOrder {
         RowOrder(terms, schema: schema, shape: shape)
     }
 
-    /// The answer to a query over these rows as the whole table.
-    /// - Throws: What ``Query/validate(against:)`` throws.
+    /// Returns the result of a query on these rows, taken as the whole table.
+    /// - Throws: The errors of ``Query/validate(against:)``.
     public func result(of query: Query, over rows: borrowing PackedRows) throws(StoreError) -> QueryResult {
         try validate(query)
         var condition: CompiledPredicate?
@@ -163,7 +174,7 @@ public struct Evaluator: Sendable {
         return result
     }
 
-    /// Checks that a predicate is a condition.
+    /// Compiles a predicate and checks that it is a condition.
     private func condition(_ predicate: Predicate, for shape: RowShape) throws(StoreError) -> CompiledPredicate {
         let compiled = try compile(predicate, for: shape)
         guard compiled.type.isCondition else {

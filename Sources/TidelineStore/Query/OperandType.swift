@@ -1,26 +1,26 @@
-/// What is known of a predicate's value before any row is read; every operand may also be null.
+/// The type of a predicate's value as known before any row is read. Every operand may also be null.
 public enum OperandType: Sendable, Hashable {
-    /// Null and nothing else.
+    /// Always null.
     case null
-    /// A value of that type.
+    /// A value of the given type.
     case value(ColumnType)
-    /// An int, or a double where the arithmetic of ints overflowed.
+    /// An int, or a double if the arithmetic of ints overflowed.
     case number
 
-    /// Whether the operand may stand as a condition: a bool, or null, which counts as false.
+    /// Whether the operand can be a condition: a bool, or null, which counts as false.
     public var isCondition: Bool { isNullOr(.bool) }
 
     /// Whether the operand is an int, a double or null.
     public var isNumeric: Bool { self == .number || isNullOr(.int) || isNullOr(.double) }
 
-    /// Whether the operand is null or of that type.
+    /// Returns whether the operand is null or of the given type.
     public func isNullOr(_ type: ColumnType) -> Bool { self == .null || self == .value(type) }
 }
 
 extension Predicate.Function {
-    /// The type of the function's result over operands of these types, or nil when it does not take them.
+    /// Returns the type of the function's result for operands of these types, or `nil` if it does not accept them.
     ///
-    /// The operands must be as many as ``arity`` says.
+    /// The number of operands must match ``arity``.
     public func resultType(of operands: [OperandType]) -> OperandType? {
         guard arity.contains(operands.count), zip(operands.indices, operands).allSatisfy(takes) else { return nil }
         switch self {
@@ -44,7 +44,7 @@ extension Predicate.Function {
 }
 
 extension Predicate.Arithmetic {
-    /// The type of the result over operands of these types, or nil when one is not a number.
+    /// Returns the type of the result for operands of these types, or `nil` if one is not a number.
     public func resultType(of a: OperandType, _ b: OperandType) -> OperandType? {
         guard a.isNumeric, b.isNumeric else { return nil }
         if a == .null || b == .null { return .null }

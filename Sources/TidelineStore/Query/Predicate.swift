@@ -1,38 +1,38 @@
-/// A condition on a row, or an operand of one: a tree that every store and both dialects of the wire understand.
+/// A condition on a row or an operand of a condition, as a tree that every store and both wire dialects support.
 ///
 /// ```swift
 /// .column("complete") == false && .column("text").hasPrefix("B")
 /// .column("priority").isIn([1, 2]) || .column("due").year == 2026
 /// ```
 ///
-/// Operands and conditions are one type, as in the protocol's filters, where `substringof('b',text) eq true` is a
-/// condition too. What each node means, down to null, text and overflow, is defined by ``Evaluator`` alone.
+/// Operands and conditions have the same type, as in the protocol's filters, where `substringof('b',text) eq true` is
+/// also a condition. ``Evaluator`` alone defines the meaning of each node, including null, text, and overflow.
 public indirect enum Predicate: Sendable, Hashable {
-    /// The value of a column; `id` is one.
+    /// The value of a column, which may be `id`.
     case column(String)
-    /// A value.
+    /// A constant value.
     case literal(Value)
     /// A comparison of two operands.
     case comparison(Comparison, Predicate, Predicate)
-    /// True when all conditions are; true when there are none.
+    /// True if all conditions are true, or if there are no conditions.
     case and([Predicate])
-    /// True when at least one condition is; false when there are none.
+    /// True if at least one condition is true; false if there are no conditions.
     case or([Predicate])
-    /// True when the condition is not.
+    /// True if the condition is not true.
     case not(Predicate)
-    /// Whether the operand equals one of the values; false when there are none.
+    /// Whether the operand equals one of the values; false if there are no values.
     case membership(Predicate, [Value])
-    /// A function of its operands, as many as ``Function/arity`` says.
+    /// A function of its operands, whose number is given by ``Function/arity``.
     case function(Function, [Predicate])
     /// Arithmetic on two numbers.
     case arithmetic(Arithmetic, Predicate, Predicate)
 
-    /// The comparisons.
+    /// The comparison operators.
     public enum Comparison: String, Sendable, Hashable, Codable, CaseIterable {
         case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
     }
 
-    /// The arithmetic operations.
+    /// The arithmetic operators.
     public enum Arithmetic: String, Sendable, Hashable, Codable, CaseIterable {
         case add, subtract, multiply, divide, modulo
     }
@@ -41,14 +41,14 @@ public indirect enum Predicate: Sendable, Hashable {
     public enum Function: String, Sendable, Hashable, Codable, CaseIterable {
         // Text
         case length, indexOf, substring, startsWith, endsWith, contains, lower, upper, trim, concat, replace
-        /// Equality of two texts without regard to ASCII case.
+        /// Equality of two texts, ignoring ASCII case.
         case equalsIgnoringCase
         // Numbers
         case round, floor, ceiling
-        // Parts of an instant, in UTC
+        // Components of an instant, in UTC
         case year, month, day, hour, minute, second
 
-        /// How many operands the function takes.
+        /// The number of operands that the function accepts.
         public var arity: ClosedRange<Int> {
             switch self {
             case .length, .lower, .upper, .trim, .round, .floor, .ceiling, .year, .month, .day, .hour, .minute,
@@ -74,10 +74,10 @@ extension Predicate: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 }
 
 extension Predicate {
-    /// An operand with the value null: `.column("due") == .null`.
+    /// The operand null: `.column("due") == .null`.
     public static var null: Predicate { .literal(.null) }
 
-    /// An operand with a value of Swift.
+    /// Returns an operand with a Swift value.
     public static func value(_ value: some ColumnValue) -> Predicate { .literal(value.value) }
 
     public static func == (a: Predicate, b: Predicate) -> Predicate { .comparison(.equal, a, b) }
@@ -87,7 +87,7 @@ extension Predicate {
     public static func > (a: Predicate, b: Predicate) -> Predicate { .comparison(.greater, a, b) }
     public static func >= (a: Predicate, b: Predicate) -> Predicate { .comparison(.greaterOrEqual, a, b) }
 
-    /// Compares with a value of Swift: `.column("due") < date`.
+    /// Compares an operand with a Swift value: `.column("due") < date`.
     public static func == (a: Predicate, b: some ColumnValue) -> Predicate { a == .value(b) }
     public static func != (a: Predicate, b: some ColumnValue) -> Predicate { a != .value(b) }
     public static func < (a: Predicate, b: some ColumnValue) -> Predicate { a < .value(b) }
@@ -95,12 +95,12 @@ extension Predicate {
     public static func > (a: Predicate, b: some ColumnValue) -> Predicate { a > .value(b) }
     public static func >= (a: Predicate, b: some ColumnValue) -> Predicate { a >= .value(b) }
 
-    /// Both; a chain of `&&` becomes one flat node.
+    /// Returns the conjunction of two conditions. A chain of `&&` becomes one flat node.
     public static func && (a: Predicate, b: Predicate) -> Predicate {
         if case .and(let terms) = a { .and(terms + [b]) } else { .and([a, b]) }
     }
 
-    /// Either; a chain of `||` becomes one flat node.
+    /// Returns the disjunction of two conditions. A chain of `||` becomes one flat node.
     public static func || (a: Predicate, b: Predicate) -> Predicate {
         if case .or(let terms) = a { .or(terms + [b]) } else { .or([a, b]) }
     }
@@ -113,52 +113,52 @@ extension Predicate {
     public static func / (a: Predicate, b: Predicate) -> Predicate { .arithmetic(.divide, a, b) }
     public static func % (a: Predicate, b: Predicate) -> Predicate { .arithmetic(.modulo, a, b) }
 
-    /// Equal to one of the values.
+    /// Whether the operand equals one of the values.
     public func isIn(_ values: [Value]) -> Predicate { .membership(self, values) }
-    /// Within a range, both ends included.
+    /// Whether the operand is within a range, including both ends.
     public func isBetween(_ low: Predicate, _ high: Predicate) -> Predicate { .and([self >= low, self <= high]) }
-    /// Null.
+    /// Whether the operand is null.
     public var isNull: Predicate { self == .null }
-    /// Not null.
+    /// Whether the operand is not null.
     public var isNotNull: Predicate { self != .null }
 }
 
 // MARK: - Functions
 
 extension Predicate {
-    /// The number of Unicode scalars of a text.
+    /// The number of Unicode scalars in a text.
     public var length: Predicate { .function(.length, [self]) }
-    /// The position of the first occurrence of `text`, from 0, in Unicode scalars; -1 when there is none.
+    /// The position of the first occurrence of `text`, from 0, in Unicode scalars, or -1 if there is none.
     public func index(of text: Predicate) -> Predicate { .function(.indexOf, [self, text]) }
-    /// The text from a position on, in Unicode scalars, of at most `length` scalars when that is given.
+    /// The text from a position, in Unicode scalars, limited to `length` scalars if given.
     public func substring(from start: Predicate, length: Predicate? = nil) -> Predicate {
         .function(.substring, [self, start] + (length.map { [$0] } ?? []))
     }
-    /// Begins with `prefix`.
+    /// Whether the text begins with `prefix`.
     public func hasPrefix(_ prefix: Predicate) -> Predicate { .function(.startsWith, [self, prefix]) }
-    /// Ends with `suffix`.
+    /// Whether the text ends with `suffix`.
     public func hasSuffix(_ suffix: Predicate) -> Predicate { .function(.endsWith, [self, suffix]) }
-    /// Contains `text`.
+    /// Whether the text contains `text`.
     public func contains(_ text: Predicate) -> Predicate { .function(.contains, [self, text]) }
-    /// `A`–`Z` made `a`–`z`.
+    /// The text with `A`–`Z` replaced by `a`–`z`.
     public var lowercased: Predicate { .function(.lower, [self]) }
-    /// `a`–`z` made `A`–`Z`.
+    /// The text with `a`–`z` replaced by `A`–`Z`.
     public var uppercased: Predicate { .function(.upper, [self]) }
-    /// Without ASCII white space at both ends.
+    /// The text without ASCII white space at both ends.
     public var trimmed: Predicate { .function(.trim, [self]) }
-    /// Followed by `text`.
+    /// The text followed by `text`.
     public func appending(_ text: Predicate) -> Predicate { .function(.concat, [self, text]) }
-    /// With every `text` replaced by `replacement`.
+    /// The text with every `text` replaced by `replacement`.
     public func replacing(_ text: Predicate, with replacement: Predicate) -> Predicate {
         .function(.replace, [self, text, replacement])
     }
-    /// Equal to `text` without regard to ASCII case.
+    /// Whether the text equals `text`, ignoring ASCII case.
     public func equalsIgnoringCase(_ text: Predicate) -> Predicate { .function(.equalsIgnoringCase, [self, text]) }
-    /// The nearest whole number, halves away from zero.
+    /// The nearest whole number, with halves rounded away from zero.
     public var rounded: Predicate { .function(.round, [self]) }
-    /// The greatest whole number not above.
+    /// The greatest whole number that is not greater.
     public var floor: Predicate { .function(.floor, [self]) }
-    /// The least whole number not below.
+    /// The least whole number that is not less.
     public var ceiling: Predicate { .function(.ceiling, [self]) }
     /// The year of an instant in UTC.
     public var year: Predicate { .function(.year, [self]) }

@@ -1,14 +1,14 @@
 extension Query {
-    /// Checks the query against the definition of its table, as every store does before it answers.
+    /// Checks the query against the definition of its table. Every store does this before it answers a query.
     ///
-    /// - Throws: ``StoreError``: ``StoreError/Code/unsupportedQuery`` for a negative skip or limit, a predicate that
-    ///   is not a condition, and operands that a node of it does not take; ``StoreError/Code/invalidValue``, naming
-    ///   the column, for a column that the table does not define.
+    /// - Throws: ``StoreError/Code/unsupportedQuery`` if skip or limit is negative, the predicate is not a condition,
+    ///   or a node of it does not accept its operands; ``StoreError/Code/invalidValue``, naming the column, if the
+    ///   table does not define a column.
     public func validate(against schema: TableSchema) throws(StoreError) {
         try Evaluator(schema: schema).validate(self)
     }
 
-    /// The names of the columns in the result beside `id`, each once: all, or the selection and `version`.
+    /// Returns the columns of the result except `id`, without duplicates: all columns, or the selection and `version`.
     public func resultColumns(of schema: TableSchema) -> [ColumnSchema] {
         guard let selection else { return schema.allColumns }
         let wanted = Set(selection.map { Array($0.utf8) })
@@ -19,7 +19,7 @@ extension Query {
 }
 
 extension Predicate {
-    /// The nodes directly below this one.
+    /// The direct operands of this node.
     public var children: [Predicate] {
         switch self {
         case .column, .literal: []

@@ -1,4 +1,4 @@
-/// What to read from one table: which rows, in which order, which part of them, which columns.
+/// A request for rows of one table: the rows to match, their order, the range, and the columns.
 ///
 /// ```swift
 /// Query("TodoItem")
@@ -6,25 +6,26 @@
 ///     .order(by: "due").limit(50)
 /// ```
 ///
-/// What a query means is defined by ``Evaluator``; every store answers as it does, or throws
+/// ``Evaluator`` defines the meaning of a query. Every store returns the same result or throws
 /// ``StoreError/Code/unsupportedQuery``.
 public struct Query: Sendable, Hashable {
     /// The table.
     public var table: String
-    /// Which rows; all when nil.
+    /// The condition that rows must satisfy, or `nil` for all rows.
     public var predicate: Predicate?
-    /// The order; rows equal in all terms, and all rows when there is no term, come in ascending order of id.
+    /// The order terms. Rows that are equal in all terms, and all rows if there is no term, are in ascending order of
+    /// identifier.
     public var order: [OrderTerm]
-    /// How many rows to leave out at the beginning.
+    /// The number of rows to skip at the beginning.
     public var skip: Int
-    /// How many rows at most; nil for all that remain.
+    /// The maximum number of rows, or `nil` for all remaining rows.
     public var limit: Int?
-    /// The columns wanted, all when nil. `id` always comes, and so does `version` where the table keeps it.
+    /// The columns to return, or `nil` for all. The result always contains `id`, and `version` if the table keeps it.
     public var selection: [String]?
-    /// Whether to count all rows that match, without regard to ``skip`` and ``limit``.
+    /// Whether to count all matching rows, regardless of ``skip`` and ``limit``.
     public var includesTotalCount: Bool
 
-    /// A query of one table; see the properties.
+    /// Creates a query of one table from the properties of the same names.
     public init(
         _ table: String, predicate: Predicate? = nil, order: [OrderTerm] = [], skip: Int = 0, limit: Int? = nil,
         selection: [String]? = nil, includesTotalCount: Bool = false
@@ -38,26 +39,26 @@ public struct Query: Sendable, Hashable {
         self.includesTotalCount = includesTotalCount
     }
 
-    /// The rows that match `predicate` too.
+    /// Returns this query restricted to rows that also match `predicate`.
     public func filter(_ predicate: Predicate) -> Query {
         with { $0.predicate = $0.predicate.map { $0 && predicate } ?? predicate }
     }
 
-    /// Ordered by a column, after the terms already there.
+    /// Returns this query ordered by a column, after the existing terms.
     public func order(by column: String, descending: Bool = false) -> Query {
         with { $0.order.append(OrderTerm(column, descending: descending)) }
     }
 
-    /// Leaving out the first `count` rows.
+    /// Returns this query without the first `count` rows.
     public func skip(_ count: Int) -> Query { with { $0.skip = count } }
 
-    /// At most `count` rows.
+    /// Returns this query limited to `count` rows.
     public func limit(_ count: Int) -> Query { with { $0.limit = count } }
 
-    /// Only these columns, beside `id` and `version`.
+    /// Returns this query with only the given columns, `id`, and `version`.
     public func select(_ columns: String...) -> Query { with { $0.selection = columns } }
 
-    /// With the count of all rows that match.
+    /// Returns this query with the count of all matching rows.
     public func includingTotalCount() -> Query { with { $0.includesTotalCount = true } }
 
     private func with(_ change: (inout Query) -> Void) -> Query {
@@ -67,28 +68,28 @@ public struct Query: Sendable, Hashable {
     }
 }
 
-/// One key of an order. Ascending, nulls come first; descending, last.
+/// One term of an order. Nulls are first in ascending order and last in descending order.
 public struct OrderTerm: Sendable, Hashable, Codable {
-    /// The column; `id` is one.
+    /// The column, which may be `id`.
     public var column: String
-    /// From the greatest to the least.
+    /// Whether the order is descending.
     public var isDescending: Bool
 
-    /// The order by a column.
+    /// Creates a term for a column.
     public init(_ column: String, descending: Bool = false) {
         self.column = column
         isDescending = descending
     }
 }
 
-/// The rows that a query found.
+/// The rows that a query returned.
 public struct QueryResult: Sendable {
     /// The rows, in order.
     public var rows: [Row]
-    /// How many rows match without regard to skip and limit, if the query asked.
+    /// The number of matching rows regardless of skip and limit, if the query requested it.
     public var totalCount: Int?
 
-    /// A result.
+    /// Creates a result.
     public init(rows: [Row], totalCount: Int? = nil) {
         self.rows = rows
         self.totalCount = totalCount

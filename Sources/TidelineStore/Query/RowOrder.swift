@@ -1,21 +1,21 @@
-/// The order of a query's rows: its terms, then the id under the table's rule.
+/// The order of a query's rows: its terms, then the identifier according to the table's matching.
 public struct RowOrder: Sendable {
     private let terms: [(column: Int?, isDescending: Bool, isID: Bool)]
     private let foldsID: Bool
 
-    /// What a row is ordered by, to be compared with ``RowOrder/precedes(_:_:)`` of the order that made it.
+    /// The sort key of a row, to be compared with ``RowOrder/precedes(_:_:)`` of the order that created it.
     public struct Key: Sendable {
         fileprivate let values: [Value]
         fileprivate let id: Value
     }
 
-    /// The order for rows of `shape`.
+    /// Creates the order for rows of `shape`.
     init(_ terms: [OrderTerm], schema: TableSchema, shape: RowShape) {
         self.terms = terms.map { (shape.index(of: $0.column), $0.isDescending, $0.column == "id") }
         foldsID = schema.idType == .string && schema.idMatching == .asciiCaseInsensitive
     }
 
-    /// The key of a row.
+    /// Returns the sort key of a row.
     public func key(of row: borrowing RowView) -> Key {
         let id = foldsID ? Value.string(row.id.asciiLowercased) : row.key.value
         var values: [Value] = []
@@ -26,7 +26,7 @@ public struct RowOrder: Sendable {
         return Key(values: values, id: id)
     }
 
-    /// Whether the row of key `a` comes before that of `b`.
+    /// Returns whether the row with key `a` is ordered before the row with key `b`.
     public func precedes(_ a: Key, _ b: Key) -> Bool {
         for (index, term) in terms.enumerated() {
             let ordering = Value.sortOrdering(a.values[index], b.values[index])

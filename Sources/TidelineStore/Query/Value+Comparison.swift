@@ -1,10 +1,10 @@
-/// How two values lie to each other.
+/// The relation of two values.
 enum Ordering {
     case less, equal, greater
 
     init<T: Comparable>(_ a: T, _ b: T) { self = a < b ? .less : a == b ? .equal : .greater }
 
-    /// The order of two sequences of bytes, a prefix before what it begins.
+    /// Compares two sequences of bytes; a prefix is less than a longer sequence.
     init(bytes a: some Sequence<UInt8>, _ b: some Sequence<UInt8>) {
         var others = b.makeIterator()
         for byte in a {
@@ -30,8 +30,9 @@ enum Ordering {
 }
 
 extension Value {
-    /// How two values compare in a query; nil when neither `<` nor `==` nor `>` holds: one is null or NaN, or their
-    /// types differ and are not int and double.
+    /// Returns how two values compare in a query, or `nil` if none of `<`, `==`, and `>` holds.
+    ///
+    /// None holds if one value is null or NaN, or if their types differ and are not int and double.
     static func ordering(_ a: Value, _ b: Value, ignoringCase: Bool = false) -> Ordering? {
         switch (a, b) {
         case (.bool(let x), .bool(let y)): Ordering(x ? 1 : 0, y ? 1 : 0)
@@ -48,14 +49,14 @@ extension Value {
         }
     }
 
-    /// Whether two values are equal in a query: both null, or neither less nor greater.
+    /// Returns whether two values are equal in a query: both are null, or neither is less or greater.
     static func areEqual(_ a: Value, _ b: Value, ignoringCase: Bool = false) -> Bool {
         a.isNull && b.isNull || ordering(a, b, ignoringCase: ignoringCase) == .equal
     }
 
-    /// The order of two values in a result: null, then NaN, then all others as they compare.
+    /// Returns the order of two values in a result: null, then NaN, then all others as they compare.
     ///
-    /// Values that do not compare, which one column never holds, come in the order of their types.
+    /// Values that do not compare, which never occur in one column, are ordered by type.
     static func sortOrdering(_ a: Value, _ b: Value) -> Ordering {
         ordering(a, b) ?? Ordering(a.sortRank, b.sortRank)
     }
@@ -73,7 +74,7 @@ extension Value {
         }
     }
 
-    /// By exact value: converting either to the other's type could round.
+    /// Compares exact values, because converting either to the other's type could round.
     private static func ordering(_ a: Int64, _ b: Double) -> Ordering? {
         if b.isNaN { return nil }
         if b >= 0x1p63 { return .less }

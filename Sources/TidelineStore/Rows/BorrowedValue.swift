@@ -1,24 +1,25 @@
-/// A value of a ``RowView``, where it lies: what ``RowView/forEachValue(_:)`` passes on.
+/// A value borrowed from a ``RowView``, as passed by ``RowView/forEachValue(_:)``.
 ///
-/// Bytes are borrowed: they are valid until the closure returns that got them.
+/// Bytes are borrowed: they are valid only until the closure that received them returns.
 public enum BorrowedValue {
-    /// The row does not name the column.
+    /// The column is absent from the row.
     case absent
     case null
     case bool(Bool)
     case int(Int64)
     case double(Double)
-    /// The UTF-8 of a text.
+    /// The UTF-8 bytes of a text.
     case string(UnsafeRawBufferPointer)
     case timestamp(Timestamp)
     case bytes(UnsafeRawBufferPointer)
-    /// The UTF-8 of a JSON text.
+    /// The UTF-8 bytes of a JSON text.
     case json(UnsafeRawBufferPointer)
 }
 
 extension RowView {
-    /// Calls `body` with every value in the order of the columns, without a copy: the fastest way to a row as a whole, as no
-    /// place is looked up twice.
+    /// Calls `body` with every value in the order of the columns, without copying.
+    ///
+    /// This is the fastest way to read a whole row, because no offset is looked up twice.
     @inlinable
     public func forEachValue(_ body: (_ index: Int, BorrowedValue) throws -> Void) rethrows {
         if isWide {
@@ -29,7 +30,8 @@ extension RowView {
         for index in storedCount..<shape.count { try body(index, .absent) }
     }
 
-    /// Unsafe pointers: the row was validated, so that it has a tag and an end for each column, and no end lies outside.
+    /// Unsafe pointers: the row was validated, so it has a tag and an end for each column, and every end is within the
+    /// row.
     @inlinable
     @inline(__always)
     func forEachValue<Offset: FixedWidthInteger>(
@@ -51,7 +53,7 @@ extension RowView {
 }
 
 extension BorrowedValue {
-    /// The value of a tag and its bytes, which are as many as the tag asks.
+    /// Creates the value for a tag and its bytes, whose number must match the tag.
     @inlinable
     @inline(__always)
     init(tag: UInt8, _ bytes: UnsafeRawBufferPointer) {

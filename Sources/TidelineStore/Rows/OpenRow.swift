@@ -1,12 +1,12 @@
 /// The row under construction in a batch.
 ///
-/// The bytes of its values go straight to where they stay, behind room for a header in the narrow form; slots remember
-/// where, and the end of the row writes the header in one go. Only when a column came out of order, or the values
-/// outgrew the narrow form, does the end of the row gather the bytes anew.
+/// The bytes of its values are written to their final location, after space for a narrow header. Slots record the
+/// locations, and the header is written when the row ends. The bytes are gathered again only if a column was set out of
+/// order or the values exceed the narrow form.
 struct OpenRow: ~Copyable, Sendable {
     enum ID: Sendable { case missing, wrongType, present }
 
-    /// Where a column's bytes lie, counted from the beginning of the payload.
+    /// The location of a column's bytes, relative to the beginning of the payload.
     struct Slot: Sendable {
         var tag: RowTag
         var start: Int
@@ -16,12 +16,12 @@ struct OpenRow: ~Copyable, Sendable {
     var isOpen = false
     var start = 0
     var payloadStart = 0
-    /// The slots from this one on are still those of the row before.
+    /// The index of the first slot that still belongs to the previous row.
     var nextIndex = 0
     var isInOrder = true
     var slots: [Slot]
     var id = ID.missing
-    /// Kept apart until the row ends, because it may come in the middle of the columns and lies behind them.
+    /// Stored separately until the row ends, because it may be set between columns and is stored after them.
     var idBytes = PackedBuffer(capacity: 0)
 
     init(columnCount: Int) {
@@ -50,7 +50,7 @@ struct OpenRow: ~Copyable, Sendable {
         slots[index] = slot
     }
 
-    /// Makes the columns up to `index` absent.
+    /// Marks the columns up to `index` as absent.
     mutating func skip(to index: Int, end: Int) {
         precondition(index <= slots.count, "no column \(index) in a row of \(slots.count)")
         for skipped in nextIndex..<index { slots[skipped] = Slot(tag: .absent, start: end, end: end) }
@@ -58,7 +58,7 @@ struct OpenRow: ~Copyable, Sendable {
 }
 
 extension PackedRows {
-    /// Enters a column whose bytes are those of the buffer from `start` to its end.
+    /// Records a column whose bytes extend from `start` to the end of the buffer.
     @inline(__always)
     mutating func note(_ tag: RowTag, at index: Int, from start: Int) {
         assert(open.isOpen, "no row was begun")
@@ -66,7 +66,7 @@ extension PackedRows {
         open.note(slot, at: index)
     }
 
-    /// Puts header and payload into their final form.
+    /// Writes header and payload in their final form.
     mutating func finishRow() throws(StoreError) {
         let length = buffer.count - open.payloadStart
         open.skip(to: open.slots.count, end: length)
@@ -101,7 +101,7 @@ extension PackedRows {
         }
     }
 
-    /// Writes the header of the row, whose slots end as its payload does; see ``RowFormat``.
+    /// Writes the header of the row, whose slots have their final ends; see ``RowFormat``.
     private mutating func writeHeader<Offset: FixedWidthInteger>(as type: Offset.Type, format: UInt8) {
         let count = open.slots.count
         let ends = RowFormat.headerSize + count

@@ -1,10 +1,10 @@
-/// A growable buffer of bytes, owned alone.
+/// A growable buffer of bytes with a single owner.
 ///
-/// Unsafe pointers: an array would check for unique ownership and bounds at every byte that the parser writes. Here
-/// each access is checked once per value against the bytes in use.
+/// Unsafe pointers: an array would check unique ownership and bounds for every byte that the parser writes. Here each
+/// access is checked once per value against the bytes in use.
 ///
-/// Sendable: the bytes belong to this one noncopyable value, so whoever holds it is the only one to touch them, and
-/// who borrows it only reads.
+/// Sendable: the bytes belong to this noncopyable value, so only its owner can change them, and borrowers can only read
+/// them.
 struct PackedBuffer: ~Copyable, @unchecked Sendable {
     private var base: UnsafeMutableRawPointer
     private var capacity: Int
@@ -17,25 +17,25 @@ struct PackedBuffer: ~Copyable, @unchecked Sendable {
 
     deinit { base.deallocate() }
 
-    /// The `length` bytes from `offset`.
+    /// Returns the `length` bytes from `offset`.
     subscript(offset: Int, length: Int) -> UnsafeRawBufferPointer {
         precondition(offset >= 0 && length >= 0 && offset + length <= count, "outside of the buffer")
         return UnsafeRawBufferPointer(start: base + offset, count: length)
     }
 
-    /// The `length` bytes from `offset`, to write to.
+    /// Returns the `length` bytes from `offset` for writing.
     mutating func mutable(_ offset: Int, _ length: Int) -> UnsafeMutableRawBufferPointer {
         precondition(offset >= 0 && length >= 0 && offset + length <= count, "outside of the buffer")
         return UnsafeMutableRawBufferPointer(start: base + offset, count: length)
     }
 
-    /// Makes the last bytes free again.
+    /// Removes the bytes after the first `newCount`.
     mutating func truncate(to newCount: Int) {
         precondition(newCount >= 0 && newCount <= count, "outside of the buffer")
         count = newCount
     }
 
-    /// Adds bytes whose content is not yet set.
+    /// Adds uninitialized bytes.
     @inline(__always)
     mutating func grow(by bytes: Int) {
         let needed = count + bytes

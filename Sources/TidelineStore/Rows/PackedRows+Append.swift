@@ -1,9 +1,9 @@
 extension PackedRows {
-    /// Adds a row, finding its columns by name unless it was read from a table of the same columns.
+    /// Appends a row. Columns are found by name unless the row was read from a table with the same columns.
     ///
-    /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidValue``, naming table, column and id: the row has no
-    ///   id or one of the wrong type, names a column that the shape lacks, or holds a value of another type than the
-    ///   column. The batch stays as it was then.
+    /// - Throws: ``StoreError/Code/invalidValue``, naming the table, column, and identifier, if the row has no
+    ///   identifier or one of the wrong type, has a column that the shape lacks, or has a value that does not fit its
+    ///   column. The batch is then unchanged.
     public mutating func append(_ row: Row) throws(StoreError) {
         guard let key = row.key else {
             throw StoreError(.invalidValue, "a row has no id", table: shape.table, column: "id")
@@ -28,9 +28,9 @@ extension PackedRows {
         try endRow()
     }
 
-    /// Adds a copy of a borrowed row, finding its columns by name unless the shapes are the same.
+    /// Appends a copy of a borrowed row. Columns are found by name unless the shapes are the same.
     ///
-    /// - Throws: As ``append(_:)``.
+    /// - Throws: The errors of ``append(_:)``.
     public mutating func append(copying view: borrowing RowView) throws(StoreError) {
         guard view.shape.idType == shape.idType else { throw wrongIDType(view.key) }
         if hasSameColumns(as: view.shape) {

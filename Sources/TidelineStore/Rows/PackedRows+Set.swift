@@ -2,18 +2,18 @@ extension PackedRows {
     /// Sets the column at a position to null.
     public mutating func setNull(at index: Int) { note(.null, at: index, from: buffer.count) }
 
-    /// Sets the column at a position.
+    /// Sets the column at a position to a Boolean value.
     public mutating func setBool(_ value: Bool, at index: Int) {
         note(value ? .true : .false, at: index, from: buffer.count)
     }
 
-    /// Sets the column at a position.
+    /// Sets the column at a position to an integer.
     public mutating func setInt(_ value: Int64, at index: Int) { setWord(UInt64(bitPattern: value), .int, at: index) }
 
-    /// Sets the column at a position.
+    /// Sets the column at a position to a double.
     public mutating func setDouble(_ value: Double, at index: Int) { setWord(value.bitPattern, .double, at: index) }
 
-    /// Sets the column at a position.
+    /// Sets the column at a position to a timestamp.
     public mutating func setTimestamp(_ value: Timestamp, at index: Int) {
         setWord(UInt64(bitPattern: value.ticks), .timestamp, at: index)
     }
@@ -25,8 +25,8 @@ extension PackedRows {
         note(tag, at: index, from: start)
     }
 
-    /// Sets the column at a position to the string, bytes or JSON with these bytes, which must be valid UTF-8 for the
-    /// first and the last.
+    /// Sets the column at a position to the string, bytes, or JSON with these bytes. A string or JSON must be valid
+    /// UTF-8.
     public mutating func setBytes(_ bytes: UnsafeRawBufferPointer, as tag: RowTag, at index: Int) {
         precondition(tag.hasBytes, "\(tag) has no bytes")
         let start = buffer.count
@@ -34,14 +34,14 @@ extension PackedRows {
         note(tag, at: index, from: start)
     }
 
-    /// Sets the column at a position to bytes that `body` writes itself, without an intermediate copy.
+    /// Sets the column at a position to bytes that `body` writes, without an intermediate copy.
     ///
     /// - Parameters:
-    ///   - tag: string, bytes or JSON.
+    ///   - tag: string, bytes, or JSON.
     ///   - index: The column's position.
-    ///   - maximumCount: The room `body` is given.
-    ///   - body: Writes to the beginning of the room and returns how many bytes it wrote. When it throws, the column
-    ///     stays as it was.
+    ///   - maximumCount: The size of the buffer that `body` receives.
+    ///   - body: Writes to the beginning of the buffer and returns the number of bytes written. If it throws, the
+    ///     column is unchanged.
     public mutating func setBytes<E: Error>(
         as tag: RowTag, at index: Int, maximumCount: Int,
         _ body: (UnsafeMutableRawBufferPointer) throws(E) -> Int
@@ -56,12 +56,12 @@ extension PackedRows {
             buffer.truncate(to: start)
             throw error
         }
-        precondition(written >= 0 && written <= maximumCount, "more bytes written than there was room")
+        precondition(written >= 0 && written <= maximumCount, "more bytes were written than the buffer holds")
         buffer.truncate(to: start + written)
         note(tag, at: index, from: start)
     }
 
-    /// Sets the column at a position to a value, whatever its type.
+    /// Sets the column at a position to a value of any type.
     public mutating func set(_ value: Value, at index: Int) {
         switch value {
         case .null: setNull(at: index)
@@ -77,6 +77,6 @@ extension PackedRows {
 }
 
 extension RowTag {
-    /// Whether the value is a run of bytes of any length.
+    /// Whether values with this tag are bytes of any length.
     var hasBytes: Bool { self == .string || self == .bytes || self == .json }
 }

@@ -1,25 +1,26 @@
-/// A batch of rows of one table in one contiguous buffer: what a page of a pull is parsed into, and what a store
-/// writes from.
+/// A batch of rows of one table in one contiguous buffer. A page of a pull is parsed into a batch, and stores write
+/// from it.
 ///
-/// One buffer and no object per row or value is what makes a store as fast as the engine below it. Build a row with
-/// ``beginRow()``, `set…`, ``setID(_:)-(RowID)``, ``endRow()``, or copy one with ``append(_:)-(Row)``; read with
-/// ``forEachRow(_:)``. A column that is not set is absent: an upsert keeps what is stored.
+/// The single buffer, without an object per row or value, allows a store to be as fast as its engine. Build a row with
+/// ``beginRow()``, `set…`, ``setID(_:)-(RowID)``, and ``endRow()``, or copy one with ``append(_:)-(Row)``. Read rows
+/// with ``forEachRow(_:)``. A column that is not set is absent: an upsert keeps its stored value.
 ///
-/// Columns set in the order of their positions are written where they stay. Setting them in another order, or one
-/// twice, is allowed and costs a copy of the row.
+/// Columns set in the order of their positions are written to their final location. Setting columns in another order,
+/// or one column twice, is allowed but requires copying the row.
 ///
-/// Unsafe pointers: the buffer is owned by this noncopyable value and freed with it; views of it are handed out only
-/// to closures while the batch is borrowed and therefore cannot change.
+/// Unsafe pointers: this noncopyable value owns the buffer and frees it. Views of it are passed only to closures while
+/// the batch is borrowed and therefore cannot change.
 public struct PackedRows: ~Copyable, Sendable {
     /// The columns of the rows.
     public let shape: RowShape
     var buffer: PackedBuffer
     var entries: [Entry] = []
     var open: OpenRow
-    /// The last shape that was compared with this one, so that a copy of many rows compares once.
+    /// The last shape that was compared with this one, so that copying many rows compares shapes once.
     var comparedShape: (shape: RowShape, isSame: Bool)?
 
-    /// Where a row and its id lie in the buffer: the id behind the row, the next row behind the id.
+    /// The location of a row and its identifier in the buffer. The identifier follows its row, and the next row follows
+    /// the identifier.
     struct Entry {
         var rowOffset: Int
         var rowLength: Int
@@ -27,7 +28,7 @@ public struct PackedRows: ~Copyable, Sendable {
         var idLength: Int
     }
 
-    /// An empty batch of rows of `shape`, with room for `byteCapacity` bytes before the buffer grows.
+    /// Creates an empty batch for rows of `shape`, with capacity for `byteCapacity` bytes before the buffer grows.
     public init(shape: RowShape, byteCapacity: Int = 0) {
         self.shape = shape
         buffer = PackedBuffer(capacity: byteCapacity)
@@ -37,21 +38,22 @@ public struct PackedRows: ~Copyable, Sendable {
     /// The number of complete rows.
     public var count: Int { entries.count }
 
-    /// Whether there is no complete row.
+    /// Whether there are no complete rows.
     public var isEmpty: Bool { entries.isEmpty }
 
-    /// The bytes in use.
+    /// The number of bytes in use.
     public var byteCount: Int { buffer.count }
 
-    /// Forgets all rows but keeps the buffer for the next ones.
+    /// Removes all rows but keeps the buffer's capacity.
     public mutating func removeAll() {
         cancelRow()
         entries.removeAll(keepingCapacity: true)
         buffer.truncate(to: 0)
     }
 
-    /// Forgets the rows from position `newCount` on, and one under construction: the way back for who adds the rows of
-    /// an answer that turns out to be bad.
+    /// Removes the rows from position `newCount` on and the row under construction.
+    ///
+    /// Use it to discard the rows of a response that turns out to be invalid.
     public mutating func truncate(toCount newCount: Int) {
         cancelRow()
         guard newCount < entries.count else { return }
@@ -61,7 +63,7 @@ public struct PackedRows: ~Copyable, Sendable {
 
     // MARK: Reading
 
-    /// Calls `body` with each row, in the order in which they were added.
+    /// Calls `body` with each row, in the order in which the rows were added.
     public func forEachRow(_ body: (borrowing RowView) throws -> Void) rethrows {
         var view = RowView(shape: shape)
         for entry in entries {
@@ -70,15 +72,17 @@ public struct PackedRows: ~Copyable, Sendable {
         }
     }
 
-    /// Calls `body` with the row at a position.
+    /// Calls `body` with the row at the given position.
     public func withRow<T>(at index: Int, _ body: (borrowing RowView) throws -> T) rethrows -> T {
         var view = RowView(shape: shape)
         point(&view, at: entries[index])
         return try body(view)
     }
 
-    /// Calls `body` with the bytes of all rows, and where in them they lie: four integers a row, for the offset and the
-    /// length of the row, then for those of its id. It is for code in C, which the benchmark compares stores with.
+    /// Calls `body` with the bytes of all rows and their locations.
+    ///
+    /// There are four integers for each row: the offset and length of the row, then those of its identifier. This
+    /// method is for C code that the benchmark compares stores with.
     package func withStorage<T>(
         _ body: (_ rows: UnsafeRawBufferPointer, _ places: UnsafeRawBufferPointer) throws -> T
     ) rethrows -> T {
@@ -92,14 +96,14 @@ public struct PackedRows: ~Copyable, Sendable {
 
     // MARK: Building
 
-    /// Begins a row; every ``beginRow()`` is followed by ``endRow()`` or ``cancelRow()``.
+    /// Begins a row. Every call must be followed by ``endRow()`` or ``cancelRow()``.
     public mutating func beginRow() {
         precondition(!open.isOpen, "the last row was not ended")
         open.begin(at: buffer.count)
         buffer.grow(by: open.payloadStart - open.start)
     }
 
-    /// Drops the row under construction; does nothing when there is none.
+    /// Discards the row under construction, if there is one.
     public mutating func cancelRow() {
         guard open.isOpen else { return }
         open.isOpen = false
@@ -108,8 +112,8 @@ public struct PackedRows: ~Copyable, Sendable {
 
     /// Completes the row.
     ///
-    /// - Throws: ``StoreError`` with code ``StoreError/Code/invalidValue`` when the row has no id, an id of another
-    ///   type than the shape's, or more than 4 GiB; the row is dropped then and the batch stays as it was.
+    /// - Throws: ``StoreError/Code/invalidValue`` if the row has no identifier, an identifier of another type than the
+    ///   shape's, or more than 4 GiB. The row is then discarded and the batch is unchanged.
     public mutating func endRow() throws(StoreError) {
         precondition(open.isOpen, "no row was begun")
         do {
@@ -123,7 +127,7 @@ public struct PackedRows: ~Copyable, Sendable {
         appendEntry(from: open.start, id: open.idBytes[0, open.idBytes.count])
     }
 
-    /// Adds a row that is packed already, its columns being those of this shape.
+    /// Appends a packed row whose columns are those of this shape.
     mutating func append(packed row: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer) {
         precondition(!open.isOpen, "the last row was not ended")
         let start = buffer.count
@@ -147,13 +151,14 @@ public struct PackedRows: ~Copyable, Sendable {
         }
     }
 
-    /// Sets the id of the row under construction.
+    /// Sets the identifier of the row under construction.
     public mutating func setID(_ id: RowID) {
         id.withBytes { setID(bytes: $0) }
         if id.type != shape.idType { open.id = .wrongType }
     }
 
-    /// Sets the id of the row under construction by its bytes: UTF-8, or eight little-endian bytes for an integer.
+    /// Sets the identifier of the row under construction from its bytes: UTF-8, or eight little-endian bytes for an
+    /// integer.
     public mutating func setID(bytes: UnsafeRawBufferPointer) {
         assert(open.isOpen, "no row was begun")
         open.idBytes.truncate(to: 0)

@@ -1,18 +1,19 @@
-/// One value of a row that is put together before it is packed: where its bytes are, or the eight bytes themselves.
+/// One value of a row that is collected before it is packed: the location of its bytes, or the eight bytes themselves.
 ///
-/// Who meets the values of a row in an order not that of its columns, a parser say, notes them in slots, one for each
-/// column, and packs the row at its end: each value is copied once, and a value given twice costs nothing.
+/// A parser, for example, may encounter values in another order than that of the columns. It stores them in slots, one
+/// per column, and packs the row at its end. Each value is copied once, and a repeated value costs nothing.
 package struct PackedSlot {
-    /// The bytes of a string, bytes or JSON; nil for all others.
+    /// The bytes of a string, bytes, or JSON; `nil` for all other types.
     package var base: UnsafeRawPointer?
-    /// The number of bytes in the payload: 8 for int, double and timestamp, 0 for what its tag says in full.
+    /// The number of bytes in the payload: 8 for int, double, and timestamp, 0 for values that the tag represents
+    /// completely.
     package var count: Int
     /// The payload of an int, double or timestamp.
     package var word: UInt64
-    /// What the value is.
+    /// The tag of the value.
     package var tag: RowTag
 
-    /// An absent value.
+    /// Creates an absent value.
     package init() {
         base = nil
         count = 0
@@ -22,13 +23,14 @@ package struct PackedSlot {
 }
 
 extension PackedRows {
-    /// Adds a row whose values are in `slots`, one for each column of the shape; the slots are as their columns' types
-    /// ask, and strings are UTF-8.
+    /// Appends a row whose values are in `slots`, one for each column of the shape.
     ///
-    /// Unsafe pointers: the caller keeps what the slots point to during the call. The room is measured from the same
-    /// counts by which it is filled.
+    /// The tags must match the types of the columns, and strings must be UTF-8.
     ///
-    /// - Returns: Whether the row was added; false when its values have more than 4 GiB.
+    /// Unsafe pointers: the caller keeps the memory that the slots point to valid during the call. The space is
+    /// computed from the same counts as are used to fill it.
+    ///
+    /// - Returns: `true` if the row was appended, or `false` if its values have more than 4 GiB.
     package mutating func append(slots: UnsafeBufferPointer<PackedSlot>, id: UnsafeRawBufferPointer) -> Bool {
         precondition(slots.count == shape.count, "a row has a slot for each column")
         guard let plan = RowPacking(of: slots) else { return false }
@@ -43,13 +45,13 @@ extension PackedRows {
     }
 }
 
-/// How the values of some slots become one packed row.
+/// The layout of one packed row built from slots.
 package struct RowPacking {
-    /// The bytes of the row.
+    /// The number of bytes of the row.
     package let length: Int
     private let isWide: Bool
 
-    /// Measures the row; nil when its values have more than 4 GiB.
+    /// Measures the row, or returns `nil` if its values have more than 4 GiB.
     package init?(of slots: UnsafeBufferPointer<PackedSlot>) {
         var payload = 0
         for slot in slots { payload += slot.count }
@@ -62,7 +64,7 @@ package struct RowPacking {
     ///
     /// - Parameters:
     ///   - slots: The values that were measured.
-    ///   - layout: The shape id for the header.
+    ///   - layout: The shape identifier for the header.
     ///   - room: At least ``length`` bytes.
     package func pack(
         _ slots: UnsafeBufferPointer<PackedSlot>, layout: UInt32, into room: UnsafeMutableRawBufferPointer
@@ -77,7 +79,7 @@ package struct RowPacking {
         }
     }
 
-    /// Writes tags, ends and values of a row whose values altogether have a length that `Offset` holds.
+    /// Writes tags, ends, and values of a row whose total payload length fits in `Offset`.
     @inline(__always)
     private static func pack<Offset: FixedWidthInteger>(
         _ slots: UnsafeBufferPointer<PackedSlot>, as type: Offset.Type, into room: UnsafeMutableRawBufferPointer

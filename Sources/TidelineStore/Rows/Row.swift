@@ -1,4 +1,4 @@
-/// One row, owned: an id and values by column name.
+/// A row that owns its values: an identifier and values by column name.
 ///
 /// ```swift
 /// var row: Row = ["text": "Buy milk", "complete": false]
@@ -6,24 +6,26 @@
 /// let text = row["text"]?.string
 /// ```
 ///
-/// A column that the row does not name is *absent* (`nil`), which an upsert leaves alone; ``Value/null`` clears it. A
-/// row read from a store keeps the bytes of its buffer and makes values when they are asked for.
+/// A column without a value is *absent* (`nil`): an upsert does not change it. ``Value/null`` clears it. A row read
+/// from a store keeps its packed bytes and creates values on access.
 public struct Row: Sendable {
-    /// The primary key, nil when there is none yet.
+    /// The primary key, or `nil` if there is none yet.
     public var key: RowID?
-    /// Of a row that is as it was read, the columns of its bytes. This and what follows are no enum, as reading a value would
-    /// then take and return a reference to the columns.
+    /// The columns of the packed bytes, if the row is unchanged since it was read.
+    ///
+    /// This property and the next two are not an enum, because reading a value would then retain and release the
+    /// columns.
     private var shape: RowShape?
     private var bytes: [UInt8] = []
-    /// Of any other row, in the order in which the columns were named.
+    /// The columns of any other row, in the order in which they were set.
     private var named: [(name: String, value: Value)] = []
 
-    /// A row without columns.
+    /// Creates a row without columns.
     public init(id: RowID? = nil) {
         key = id
     }
 
-    /// A row of columns whose names are known to be distinct and not `id`; in time that grows with their number only.
+    /// Creates a row from columns with distinct names other than `id`, in time linear in their number.
     package init(id: RowID?, distinctColumns columns: [(name: String, value: Value)]) {
         key = id
         named = columns
@@ -35,22 +37,24 @@ public struct Row: Sendable {
         self.bytes = bytes
     }
 
-    /// The shape and bytes of a row that is as it was read.
+    /// The shape and bytes of the row if it is unchanged since it was read.
     var packed: (shape: RowShape, bytes: [UInt8])? {
         shape.map { ($0, bytes) }
     }
 
-    /// The primary key as text, an integer in decimal; empty when there is none, as an empty id counts as absent.
+    /// The primary key as text, an integer in decimal. An empty text means that there is no key.
     public var id: String {
         get { key?.text ?? "" }
         set { setKey(.string(newValue)) }
     }
 
-    /// The value of a column; nil when the row does not name it. `id` is a column too: set to null, an empty text or
-    /// nil, the row has no id. A value that can be no id, such as a double, stays as a column that every table refuses.
+    /// The value of a column, or `nil` if it is absent.
+    ///
+    /// `id` is also a column. Setting it to null, an empty text, or `nil` removes the identifier. A value that cannot
+    /// be an identifier, such as a double, is kept as a column that every table rejects.
     public subscript(name: String) -> Value? {
         get {
-            // A column has the name `id` only where its value can be no id.
+            // A column is named `id` only if its value cannot be an identifier.
             value(of: name) ?? (name == "id" ? key?.value : nil)
         }
         set {
@@ -79,19 +83,19 @@ public struct Row: Sendable {
         return nil
     }
 
-    /// The value of a typed column; nil when null, absent or of another type. Setting nil stores null.
+    /// The value of a typed column, or `nil` if it is null, absent, or of another type. Setting `nil` stores null.
     public subscript<T: ColumnValue>(column: Column<T>) -> T? {
         get { self[column.name].flatMap { T(value: $0) } }
         set { self[column.name] = newValue?.value ?? .null }
     }
 
-    /// The names of the columns that the row names, without `id`, in their order.
+    /// The names of the row's columns in their order, without `id`.
     public var columnNames: [String] { values.map(\.name) }
 
-    /// Whether the row names no column beside its id.
+    /// Whether the row has no columns other than its identifier.
     public var isEmpty: Bool { values.isEmpty }
 
-    /// Names and values of the columns that the row names, without `id`, in their order.
+    /// The names and values of the row's columns in their order, without `id`.
     public var values: [(name: String, value: Value)] {
         guard let shape else { return named }
         return Row.withView(shape, bytes) { view in
@@ -101,21 +105,21 @@ public struct Row: Sendable {
         }
     }
 
-    /// This row with the columns that `change` names laid over it; the id stays.
+    /// Returns this row with the columns of `change` replaced or added. The identifier does not change.
     public func merging(_ change: Row) -> Row {
         var merged = self
         for (name, value) in change.values { merged[name] = value }
         return merged
     }
 
-    /// This row with only the columns for which `isIncluded` holds.
+    /// Returns this row with only the columns for which `isIncluded` returns `true`.
     public func filteringColumns(_ isIncluded: (String) -> Bool) -> Row {
         var filtered = Row(id: key)
         filtered.named = values.filter { isIncluded($0.name) }
         return filtered
     }
 
-    /// The values, with the row left empty, so that a change to them copies nothing.
+    /// Returns the values and empties the row, so that changing them does not copy.
     private mutating func takeValues() -> [(name: String, value: Value)] {
         let values = self.values
         (shape, bytes, named) = (nil, [], [])
@@ -137,7 +141,7 @@ public struct Row: Sendable {
     private static func withView<T>(_ shape: RowShape, _ bytes: [UInt8], _ body: (borrowing RowView) -> T) -> T {
         bytes.withUnsafeBytes { bytes in
             var view = RowView(shape: shape)
-            // A row's bytes were checked or made by this process when the row was made.
+            // This process validated or created the bytes when it created the row.
             view.point(atID: UnsafeRawBufferPointer(start: nil, count: 0), trusting: bytes)
             return body(view)
         }
@@ -145,8 +149,10 @@ public struct Row: Sendable {
 }
 
 extension Row: ExpressibleByDictionaryLiteral {
-    /// `["id": "1", "text": "Buy milk"]`: `id` becomes the key, the rest are columns; of a name given twice the last
-    /// counts.
+    /// Creates a row from a literal such as `["id": "1", "text": "Buy milk"]`.
+    ///
+    /// `id` becomes the key, and the other names are columns. The last value takes precedence if a name occurs more
+    /// than once.
     public init(dictionaryLiteral elements: (String, Value)...) {
         self.init()
         for (name, value) in elements { self[name] = value }
@@ -154,7 +160,7 @@ extension Row: ExpressibleByDictionaryLiteral {
 }
 
 extension Row: Hashable, CustomStringConvertible {
-    /// Equal when the ids are and the same columns are named with the same values, in whatever order.
+    /// Rows are equal if their identifiers are equal and they have the same columns with the same values, in any order.
     public static func == (a: Row, b: Row) -> Bool {
         guard a.key == b.key else { return false }
         let (left, right) = (a.values, b.values)
@@ -166,7 +172,7 @@ extension Row: Hashable, CustomStringConvertible {
         hasher.combine(values.count)
     }
 
-    /// The row as a person reads it: `[id: "1", text: "Buy milk"]`.
+    /// The row for use in messages: `[id: "1", text: "Buy milk"]`.
     public var description: String {
         let columns = values.map { "\($0.name): \($0.value)" }
         return "[\((["id: \(key?.value ?? .null)"] + columns).joined(separator: ", "))]"

@@ -4,7 +4,7 @@
     internal import Foundation
 #endif
 
-/// Gives the columns of a row as the properties of one value.
+/// A decoder that provides the columns of a row as the properties of one value.
 struct RowDecoder: Decoder {
     let row: Row
     let codingPath: [any CodingKey] = []
@@ -18,7 +18,7 @@ struct RowDecoder: Decoder {
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { throw Self.notNested(Any.self, at: []) }
 
-    /// A property's value from its stored form.
+    /// Decodes a property's value from its stored form.
     fileprivate static func decode<T: Decodable>(
         _ type: T.Type, from value: Value, at path: [any CodingKey]
     ) throws -> T {
@@ -27,7 +27,7 @@ struct RowDecoder: Decoder {
         return try T(from: SingleValueDecoder(value: value, codingPath: path))
     }
 
-    /// The value as one of the types that columns hold; nil when `type` is none of them.
+    /// Returns the value as one of the types that columns hold, or `nil` if `type` is not one of them.
     private static func scalar<T>(_ type: T.Type, from value: Value, at path: [any CodingKey]) throws -> T? {
         let found: Any?
         switch type {
@@ -65,11 +65,11 @@ struct RowDecoder: Decoder {
     }
 
     static func notNested(_ type: Any.Type, at path: [any CodingKey]) -> DecodingError {
-        .typeMismatch(type, .init(codingPath: path, debugDescription: "a column without an inner structure"))
+        .typeMismatch(type, .init(codingPath: path, debugDescription: "the column has no nested structure"))
     }
 }
 
-/// Reads a property per column. The generic method stands for those of every type.
+/// Reads a column for each property. The generic method also handles the concrete types.
 private struct ColumnDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let row: Row
     var codingPath: [any CodingKey] { [] }
@@ -81,7 +81,7 @@ private struct ColumnDecodingContainer<Key: CodingKey>: KeyedDecodingContainerPr
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
         guard let value = row[key.stringValue] else {
             throw DecodingError.keyNotFound(
-                key, .init(codingPath: [key], debugDescription: "the row does not name this column"))
+                key, .init(codingPath: [key], debugDescription: "the row has no such column"))
         }
         return try RowDecoder.decode(type, from: value, at: [key])
     }
@@ -100,7 +100,7 @@ private struct ColumnDecodingContainer<Key: CodingKey>: KeyedDecodingContainerPr
     func superDecoder(forKey key: Key) throws -> any Decoder { throw RowDecoder.notNested(Any.self, at: [key]) }
 }
 
-/// Gives one column's value to a type that wraps it, such as an enum with raw values or an optional.
+/// Provides one column's value to a type that wraps it, such as an enum with raw values or an optional.
 private struct SingleValueDecoder: Decoder, SingleValueDecodingContainer {
     let value: Value
     let codingPath: [any CodingKey]
@@ -123,7 +123,7 @@ private struct SingleValueDecoder: Decoder, SingleValueDecodingContainer {
 }
 
 extension DecodingError {
-    /// The same error of a value that lies at `path` itself.
+    /// Returns the same error with `path` prepended to its coding path.
     fileprivate func moved(below path: [any CodingKey]) -> DecodingError {
         func moved(_ context: Context) -> Context {
             Context(

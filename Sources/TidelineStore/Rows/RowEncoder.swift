@@ -4,10 +4,10 @@
     internal import Foundation
 #endif
 
-/// Collects the properties of one value as the columns of a row.
+/// An encoder that collects the properties of one value as the columns of a row.
 final class RowEncoder: Encoder {
     var row = Row()
-    /// What could not be thrown where it was found.
+    /// The first error that could not be thrown where it occurred.
     var failure: EncodingError?
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
@@ -30,7 +30,9 @@ final class RowEncoder: Encoder {
         failure =
             failure
             ?? .invalidValue(
-                row, .init(codingPath: path, debugDescription: "only a structure of plain properties becomes a row"))
+                row,
+                .init(
+                    codingPath: path, debugDescription: "only a structure of plain properties can be encoded as a row"))
     }
 
     fileprivate func set(_ value: Value, for key: any CodingKey) throws {
@@ -39,13 +41,13 @@ final class RowEncoder: Encoder {
             case .null, .string, .int: break
             default:
                 throw EncodingError.invalidValue(
-                    value, .init(codingPath: [key], debugDescription: "an id is a text or an integer"))
+                    value, .init(codingPath: [key], debugDescription: "an id must be a string or an integer"))
             }
         }
         row[key.stringValue] = value
     }
 
-    /// The stored form of a property's value.
+    /// Returns the stored form of a property's value.
     fileprivate static func value<T: Encodable>(of value: T, at path: [any CodingKey]) throws -> Value {
         switch value {
         case let bool as Bool: return .bool(bool)
@@ -55,14 +57,14 @@ final class RowEncoder: Encoder {
         case let timestamp as Timestamp: return .timestamp(timestamp)
         case let date as Date: return .timestamp(Timestamp(date))
         case let data as Data: return .bytes(Array(data))
-        // An empty array of any type could be cast to one of bytes.
+        // The check of the static type is needed because an empty array of any type can be cast to an array of bytes.
         case let bytes as [UInt8] where T.self == [UInt8].self: return .bytes(bytes)
         case let uuid as UUID: return .string(uuid.uuidString.lowercased())
         case let url as URL: return .string(url.absoluteString)
         case let integer as any BinaryInteger:
             guard let int = Int64(exactly: integer) else {
                 throw EncodingError.invalidValue(
-                    value, .init(codingPath: path, debugDescription: "\(integer) is beyond a 64-bit integer"))
+                    value, .init(codingPath: path, debugDescription: "\(integer) does not fit in a 64-bit integer"))
             }
             return .int(int)
         default: return try composite(value, at: path)
@@ -89,7 +91,7 @@ final class RowEncoder: Encoder {
     }
 }
 
-/// Sets a column per property. The generic methods stand for those of every type.
+/// Sets a column for each property. The generic methods also handle the concrete types.
 private struct ColumnContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoder: RowEncoder
     var codingPath: [any CodingKey] { [] }
@@ -100,14 +102,14 @@ private struct ColumnContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
         try encoder.set(RowEncoder.value(of: value, at: [key]), for: key)
     }
 
-    /// Nil is stored: an upsert must clear the column, not keep it.
+    /// Stores `nil` as null, because an upsert must clear the column rather than keep its value.
     private mutating func encodeOrNull<T: Encodable>(_ value: T?, _ key: Key) throws {
         if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
     }
 
     mutating func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws { try encodeOrNull(value, key) }
 
-    // For these types the protocol has implementations of its own, which would drop nil.
+    // For these types the protocol has default implementations, which would omit `nil`.
     mutating func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try encodeOrNull(value, key) }
     mutating func encodeIfPresent(_ value: String?, forKey key: Key) throws { try encodeOrNull(value, key) }
     mutating func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try encodeOrNull(value, key) }
@@ -142,7 +144,7 @@ private struct ColumnContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 }
 
-/// Finds out whether a value is a single one in a wrapping, such as an enum with raw values, or has an inner structure.
+/// Determines whether a value wraps a single value, such as an enum with raw values, or has a nested structure.
 final class SingleValueEncoder: Encoder, SingleValueEncodingContainer {
     let codingPath: [any CodingKey]
     let userInfo: [CodingUserInfoKey: Any] = [:]
@@ -166,7 +168,7 @@ final class SingleValueEncoder: Encoder, SingleValueEncodingContainer {
     func encode<T: Encodable>(_ value: T) throws { self.value = try RowEncoder.value(of: value, at: codingPath) }
 }
 
-/// Takes what lies inside a structure, which goes to the JSON encoder as a whole, and drops it.
+/// Discards the content of a structure, which the JSON encoder encodes as a whole.
 private struct DiscardingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol, UnkeyedEncodingContainer {
     let encoder: SingleValueEncoder
     var codingPath: [any CodingKey] { encoder.codingPath }
@@ -194,7 +196,7 @@ private struct DiscardingContainer<Key: CodingKey>: KeyedEncodingContainerProtoc
     mutating func superEncoder(forKey key: Key) -> any Encoder { encoder }
 }
 
-/// The JSON of values inside a column: instants as ISO 8601 to 100 ns, bytes as base64, keys in order.
+/// The JSON of values inside a column: instants as ISO 8601 to 100 ns, bytes as base64, and sorted keys.
 enum NestedJSON {
     static func makeEncoder() -> JSONEncoder {
         let encoder = JSONEncoder()

@@ -1,16 +1,16 @@
-/// The packed format of one row: what ``PackedRows`` holds and key-value stores write as it is.
+/// The packed format of one row, which ``PackedRows`` contains and key-value stores write unchanged.
 ///
 /// | bytes | content |
 /// |---|---|
 /// | 1 | format: 1 = narrow (16-bit offsets), 2 = wide (32-bit offsets) |
 /// | 1 | zero |
 /// | 2 | number of columns *n* |
-/// | 4 | shape id, for stores that keep several shapes of a table; zero in a batch |
+/// | 4 | shape identifier, for stores that keep several shapes of a table; zero in a batch |
 /// | *n* | a ``RowTag`` per column |
-/// | 2*n* or 4*n* | end of each column's bytes in the payload; its start is the end of the column before |
-/// | … | payload: int, double and timestamp as 8 bytes, strings, bytes and JSON as they are, others nothing |
+/// | 2*n* or 4*n* | end of each column's bytes in the payload; its start is the end of the previous column |
+/// | … | payload: 8 bytes for int, double, and timestamp; the bytes of strings, bytes, and JSON; nothing for others |
 ///
-/// Numbers are little-endian and unaligned. The id is not part of it: it is the key beside the row.
+/// Numbers are little-endian and unaligned. The row's identifier is not included, because it is stored as the key.
 @usableFromInline
 package enum RowFormat {
     @inlinable package static var narrow: UInt8 { 1 }
@@ -24,9 +24,9 @@ package enum RowFormat {
     }
 }
 
-/// The type of a value in a packed row, with what a bool's bit and an absent column need.
+/// The type of a value in a packed row, extended by the value of a bool and absence.
 public enum RowTag: UInt8, Sendable {
-    /// The row does not name the column: an upsert keeps what is stored.
+    /// The column is absent: an upsert keeps the stored value.
     case absent = 0
     case null = 1
     case `false` = 2
@@ -38,7 +38,7 @@ public enum RowTag: UInt8, Sendable {
     case bytes = 8
     case json = 9
 
-    /// Whether a value of this tag may stand in a column of `type`; null and absent may in any.
+    /// Returns whether a value with this tag can be stored in a column of `type`. Null and absent fit any type.
     public func fits(_ type: ColumnType) -> Bool {
         switch (self, type) {
         case (.absent, _), (.null, _), (.false, .bool), (.true, .bool), (.int, .int), (.double, .double),
@@ -48,7 +48,7 @@ public enum RowTag: UInt8, Sendable {
         }
     }
 
-    /// The type of the value, nil for null and absent.
+    /// The type of the value, or `nil` for null and absent.
     public var type: ColumnType? {
         switch self {
         case .absent, .null: nil
@@ -63,14 +63,14 @@ public enum RowTag: UInt8, Sendable {
     }
 }
 
-/// What tags a column of some type may have, and how long its values are.
+/// The tags and value lengths that are valid for a column of one type.
 struct TagRule: Sendable {
-    /// A bit for each raw value of a tag that fits.
+    /// A bit for each raw value of a valid tag.
     private let tags: UInt32
-    /// The length of a value of those tags that have one; below zero when any will do.
+    /// The length of values whose tag has bytes; negative if any length is valid.
     private let length: Int
 
-    /// The tags whose values have no bytes: absent, null, false and true.
+    /// The last of the tags whose values have no bytes: absent, null, false, and true.
     private static let withoutBytes: UInt8 = RowTag.true.rawValue
 
     init(_ type: ColumnType) {
@@ -84,11 +84,11 @@ struct TagRule: Sendable {
         }
     }
 
-    /// Whether a column of the type may have the tag.
+    /// Returns whether the tag is valid for a column of the type.
     @inline(__always)
     func allows(_ tag: RowTag) -> Bool { tags >> UInt32(tag.rawValue) & 1 == 1 }
 
-    /// Whether a value of so many bytes may have the tag with that raw value.
+    /// Returns whether a tag's raw value is valid for a value of the given length.
     @inline(__always)
     func allows(_ tag: UInt8, length found: Int) -> Bool {
         guard tag < 32, tags >> UInt32(tag) & 1 == 1 else { return false }

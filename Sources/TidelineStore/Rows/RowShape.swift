@@ -1,22 +1,22 @@
-/// The columns of a batch of rows, resolved once: names, types, and the way from a name to a position.
+/// The columns of a batch of rows, resolved once: names, types, and a lookup from names to positions.
 ///
-/// A shape is shared by all rows of a batch. ``TableSchema/makeShape()`` makes the shape of a table.
+/// All rows of a batch share a shape. ``TableSchema/makeShape()`` creates the shape of a table.
 public final class RowShape: Sendable {
-    /// The table the rows belong to, for messages; empty when there is none.
+    /// The name of the table for messages, or an empty string if there is none.
     public let table: String
-    /// The type of the rows' ids.
+    /// The type of the rows' identifiers.
     public let idType: IDType
     /// The columns, without `id`, in the order of their positions.
     public let columns: [ColumnSchema]
-    /// The columns' types, apart from their names so that reading one copies no string.
+    /// The types of the columns, stored separately so that reading one copies no string.
     let types: [ColumnType]
-    /// What a stored value of each column may look like.
+    /// The valid tags and lengths for each column.
     let tagRules: [TagRule]
-    /// The same for several columns at once; empty where there are few.
+    /// The valid tags and lengths for several columns at once; empty if there are few columns.
     let tagBlocks: [TagBlock]
     private let keys: [NameKey]
 
-    /// A shape of these columns. At most 65,535; the names are taken to be distinct.
+    /// Creates a shape of at most 65,535 columns, whose names must be distinct.
     public init(table: String = "", idType: IDType = .string, columns: [ColumnSchema]) {
         precondition(columns.count <= Int(UInt16.max), "a row has at most 65,535 columns")
         self.table = table
@@ -34,7 +34,7 @@ public final class RowShape: Sendable {
     /// The number of columns, without `id`.
     public var count: Int { columns.count }
 
-    /// The position of the column of that name, or nil; `id` has none.
+    /// Returns the position of the column with the given name, or `nil` if there is none. `id` has no position.
     public func index(of name: String) -> Int? { index(of: name, guess: 0) }
 
     @inline(__always)
@@ -47,10 +47,10 @@ public final class RowShape: Sendable {
         return name.withUTF8 { index(ofUTF8: UnsafeRawBufferPointer($0), guess: guess) }
     }
 
-    /// The position of the column whose name has these UTF-8 bytes, or nil.
+    /// Returns the position of the column whose name has these UTF-8 bytes, or `nil` if there is none.
     ///
-    /// - Parameter guess: The position tried first. A reader of JSON passes the position after the last one, since
-    ///   servers send columns in the same order row after row.
+    /// - Parameter guess: The position to try first. A JSON parser passes the position after the previous one, because
+    ///   servers send columns in the same order in each row.
     public func index(ofUTF8 name: UnsafeRawBufferPointer, guess: Int = 0) -> Int? { find(name, guess: guess) }
 
     @inline(__always)
@@ -63,20 +63,20 @@ public final class RowShape: Sendable {
         }
     }
 
-    /// Whether the rows of both shapes have the same columns at the same positions, and ids of one type.
+    /// Returns whether the rows of both shapes have the same columns at the same positions and the same type of
+    /// identifier.
     public func hasSameColumns(as other: RowShape) -> Bool {
         self === other || (idType == other.idType && columns == other.columns)
     }
 
-    /// Whether a column whose key is that of a name has the name. Length, first and last eight bytes say all about one of
-    /// up to 16 bytes.
+    /// Whether a column whose key matches also has the name. The key determines names of up to 16 bytes completely.
     @inline(__always)
     private func isLongName(at index: Int, _ name: UnsafeRawBufferPointer) -> Bool {
         name.count <= 16 || columns[index].name.utf8.elementsEqual(name)
     }
 }
 
-/// Length, first and last eight bytes of a name: enough to tell nearly all names apart with three comparisons.
+/// The length and the first and last eight bytes of a name, which distinguish nearly all names in three comparisons.
 private struct NameKey {
     let first: UInt64
     let last: UInt64

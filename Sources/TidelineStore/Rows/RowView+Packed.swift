@@ -1,14 +1,16 @@
 extension RowView {
-    /// The row in the packed format, valid as long as the view points where it does; for adapters of this package, which
-    /// read its values one after the other.
+    /// The row in the packed format, valid until the view points elsewhere.
+    ///
+    /// Adapters of this package use it to read the row's values in sequence.
     @inlinable package var packed: UnsafeRawBufferPointer { row }
 
-    /// The bytes of the id, valid as long as the view points where it does.
+    /// The bytes of the identifier, valid until the view points elsewhere.
     @inlinable package var packedID: UnsafeRawBufferPointer { idBytes }
 }
 
 extension RowView {
-    /// The value at a position of a row that was validated or packed by this process, nil when it does not name the column.
+    /// Returns the value at a position of a row that this process validated or packed, or `nil` if the column is
+    /// absent.
     static func value(at index: Int, in row: UnsafeRawBufferPointer) -> Value? {
         let columns = load(UInt16.self, in: row, at: 2)
         guard index < columns, let base = row.baseAddress else { return nil }
@@ -23,7 +25,7 @@ extension RowView {
 }
 
 extension Value {
-    /// The value with that tag and these bytes; nil for an absent one.
+    /// Creates the value with the given tag and bytes, or `nil` if it is absent.
     @inline(__always)
     init?(_ tag: RowTag, _ bytes: UnsafeRawBufferPointer) {
         switch tag {
@@ -47,10 +49,10 @@ extension Value {
 }
 
 extension RowTag {
-    /// The tag with a raw value that is known to be one's.
+    /// Creates the tag with a raw value that is known to be valid.
     ///
-    /// Unsafe: the cases have the numbers that they are declared in the order of, so the raw value is the tag's memory.
-    /// The failable initialiser is a call and a table for each value of a row.
+    /// Unsafe: the raw values of the cases match the order of their declaration, so the raw value equals the tag's
+    /// representation in memory. The failable initializer would need a call and a table lookup for each value of a row.
     @inlinable package init(known rawValue: UInt8) {
         assert(RowTag(rawValue: rawValue) != nil, "no tag has the number \(rawValue)")
         self = unsafeBitCast(rawValue, to: RowTag.self)

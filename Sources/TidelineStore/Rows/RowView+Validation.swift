@@ -1,9 +1,11 @@
 extension RowView {
-    /// Whether bytes are a row of a shape: every tag one that its column may have, every value behind the one before and as
-    /// long as its tag asks, and the last one at the end of the row.
+    /// Returns whether bytes are a valid row of a shape.
     ///
-    /// Unsafe pointers: the count of columns is held against the row's length and the shape before tags and offsets are
-    /// read without a check of their own; this runs for every row of every scan.
+    /// Every tag must be valid for its column, every value must follow the previous one with the length that its tag
+    /// requires, and the last value must end at the end of the row.
+    ///
+    /// Unsafe pointers: the number of columns is checked against the row's length and the shape before tags and offsets
+    /// are read unchecked. This function runs for every row of every scan.
     @inline(__always)
     static func isValid(
         _ bytes: UnsafeRawBufferPointer, columns: Int, isWide: Bool, shape: RowShape
@@ -15,7 +17,7 @@ extension RowView {
         guard columns == shape.count, !shape.tagBlocks.isEmpty else {
             return isValid(row, bytes.count, columns: columns, shape: shape, offsets: UInt16.self)
         }
-        // Most rows: all columns, and few bytes.
+        // The usual case: all columns, and few bytes.
         let tags = row + RowFormat.headerSize
         let ends = tags + columns
         let last = Int(ends.loadUnaligned(fromByteOffset: columns &* 2 &- 2, as: UInt16.self))
@@ -25,7 +27,7 @@ extension RowView {
         }
     }
 
-    /// The same for any row, whose tables are known to be as long as its columns ask.
+    /// Returns the same for any row whose tables are known to be complete.
     private static func isValid<Offset: FixedWidthInteger>(
         _ row: UnsafeRawPointer, _ length: Int, columns: Int, shape: RowShape, offsets: Offset.Type
     ) -> Bool {
@@ -44,9 +46,9 @@ extension RowView {
         }
     }
 
-    /// Whether bytes are a row of a shape, and one of those that most rows are.
+    /// Returns whether bytes are a valid row of a shape and one of `rows`.
     ///
-    /// Unsafe pointers: as above; the row is known to be as long as its tables ask before they are read.
+    /// Unsafe pointers: as above. The row's length is checked against its tables before they are read.
     @inline(__always)
     static func isValid(
         _ bytes: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer, oneOf rows: WholeRows, shape: RowShape

@@ -1,11 +1,11 @@
-/// One row, borrowed from the buffer that holds it; lives no longer than the closure it is passed to.
+/// A row borrowed from the buffer that contains it, valid only inside the closure that it is passed to.
 ///
-/// Reading a value costs two loads and, for text, a copy into a `String`; ``withBytes(at:_:)`` makes none. ``owned()``
-/// makes a ``Row`` that may be kept. Positions are those of ``shape``; resolve a name once per query with
+/// Reading a value takes two loads and, for text, a copy into a `String`; ``withBytes(at:_:)`` avoids the copy.
+/// ``owned()`` creates a ``Row`` that can be kept. Positions are those of ``shape``; resolve a name once per query with
 /// ``RowShape/index(of:)`` or ``Column/resolved(in:)``.
 ///
-/// Unsafe pointers: the view points into a buffer that its maker keeps alive and unchanged during the closure. As a
-/// noncopyable type passed by borrowing it cannot be stored, so it cannot outlive that.
+/// Unsafe pointers: the view points into a buffer that its creator keeps valid and unchanged during the closure. A
+/// noncopyable type passed by borrowing cannot be stored, so the view cannot outlive the closure.
 public struct RowView: ~Copyable {
     /// The columns.
     public let shape: RowShape
@@ -15,17 +15,17 @@ public struct RowView: ~Copyable {
     @usableFromInline var isWide = false
     @usableFromInline var payload = 0
 
-    /// A view of nothing yet; ``point(atID:validating:)`` comes before any other use.
+    /// Creates a view that points at no row. Call ``point(atID:validating:)`` before any other use.
     public init(shape: RowShape) {
         self.shape = shape
         idBytes = UnsafeRawBufferPointer(start: nil, count: 0)
         row = UnsafeRawBufferPointer(start: nil, count: 0)
     }
 
-    /// Points the view at a row in the packed format and its id's bytes, checking every length and offset.
+    /// Points the view at a packed row and the bytes of its identifier, checking every length and offset.
     ///
-    /// A row with fewer columns than the shape was written before the last ones were added: they read as absent.
-    /// - Throws: ``StoreError`` with code ``StoreError/Code/corrupt`` when the bytes are not a row of this shape.
+    /// A row with fewer columns than the shape was written before the last columns were added, which are absent.
+    /// - Throws: ``StoreError`` with code ``StoreError/Code/corrupt`` if the bytes are not a valid row of this shape.
     public mutating func point(
         atID id: UnsafeRawBufferPointer, validating bytes: UnsafeRawBufferPointer
     ) throws(StoreError) {
@@ -36,8 +36,9 @@ public struct RowView: ~Copyable {
         else { throw StoreError(.corrupt, "a stored row is damaged", table: shape.table) }
     }
 
-    /// Points the view at a row whose header was read already, checking all that lies behind it; false where the bytes are
-    /// not a row of this shape.
+    /// Points the view at a row whose header was already read, checking the rest of the row.
+    ///
+    /// - Returns: `false` if the bytes are not a valid row of this shape.
     package mutating func point(
         atID id: UnsafeRawBufferPointer, validating bytes: UnsafeRawBufferPointer, columns: Int, isWide: Bool
     ) -> Bool {
@@ -52,7 +53,7 @@ public struct RowView: ~Copyable {
         return true
     }
 
-    /// Points the view at a row that was validated or packed by this process.
+    /// Points the view at a row that this process validated or packed.
     package mutating func point(atID id: UnsafeRawBufferPointer, trusting bytes: UnsafeRawBufferPointer) {
         idBytes = id
         row = bytes
@@ -87,12 +88,13 @@ public struct RowView: ~Copyable {
     /// The primary key as text; an integer in decimal.
     public var id: String { key.text }
 
-    /// Calls `body` with the bytes of the id: its UTF-8, or eight little-endian bytes for an integer id.
+    /// Calls `body` with the bytes of the identifier: UTF-8, or eight little-endian bytes for an integer.
     @inlinable
     public func withIDBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T { try body(idBytes) }
 
-    /// Whether the id has the length that every store takes: 1 to 255 characters, counted as Unicode scalars; an integer
-    /// always has.
+    /// Whether the identifier has a length that every store accepts.
+    ///
+    /// A string must have 1 to 255 characters, counted as Unicode scalars. An integer is always valid.
     package var hasUsableID: Bool {
         guard shape.idType == .string else { return true }
         return !idBytes.isEmpty && (idBytes.count <= 255 || idBytes.count { $0 & 0xC0 != 0x80 } <= 255)
@@ -100,11 +102,11 @@ public struct RowView: ~Copyable {
 
     // MARK: Columns
 
-    /// The tag of the value at a position; absent past the columns the row was stored with.
+    /// Returns the tag of the value at a position, or absent if the row was stored with fewer columns.
     @inlinable
     public func tag(at index: Int) -> RowTag { RowTag(rawValue: rawTag(at: index)) ?? .absent }
 
-    /// The tag as its number, which to compare takes less than to make a tag of it.
+    /// Returns the raw value of the tag, which is cheaper to compare than the tag.
     @inlinable
     func rawTag(at index: Int) -> UInt8 {
         guard index < storedCount else {
@@ -114,8 +116,9 @@ public struct RowView: ~Copyable {
         return row[RowFormat.headerSize + index]
     }
 
-    /// The bytes of the value at a position, valid as long as the view points where it does; for adapters of this
-    /// package, which bind them where they lie.
+    /// Returns the bytes of the value at a position, valid until the view points elsewhere.
+    ///
+    /// Adapters of this package use it to bind values without copying.
     @inlinable
     package func bytes(at index: Int) -> UnsafeRawBufferPointer {
         guard index < storedCount, let base = row.baseAddress else {
@@ -126,12 +129,13 @@ public struct RowView: ~Copyable {
         return UnsafeRawBufferPointer(start: base + payload + start, count: end - start)
     }
 
-    /// The eight bytes of the number at a position.
+    /// Returns the eight bytes of the number at a position.
     @inlinable
     func word(at index: Int) -> Int64 { Int64(littleEndian: bytes(at: index).loadUnaligned(as: Int64.self)) }
 
-    /// Calls `body` with the bytes of the string, bytes or JSON at a position, without a copy; nil when the value is
-    /// of another type, null or absent.
+    /// Calls `body` with the bytes of the string, bytes, or JSON at a position, without copying.
+    ///
+    /// - Returns: The result of `body`, or `nil` if the value is of another type, null, or absent.
     @inlinable
     public func withBytes<T>(at index: Int, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T? {
         switch rawTag(at: index) {
@@ -140,7 +144,7 @@ public struct RowView: ~Copyable {
         }
     }
 
-    /// The value at a position, nil when the row does not name that column.
+    /// Returns the value at a position, or `nil` if the column is absent.
     public func value(at index: Int) -> Value? {
         switch tag(at: index) {
         case .absent: nil
@@ -156,19 +160,19 @@ public struct RowView: ~Copyable {
         }
     }
 
-    /// The integer at a position, nil when the value is not an int.
+    /// Returns the integer at a position, or `nil` if the value is not an int.
     @inlinable
     public func int(at index: Int) -> Int64? {
         rawTag(at: index) == RowTag.int.rawValue ? word(at: index) : nil
     }
 
-    /// The double at a position, nil when the value is not a double.
+    /// Returns the double at a position, or `nil` if the value is not a double.
     @inlinable
     public func double(at index: Int) -> Double? {
         rawTag(at: index) == RowTag.double.rawValue ? Double(bitPattern: UInt64(bitPattern: word(at: index))) : nil
     }
 
-    /// The truth value at a position, nil when the value is not a bool.
+    /// Returns the Boolean value at a position, or `nil` if the value is not a bool.
     @inlinable
     public func bool(at index: Int) -> Bool? {
         switch rawTag(at: index) {
@@ -178,39 +182,40 @@ public struct RowView: ~Copyable {
         }
     }
 
-    /// The text at a position, nil when the value is not a string.
+    /// Returns the text at a position, or `nil` if the value is not a string.
     @inlinable
     public func string(at index: Int) -> String? {
         rawTag(at: index) == RowTag.string.rawValue ? String(decoding: bytes(at: index), as: UTF8.self) : nil
     }
 
-    /// The instant at a position, nil when the value is not a timestamp.
+    /// Returns the instant at a position, or `nil` if the value is not a timestamp.
     @inlinable
     public func timestamp(at index: Int) -> Timestamp? {
         rawTag(at: index) == RowTag.timestamp.rawValue
             ? Timestamp(clampingTicks: word(at: index)) : nil
     }
 
-    /// The value of a column, `id` included; nil when there is no such column or the row does not name it.
+    /// The value of a column, including `id`, or `nil` if the column does not exist or is absent.
     public subscript(name: String) -> Value? {
         if let index = shape.index(of: name) { return value(at: index) }
         return name == "id" ? key.value : nil
     }
 
-    /// The value of a typed column; nil when null, absent or of another type.
+    /// The value of a typed column, or `nil` if it is null, absent, or of another type.
     public subscript<T: ColumnValue>(column: Column<T>) -> T? {
         self[column.name].flatMap { T(value: $0) }
     }
 
-    /// The value of a column resolved for this view's shape; nil when null, absent or of another type.
+    /// The value of a column resolved for this view's shape, or `nil` if it is null, absent, or of another type.
     @inlinable
     public subscript<T: ColumnValue>(column: ResolvedColumn<T>) -> T? { T.read(self, at: column.index) }
 
-    /// The row, copied out of the buffer, to keep.
+    /// Returns a copy of the row that can be kept.
     public func owned() -> Row { Row(packed: key, shape: shape, bytes: Array(row)) }
 
-    /// Calls `body` with the row in the packed format, without its id: what a store of keys and bytes writes as it is
-    /// and reads back with ``point(atID:validating:)``.
+    /// Calls `body` with the packed row, without its identifier.
+    ///
+    /// Key-value stores write these bytes unchanged and read them back with ``point(atID:validating:)``.
     @inlinable
     public func withPackedBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T { try body(row) }
 }

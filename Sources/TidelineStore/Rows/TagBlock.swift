@@ -1,22 +1,23 @@
-/// What tags and lengths the values of eight neighbouring columns may have, to be checked at once.
+/// The valid tags and lengths of the values of eight adjacent columns, which are checked at once.
 ///
-/// A table of eight columns or more is covered by blocks, the last of which ends with the last column and so may look at
-/// some columns a second time.
+/// Blocks cover the columns of a table with eight or more columns. The last block ends with the last column and may
+/// therefore overlap the previous one.
 struct TagBlock: Sendable {
-    /// How many columns a block has.
+    /// The number of columns in a block.
     static let width = 8
 
-    /// The bits of a tag that tell the column's type; a bool has two tags.
+    /// The bits of a tag that determine the column's type. A bool has two tags.
     private var typeBits = SIMD8<UInt16>()
-    /// What these bits are for a value.
+    /// The expected value of these bits.
     private var type = SIMD8<UInt16>()
-    /// All bits where a value has a fixed length.
+    /// All bits set for columns whose values have a fixed length.
     private var lengthBits = SIMD8<UInt16>()
-    /// The length of a value, where it is fixed.
+    /// The length of a value, if it is fixed.
     private var length = SIMD8<UInt16>()
 
-    /// The blocks that cover columns of these types; none where there are too few, or where numbers lie in memory
-    /// otherwise than in a row.
+    /// Returns the blocks that cover columns of these types.
+    ///
+    /// The result is empty if there are too few columns or the platform is not little-endian.
     static func covering(_ types: [ColumnType]) -> [TagBlock] {
         guard types.count >= width, 1.littleEndian == 1 else { return [] }
         return stride(from: 0, to: types.count, by: width).map { first in
@@ -43,16 +44,16 @@ struct TagBlock: Sendable {
         }
     }
 
-    /// Whether every tag is one that its column may have, and every value lies behind the one before and is as long as
-    /// its tag asks.
+    /// Returns whether every tag is valid for its column, and every value follows the previous one with the length that
+    /// its tag requires.
     ///
-    /// Unsafe pointers: the caller knows that both tables are as long as the blocks cover, and two bytes before `ends` are
-    /// the row's, too.
+    /// Unsafe pointers: the caller guarantees that both tables are as long as the blocks cover, and that the two bytes
+    /// before `ends` belong to the row.
     ///
     /// - Parameters:
-    ///   - blocks: Those of the row's shape, at least one.
-    ///   - columns: How many columns they cover.
-    ///   - tags: A byte for each column.
+    ///   - blocks: The blocks of the row's shape, at least one.
+    ///   - columns: The number of columns that they cover.
+    ///   - tags: One byte for each column.
     ///   - ends: Two bytes for each column.
     @inline(__always)
     static func allow(
@@ -72,7 +73,7 @@ struct TagBlock: Sendable {
         return words[0] | words[1] == 0
     }
 
-    /// Zero where a column is as it must be.
+    /// Returns zero for each valid column.
     @inline(__always)
     private func faults(
         tags: SIMD8<UInt8>, before: SIMD8<UInt16>, ends: SIMD8<UInt16>
@@ -80,7 +81,7 @@ struct TagBlock: Sendable {
         let (zero, one) = (SIMD8<UInt16>(), SIMD8<UInt16>(repeating: 1))
         let tags = SIMD8<UInt16>(truncatingIfNeeded: tags)
         let lengths = ends &- before
-        // Absent and null, which differ in the last bit only.
+        // Absent and null differ only in the last bit.
         let isNull = (tags & ~one) .== zero
         let fits = isNull .| ((tags & typeBits) .== type)
         let bits = lengthBits.replacing(with: ~zero, where: isNull)

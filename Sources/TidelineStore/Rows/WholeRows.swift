@@ -1,30 +1,32 @@
-/// What the narrow rows of one layout that have all columns of a shape begin with: most rows of a store, each told by one
-/// comparison of eight bytes, and with their tables at places that are known before.
+/// The header shared by the narrow rows of one layout that have all columns of a shape.
+///
+/// Most rows of a store are of this kind. One comparison of eight bytes identifies them, and the offsets of their
+/// tables are known in advance.
 @usableFromInline
 package struct WholeRows: Sendable {
     /// The number of columns.
     @usableFromInline package let columns: Int
-    /// Where the values begin.
+    /// The offset of the values.
     @usableFromInline package let payload: Int
-    /// The eight bytes of the header, as a number.
+    /// The eight bytes of the header as an integer.
     @usableFromInline let header: UInt64
 
-    /// The rows that have a layout's number in their headers.
+    /// Creates the header of the rows with the given layout number.
     package init(of shape: RowShape, layout: UInt32) {
         columns = shape.count
         payload = RowFormat.payloadOffset(columns: shape.count, wide: false)
         header = UInt64(RowFormat.narrow) | UInt64(shape.count) << 16 | UInt64(layout) << 32
     }
 
-    /// Where a column's tag lies.
+    /// Returns the offset of a column's tag.
     package func tagOffset(of column: Int) -> Int { RowFormat.headerSize + column }
 
-    /// Where the end of a column's value is written.
+    /// Returns the offset of the end of a column's value.
     package func endOffset(of column: Int) -> Int { RowFormat.headerSize + columns + 2 * column }
 
-    /// Whether some bytes begin with the header and the tables of such a row.
+    /// Returns whether bytes begin with the header and tables of such a row.
     ///
-    /// Unsafe pointers: the header is read where there are that many bytes.
+    /// Unsafe pointers: the header is read only after the length was checked.
     @inlinable
     @inline(__always)
     package func describe(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -32,7 +34,7 @@ package struct WholeRows: Sendable {
         return UInt64(littleEndian: row.loadUnaligned(as: UInt64.self)) == header
     }
 
-    /// How many bytes of values a row has that begins so, as far as it says itself.
+    /// Returns the number of bytes of values according to the tables of such a row.
     @inlinable
     @inline(__always)
     package func payloadLength(of row: UnsafeRawPointer) -> Int {
@@ -42,10 +44,11 @@ package struct WholeRows: Sendable {
 }
 
 extension RowView {
-    /// Points the view at a row that is one of `rows`, checking all of it; false where it is not one of them, or damaged,
-    /// which ``point(atID:validating:)`` tells apart.
+    /// Points the view at a row that is one of `rows` and validates it.
     ///
-    /// - Parameter rows: Those of this view's shape.
+    /// - Parameter rows: The rows of this view's shape.
+    /// - Returns: `false` if the row is not one of `rows` or is damaged, which ``point(atID:validating:)``
+    ///   distinguishes.
     package mutating func point(
         atID id: UnsafeRawBufferPointer, validating bytes: UnsafeRawBufferPointer, oneOf rows: WholeRows
     ) -> Bool {

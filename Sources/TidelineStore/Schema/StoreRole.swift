@@ -1,28 +1,29 @@
-/// Whether a store is a client's, with queue and tokens, or a server's, with tombstones: each refuses the other's, whose
-/// tables it would redefine.
+/// The role of a store: a client's, with a queue and tokens, or a server's, with tombstones.
+///
+/// Each role rejects a store of the other role, because it would redefine the store's tables.
 package enum StoreRole {
-    /// Marks a server's store: a system table without rows.
+    /// The system table without rows that marks a server's store.
     package static let serverMark = TableSchema("MS_TableService", columns: [], systemColumns: [], isSystem: true)
 
-    /// Checks that a store with these tables may be a client's.
+    /// Checks that a store with these tables can be used by a client.
     package static func requireClient(_ tables: [TableSchema]) throws(StoreError) {
         let isServers = tables.contains { $0.name == serverMark.name && $0.isSystem }
         guard isServers || (!isClients(tables) && servesTables(tables)) else { return }
         throw StoreError(
             .schemaMismatch,
-            "the store is a server's, which a client would redefine; open another one for the client")
+            "the store belongs to a server, and a client would redefine its tables; open another store for the client")
     }
 
-    /// Checks that a store with these tables may be a server's.
+    /// Checks that a store with these tables can be used by a server.
     package static func requireServer(_ tables: [TableSchema]) throws(StoreError) {
         let isServers = tables.contains { $0.name == serverMark.name && $0.isSystem } || servesTables(tables)
         guard !isServers, isClients(tables) else { return }
         throw StoreError(
             .schemaMismatch,
-            "the store is a client's, with its queue, which a server would redefine; open another one for the server")
+            "the store belongs to a client, and a server would redefine its tables; open another store for the server")
     }
 
-    /// Whether there is a table of settings as every client's store has it, under whatever name.
+    /// Whether there is a settings table with the columns of a client's settings table, under any name.
     private static func isClients(_ tables: [TableSchema]) -> Bool {
         let config = SystemTables().configSchema
         return tables.contains { table in
@@ -30,7 +31,7 @@ package enum StoreRole {
         }
     }
 
-    /// Whether there is a table of the app with tombstones, which clients do not keep.
+    /// Whether one of the app's tables has tombstones, which clients do not keep.
     private static func servesTables(_ tables: [TableSchema]) -> Bool {
         tables.contains { !$0.isSystem && $0.systemColumns == .all }
     }

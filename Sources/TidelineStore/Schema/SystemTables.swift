@@ -1,16 +1,16 @@
 /// The names and definitions of the three tables in which the sync core keeps its own state.
 ///
-/// They are ordinary tables of the store, readable by its queries, hidden from the app's list of tables. Names and
-/// columns are those of the original SDK's `MSSyncContextDataSource`; further columns follow the original's.
+/// They are ordinary tables of the store: queries can read them, but they are hidden from the app's list of tables.
+/// Names and columns are those of the original SDK's `MSSyncContextDataSource`, followed by additional columns.
 public struct SystemTables: Sendable, Hashable, Codable {
-    /// The queue of operations.
+    /// The name of the operation queue's table.
     public var operations: String
-    /// The errors of pushes.
+    /// The name of the table of push errors.
     public var errors: String
-    /// The tokens of incremental pulls and other settings.
+    /// The name of the table of incremental pull tokens and other settings.
     public var config: String
 
-    /// The tables with the original SDK's names, or names of one's own where those are taken.
+    /// Creates the names. The defaults are the original SDK's; pass others if those are already in use.
     public init(
         operations: String = "MS_TableOperations", errors: String = "MS_TableOperationErrors",
         config: String = "MS_TableConfig"
@@ -20,17 +20,24 @@ public struct SystemTables: Sendable, Hashable, Codable {
         self.config = config
     }
 
-    /// The definitions of all three, for ``LocalStore/define(_:)``.
+    /// The definitions of all three tables, for ``LocalStore/define(_:)``.
     public var schemas: [TableSchema] { [operationsSchema, errorsSchema, configSchema] }
 
-    /// `id` is the operation's number; `table`, `itemId` the row; `tableKind` insert 0, update 1, delete 2;
-    /// `properties` the content of a deleted row.
+    /// The definition of the operation queue's table.
     ///
-    /// Beyond the original's: `itemKey`, the id as the table compares it, by which an operation is found;
-    /// `baseVersion`, the version the change was made on; `base`, the row of that version, held by the oldest operation
-    /// of the row; `pulled`, the row as a pull brought it since; `attempts`, how often the operation was tried, counted
-    /// before the request leaves; `sent`, the bodies whose fate is not known; `restores`, whether an update brings a
-    /// deleted row back; `revision`, which grows with every change of the operation; `lastError`, a text.
+    /// The original's columns: `id` is the operation's number. `table` and `itemId` identify the row. `tableKind` is 0
+    /// for an insert, 1 for an update, and 2 for a delete. `properties` is the content of a deleted row.
+    ///
+    /// The additional columns:
+    /// - `itemKey`: the identifier in the form in which the table compares it, used to find an operation.
+    /// - `baseVersion`: the version that the change is based on.
+    /// - `base`: the row of that version, stored with the row's oldest operation.
+    /// - `pulled`: the row as received by a later pull.
+    /// - `attempts`: the number of attempts, incremented before the request is sent.
+    /// - `sent`: the request bodies whose outcome is unknown.
+    /// - `restores`: whether an update restores a deleted row.
+    /// - `revision`: a number that increases with every change of the operation.
+    /// - `lastError`: the text of the last error.
     public var operationsSchema: TableSchema {
         TableSchema(
             operations,
@@ -42,14 +49,18 @@ public struct SystemTables: Sendable, Hashable, Codable {
             ], systemColumns: [], idType: .int, indexes: [["table", "itemKey"]], isSystem: true)
     }
 
-    /// `operationId` is the number of the operation that failed; `properties` the error as JSON.
+    /// The definition of the push errors' table.
+    ///
+    /// `operationId` is the number of the failed operation; `properties` is the error as JSON.
     public var errorsSchema: TableSchema {
         TableSchema(
             errors, columns: [.int("operationId"), .int("tableKind"), .string("table"), .json("properties")],
             systemColumns: [], indexes: [["operationId"], ["table"]], isSystem: true)
     }
 
-    /// `table`, `key` and `keyType` name a setting, `value` is its text.
+    /// The definition of the settings' table.
+    ///
+    /// `table`, `key`, and `keyType` identify a setting; `value` is its text.
     public var configSchema: TableSchema {
         TableSchema(
             config, columns: [.string("table"), .string("key"), .int("keyType"), .string("value")],

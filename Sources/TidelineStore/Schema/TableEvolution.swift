@@ -1,25 +1,27 @@
-/// What becomes of the columns of a table that is defined again: the rules of ``LocalStore/define(_:)``, which are the
-/// same in every store so that an app can move from one to another.
+/// The changes to a table's columns when the table is defined again.
+///
+/// These are the rules of ``LocalStore/define(_:)``. They are the same in every store, so that an app can move from one
+/// store to another.
 package struct TableEvolution {
     /// The columns that are new.
     package let added: [ColumnSchema]
-    /// The columns that are stored and that the new definition does not name.
+    /// The columns that are stored but absent from the new definition.
     package let retired: [ColumnSchema]
 
-    /// The way from a table to its new definition.
+    /// Compares a stored table with its new definition.
     ///
     /// - Parameters:
-    ///   - stored: The definition there is.
-    ///   - retired: Columns that are stored and that it no longer names.
+    ///   - stored: The existing definition.
+    ///   - retired: Columns that are stored but absent from the existing definition.
     ///   - schema: The new definition.
-    /// - Throws: ``StoreError/Code/schemaMismatch``, naming table and column: another id type or matching, a column of
-    ///   another type than it is stored with, or one that differs from a stored one in ASCII case only; more columns
-    ///   than ``maximumStoredColumnCount``.
+    /// - Throws: ``StoreError/Code/schemaMismatch``, naming the table and column, if the identifier's type or matching
+    ///   changed, a column has another type than its stored one, a column's name differs from a stored one only in
+    ///   ASCII case, or there are more columns than ``maximumStoredColumnCount``.
     package init(
         from stored: TableSchema, retired: [ColumnSchema], to schema: TableSchema
     ) throws(StoreError) {
         guard stored.idType == schema.idType, stored.idMatching == schema.idMatching else {
-            throw StoreError.mismatch("the type or matching of ids cannot be changed", schema.name, column: "id")
+            throw StoreError.mismatch("the type and matching of ids cannot be changed", schema.name, column: "id")
         }
         let columns = stored.allColumns + retired
         var added: [ColumnSchema] = []
@@ -30,7 +32,8 @@ package struct TableEvolution {
             }
             guard known.name.isSameBytes(as: column.name) else {
                 throw StoreError.mismatch(
-                    "the column differs from the stored \(known.name.debugDescription) in ASCII case only", schema.name,
+                    "the column's name differs from the stored \(known.name.debugDescription) only in ASCII case",
+                    schema.name,
                     column: column.name)
             }
             guard known.type == column.type else {
@@ -46,19 +49,20 @@ package struct TableEvolution {
         let count = schema.allColumns.count + self.retired.count
         guard count <= Self.maximumStoredColumnCount else {
             throw StoreError.mismatch(
-                "the table has \(count) columns, those no longer named included; at most "
+                "the table has \(count) columns, including those no longer defined; at most "
                     + "\(Self.maximumStoredColumnCount) are stored", schema.name)
         }
     }
 
-    /// How many columns of a table are stored, those no longer named included; what every engine can hold.
+    /// The maximum number of stored columns of a table, including those no longer defined. Every engine can hold as
+    /// many.
     package static let maximumStoredColumnCount = 1_999
 
-    /// Checks the definitions of one call, each by itself, against each other and against the tables there are.
+    /// Checks the definitions of one call individually, against each other, and against the existing tables.
     ///
-    /// - Returns: The definitions, each once.
-    /// - Throws: ``StoreError/Code/schemaMismatch``: an invalid definition, a table that is defined in two ways, or
-    ///   tables whose names differ in ASCII case only, which not every engine keeps apart.
+    /// - Returns: The definitions without duplicates.
+    /// - Throws: ``StoreError/Code/schemaMismatch`` if a definition is invalid, a table has two different definitions,
+    ///   or the names of two tables differ only in ASCII case, which not every engine can distinguish.
     package static func checked(
         _ schemas: [TableSchema], beside stored: [String]
     ) throws(StoreError) -> [TableSchema] {
@@ -69,12 +73,12 @@ package struct TableEvolution {
             if let other = names.first(where: { $0.isSameFolded(as: schema.name) && !$0.isSameBytes(as: schema.name) })
             {
                 throw StoreError.mismatch(
-                    "the names of the tables \(other.debugDescription) and \(schema.name.debugDescription) differ in ASCII "
-                        + "case only", schema.name)
+                    "the names of the tables \(other.debugDescription) and \(schema.name.debugDescription) differ only in "
+                        + "ASCII case", schema.name)
             }
             let earlier = checked.first { $0.name.isSameBytes(as: schema.name) }
             guard earlier == nil || earlier == schema else {
-                throw StoreError.mismatch("the table is defined twice, in two ways", schema.name)
+                throw StoreError.mismatch("the table has two different definitions", schema.name)
             }
             if earlier == nil { checked.append(schema) }
         }
@@ -89,11 +93,11 @@ extension StoreError {
 }
 
 extension String {
-    /// Whether both texts are the same bytes; `==` holds canonically equivalent ones to be equal.
+    /// Whether both strings have the same bytes. In contrast, `==` treats canonically equivalent strings as equal.
     package func isSameBytes(as other: String) -> Bool {
         if isRepresented(as: other) { return true }
         guard utf8.count == other.utf8.count else { return false }
-        // Both in one piece, as strings of Swift are, they are compared eight bytes at a time.
+        // Both strings are usually contiguous, and then compared eight bytes at a time.
         let isSame = utf8.withContiguousStorageIfAvailable { a in
             other.utf8.withContiguousStorageIfAvailable { b in
                 UnsafeRawBufferPointer(a).isSame(as: UnsafeRawBufferPointer(b))
@@ -102,10 +106,10 @@ extension String {
         return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
 
-    /// Whether both are one string in memory, or the same short one: then they need not be compared.
+    /// Whether both strings have the same representation in memory, so that their bytes need not be compared.
     ///
-    /// Unsafe: where a string is two words, it is looked at as two. A short one consists of its bytes, a long one of their
-    /// place and number, so that equal words are equal texts.
+    /// This relies on the layout of `String` as two words. A short string contains its bytes, and a long one their
+    /// address and count, so equal words imply equal strings.
     private func isRepresented(as other: String) -> Bool {
         guard MemoryLayout<String>.size == MemoryLayout<(UInt64, UInt64)>.size else { return false }
         let a = unsafeBitCast(self, to: (UInt64, UInt64).self)
@@ -113,12 +117,12 @@ extension String {
         return a.0 == b.0 && a.1 == b.1
     }
 
-    /// Whether both texts are the same bytes but for ASCII case.
+    /// Whether both strings have the same bytes, ignoring ASCII case.
     package func isSameFolded(as other: String) -> Bool { asciiLowercased.isSameBytes(as: other.asciiLowercased) }
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether these bytes are those.
+    /// Whether both buffers have the same bytes.
     package func isSame(as other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }
         var place = 0
@@ -136,6 +140,6 @@ extension UnsafeRawBufferPointer {
 }
 
 extension ColumnSchema {
-    /// Whether both are stored alike: optional or not is a matter of the definition only.
+    /// Whether both columns are stored the same way. ``isOptional`` does not affect storage.
     package func isStoredAs(_ other: ColumnSchema) -> Bool { type == other.type && name.isSameBytes(as: other.name) }
 }

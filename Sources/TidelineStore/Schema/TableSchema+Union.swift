@@ -1,14 +1,14 @@
 extension TableSchema {
-    /// This definition, and all that `other` adds to it: columns, system columns, indexes, references.
+    /// Returns this definition with the columns, system columns, indexes, and references that `other` adds to it.
     ///
-    /// The columns of this definition keep their places; a column that both name is optional if either says so. The
-    /// result equals this definition if `other` adds nothing.
-    /// - Throws: ``StoreError/Code/schemaMismatch``, naming table and column: a column of another type, another id type
-    ///   or matching.
+    /// The columns of this definition keep their positions. A column in both definitions is optional if it is optional
+    /// in either. The result equals this definition if `other` adds nothing.
+    /// - Throws: ``StoreError/Code/schemaMismatch``, naming the table and column, if a column's type or the
+    ///   identifier's type or matching differs.
     package func union(_ other: TableSchema) throws(StoreError) -> TableSchema {
         guard idType == other.idType, idMatching == other.idMatching else {
             throw StoreError(
-                .schemaMismatch, "another definition of the table has another type or matching of ids", table: name,
+                .schemaMismatch, "another definition of the table has a different type or matching of ids", table: name,
                 column: "id")
         }
         var result = self
@@ -23,7 +23,7 @@ extension TableSchema {
                 throw StoreError(
                     .schemaMismatch,
                     "the column has type \(known.type.rawValue) in another definition of the table, not "
-                        + "\(column.type.rawValue); give the new column a name of its own",
+                        + "\(column.type.rawValue); give the new column another name",
                     table: name, column: column.name)
             }
             result.columns[index].isOptional = known.isOptional || column.isOptional
@@ -34,10 +34,11 @@ extension TableSchema {
         return result
     }
 
-    /// Whether `other` adds nothing to this definition.
+    /// Returns whether `other` adds nothing to this definition.
+    /// - Throws: ``StoreError/Code/schemaMismatch``, as ``union(_:)`` does.
     package func includes(_ other: TableSchema) throws(StoreError) -> Bool { try union(other) == self }
 
-    /// This definition without these columns, and without the indexes over them.
+    /// Returns this definition without the given columns and without the indexes over them.
     package func removing(columns names: [String]) -> TableSchema {
         func isRemoved(_ column: String) -> Bool { names.contains { $0.isSameBytes(as: column) } }
         var result = self

@@ -1,14 +1,17 @@
 extension TableSchema {
-    /// The greatest number of columns beside `id`, the system's included; what every engine can hold.
+    /// The maximum number of columns in addition to `id`, including system columns. Every engine can hold as many.
     public static let maximumColumnCount = 1_000
 
     /// Checks names and consistency.
     ///
-    /// - Throws: ``StoreError`` with code ``StoreError/Code/schemaMismatch``, naming the table and column: a name that
-    ///   is empty, over 128 characters, has control characters or begins with `__`; a table name that begins with
-    ///   `sqlite_` or `tideline_`, in whatever case, which engines and stores keep for themselves; a column twice (also when the
-    ///   names differ in ASCII case only) or named like `id` or a system column; an index or reference over a column
-    ///   that does not exist; an index without columns; more columns than ``maximumColumnCount``.
+    /// - Throws: ``StoreError`` with code ``StoreError/Code/schemaMismatch``, naming the table and column:
+    ///   - A name is empty, has more than 128 characters, contains control characters, or begins with `__`.
+    ///   - A table name begins with `sqlite_` or `tideline_` in any case; these prefixes are reserved for engines and
+    ///     stores.
+    ///   - A column occurs twice, also if the names differ only in ASCII case, or is named like `id` or a system
+    ///     column.
+    ///   - An index or reference names a column that does not exist, or an index has no columns.
+    ///   - There are more columns than ``maximumColumnCount``.
     public func validate() throws(StoreError) {
         guard Self.isValidName(name) else {
             throw StoreError(
@@ -16,7 +19,7 @@ extension TableSchema {
         }
         guard !name.asciiLowercased.hasPrefix("sqlite_"), !name.asciiLowercased.hasPrefix("tideline_") else {
             throw StoreError(
-                .schemaMismatch, "table names beginning with sqlite_ or tideline_ are taken", table: name)
+                .schemaMismatch, "table names beginning with sqlite_ or tideline_ are reserved", table: name)
         }
         guard allColumns.count <= Self.maximumColumnCount else {
             throw StoreError(
@@ -39,7 +42,8 @@ extension TableSchema {
         }
         for index in indexes {
             guard !index.columns.isEmpty, Set(index.columns.map { Array($0.utf8) }).count == index.columns.count else {
-                throw StoreError(.schemaMismatch, "an index needs columns, each once", table: name)
+                throw StoreError(
+                    .schemaMismatch, "an index needs at least one column, and each column only once", table: name)
             }
             try requireColumns(index.columns, for: "an index")
         }

@@ -1,4 +1,4 @@
-/// The definition of a table: its columns with their types, its key, its indexes, its references.
+/// The definition of a table: its columns, primary key, indexes, and references.
 ///
 /// ```swift
 /// let items = TableSchema("TodoItem", columns: [
@@ -6,29 +6,30 @@
 /// ], indexes: [["complete", "due"]])
 /// ```
 ///
-/// Every table has a column `id`, its primary key, which is not listed. The columns that the server makes
-/// (`createdAt`, `updatedAt`, `version`, `deleted`) are named by ``systemColumns``; they are columns like others to a
-/// store and to a query.
+/// Every table has a column `id`, its primary key, which is not listed. The columns that the server maintains
+/// (`createdAt`, `updatedAt`, `version`, `deleted`) are selected by ``systemColumns``. Stores and queries treat them
+/// like any other column.
 public struct TableSchema: Sendable, Hashable, Codable {
     /// The name of the table.
     public var name: String
-    /// The columns of the app, without `id` and without the system columns.
+    /// The app's columns, without `id` and without the system columns.
     public var columns: [ColumnSchema]
-    /// The columns made by the server that this table keeps.
+    /// The columns maintained by the server that this table keeps.
     public var systemColumns: SystemColumns
     /// The type of `id`.
     public var idType: IDType
-    /// How textual ids compare.
+    /// How string identifiers compare.
     public var idMatching: IDMatching
-    /// Indexes that the store keeps for queries.
+    /// The indexes that the store maintains for queries.
     public var indexes: [IndexSchema]
-    /// Columns that hold the ids of rows in other tables.
+    /// The columns that hold identifiers of rows in other tables.
     public var references: [Reference]
     /// Whether the table belongs to the framework and is hidden from the app's list of tables.
     public var isSystem: Bool
 
-    /// Makes a definition; see the properties for what each parameter means. Nothing is checked until
-    /// ``validate()``, which ``LocalStore/define(_:)`` calls.
+    /// Creates a definition from the properties of the same names.
+    ///
+    /// Nothing is checked until ``validate()``, which ``LocalStore/define(_:)`` calls.
     public init(
         _ name: String, columns: [ColumnSchema], systemColumns: SystemColumns = .standard, idType: IDType = .string,
         idMatching: IDMatching = .asciiCaseInsensitive, indexes: [IndexSchema] = [], references: [Reference] = [],
@@ -44,79 +45,79 @@ public struct TableSchema: Sendable, Hashable, Codable {
         self.isSystem = isSystem
     }
 
-    /// All columns but `id`: those of the app in their order, then the system columns.
+    /// All columns except `id`: the app's columns in their order, then the system columns.
     public var allColumns: [ColumnSchema] { columns + systemColumns.columns }
 
-    /// The column of that name, `id` included, or nil.
+    /// Returns the column with the given name, including `id`, or `nil` if there is none.
     public func column(_ name: String) -> ColumnSchema? {
         if name == "id" { return ColumnSchema("id", idType == .int ? .int : .string, isOptional: false) }
         return columns.first { $0.name.isSameBytes(as: name) }
             ?? systemColumns.columns.first { $0.name.isSameBytes(as: name) }
     }
 
-    /// The shape of this table's rows: what ``PackedRows`` for this table are made with.
+    /// Returns the shape of this table's rows, which is needed to create ``PackedRows`` for the table.
     public func makeShape() -> RowShape { RowShape(table: name, idType: idType, columns: allColumns) }
 }
 
 /// The definition of one column.
 public struct ColumnSchema: Sendable, Hashable, Codable {
-    /// The name: 1 to 128 characters, no control characters, not beginning with `__`, not `id`.
+    /// The name: 1 to 128 characters, without control characters, not beginning with `__`, and not `id`.
     public var name: String
     /// The type of its values.
     public var type: ColumnType
-    /// Whether it may be null. A column that may not must be named in every insert.
+    /// Whether the column may be null. Every insert must provide a value for a column that may not.
     public var isOptional: Bool
 
-    /// A column of that name and type.
+    /// Creates a column with the given name and type.
     public init(_ name: String, _ type: ColumnType, isOptional: Bool = true) {
         self.name = name
         self.type = type
         self.isOptional = isOptional
     }
 
-    /// A column of truth values.
+    /// Creates a column of Boolean values.
     public static func bool(_ name: String, optional: Bool = true) -> Self { .init(name, .bool, isOptional: optional) }
-    /// A column of 64-bit integers.
+    /// Creates a column of 64-bit integers.
     public static func int(_ name: String, optional: Bool = true) -> Self { .init(name, .int, isOptional: optional) }
-    /// A column of doubles.
+    /// Creates a column of doubles.
     public static func double(_ name: String, optional: Bool = true) -> Self {
         .init(name, .double, isOptional: optional)
     }
-    /// A column of text.
+    /// Creates a column of text.
     public static func string(_ name: String, optional: Bool = true) -> Self {
         .init(name, .string, isOptional: optional)
     }
-    /// A column of instants.
+    /// Creates a column of timestamps.
     public static func timestamp(_ name: String, optional: Bool = true) -> Self {
         .init(name, .timestamp, isOptional: optional)
     }
-    /// A column of bytes.
+    /// Creates a column of bytes.
     public static func bytes(_ name: String, optional: Bool = true) -> Self {
         .init(name, .bytes, isOptional: optional)
     }
-    /// A column of JSON arrays and objects.
+    /// Creates a column of JSON arrays and objects.
     public static func json(_ name: String, optional: Bool = true) -> Self { .init(name, .json, isOptional: optional) }
 }
 
-/// The columns that the remote table service makes and the client only reads.
+/// The columns that the remote table service maintains and the client only reads.
 public struct SystemColumns: OptionSet, Sendable, Hashable, Codable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// When the server first stored the row.
+    /// The time at which the server first stored the row.
     public static let createdAt = SystemColumns(rawValue: 1)
-    /// When the server last changed the row; what an incremental pull goes by.
+    /// The time at which the server last changed the row, which incremental pulls are based on.
     public static let updatedAt = SystemColumns(rawValue: 2)
-    /// The opaque version that optimistic concurrency compares.
+    /// The opaque version that optimistic concurrency control compares.
     public static let version = SystemColumns(rawValue: 4)
-    /// Whether the row is a tombstone; kept by servers, not by clients, whose pull removes such rows.
+    /// Whether the row is a tombstone. Servers keep this column; clients do not, because a pull removes such rows.
     public static let deleted = SystemColumns(rawValue: 8)
 
-    /// What a client's table keeps: ``createdAt``, ``updatedAt``, ``version``.
+    /// The columns that a client's table keeps: ``createdAt``, ``updatedAt``, and ``version``.
     public static let standard: SystemColumns = [.createdAt, .updatedAt, .version]
-    /// All four; what a server's table keeps.
+    /// All four columns, which a server's table keeps.
     public static let all: SystemColumns = [.createdAt, .updatedAt, .version, .deleted]
-    /// The names of all four, whether or not a table keeps them.
+    /// The names of all four columns, whether or not a table keeps them.
     public static let names: [String] = ["createdAt", "updatedAt", "version", "deleted"]
 
     /// The definitions of the columns in this set, in the order createdAt, updatedAt, version, deleted.
@@ -130,24 +131,24 @@ public struct SystemColumns: OptionSet, Sendable, Hashable, Codable {
     }
 }
 
-/// An index over one or more columns of a table, ascending, nulls first, ties by id.
+/// An index over one or more columns of a table, in ascending order, with nulls first and ties ordered by identifier.
 public struct IndexSchema: Sendable, Hashable, Codable, ExpressibleByArrayLiteral {
-    /// The columns, the most significant first; `id` may be among them.
+    /// The columns, the most significant first. `id` may be one of them.
     public var columns: [String]
 
-    /// An index over these columns.
+    /// Creates an index over the given columns.
     public init(_ columns: [String]) { self.columns = columns }
     public init(arrayLiteral elements: String...) { columns = elements }
 }
 
-/// A declaration that a column holds the id of a row in another table.
+/// A declaration that a column holds the identifier of a row in another table.
 public struct Reference: Sendable, Hashable, Codable {
     /// The column in this table.
     public var column: String
-    /// The table whose ids it holds.
+    /// The table whose identifiers the column holds.
     public var table: String
 
-    /// `column` of this table holds ids of `table`.
+    /// Creates a declaration that `column` of this table holds identifiers of `table`.
     public init(column: String, table: String) {
         self.column = column
         self.table = table

@@ -8,23 +8,24 @@
     internal import Android
 #endif
 
-/// A value behind a lock that every read of a store takes: for a few instructions, on any number of threads.
+/// A value protected by a lock that is held for a few instructions at a time, from any number of threads.
 ///
-/// Not a `Mutex`, which on Linux is passed from one waiting thread to the next (`FUTEX_LOCK_PI`). Once a thread is stopped
-/// while it has one, and more threads are busy than there are processors, each use costs a change of threads from then on: with
-/// eight threads on two processors, a hundred times what it costs here.
+/// Every read of a store takes this lock. It is not a `Mutex`: on Linux, a `Mutex` hands ownership from one waiting
+/// thread to the next (`FUTEX_LOCK_PI`). Once a thread is preempted while it holds such a lock, and more threads are
+/// busy than there are processors, each use costs a context switch from then on. With eight threads on two processors,
+/// that is a hundred times the cost of this lock.
 ///
-/// `@unchecked Sendable`: the value is used under the lock only.
+/// `@unchecked Sendable`: the value is accessed only while the lock is held.
 @usableFromInline
 package final class LockedValue<Value>: @unchecked Sendable {
     @usableFromInline let lock = PlainLock()
-    /// Unchecked: the lock excludes others already.
+    /// Unchecked, because the lock already guarantees exclusive access.
     @usableFromInline @exclusivity(unchecked) var value: Value
 
     @inlinable
     package init(_ value: Value) { self.value = value }
 
-    /// Calls `body` with the value, while nobody else has it. It must not come back for it.
+    /// Calls `body` with exclusive access to the value. `body` must not call this method on the same lock.
     @inlinable
     package func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
@@ -35,9 +36,9 @@ package final class LockedValue<Value>: @unchecked Sendable {
     }
 }
 
-/// A lock of the system, which whoever comes first gets.
+/// A lock of the operating system without a queue: any waiting thread may acquire it next.
 ///
-/// `@unchecked Sendable`: the pointer never changes, and what it points to is for any thread.
+/// `@unchecked Sendable`: the pointer never changes, and the mutex it points to may be used from any thread.
 @usableFromInline
 package final class PlainLock: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

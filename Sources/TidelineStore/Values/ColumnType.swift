@@ -1,33 +1,35 @@
-/// The type of a column. Every column, unless declared otherwise, may also hold null.
+/// The type of a column. A column may also hold null unless declared otherwise.
 public enum ColumnType: String, Sendable, Hashable, Codable, CaseIterable {
-    /// True or false.
+    /// A Boolean value.
     case bool
-    /// 64-bit integer.
+    /// A 64-bit integer.
     case int
-    /// IEEE 754 double.
+    /// An IEEE 754 double.
     case double
     /// UTF-8 text.
     case string
-    /// Instant with a resolution of 100 ns, years 1 to 9999.
+    /// An instant with a resolution of 100 ns, in the years 1 to 9999.
     case timestamp
     /// Bytes.
     case bytes
-    /// Text of a JSON array or object.
+    /// The text of a JSON array or object.
     case json
 }
 
-/// A Swift type whose values a column can hold; what ``Column`` is generic over.
+/// A Swift type whose values a column can hold, and over which ``Column`` is generic.
 ///
-/// The types are `Bool`, `Int`, `Int64`, `Double`, `String`, ``Timestamp``, `Date` and `[UInt8]`.
+/// The types are `Bool`, `Int`, `Int64`, `Double`, `String`, ``Timestamp``, `Date`, and `[UInt8]`.
 public protocol ColumnValue: Sendable {
     /// The type of a column that holds such values.
     static var columnType: ColumnType { get }
     /// The stored form.
     var value: Value { get }
-    /// From the stored form; nil when that is null, of another type, or out of this type's range.
+    /// Creates a value from its stored form, or `nil` if that is null, of another type, or out of range.
     init?(value: Value)
-    /// Reads the column at a position of a row; nil when it is null, absent or of another type. The default goes by
-    /// ``init(value:)``; a type that the row tells of itself spares that.
+    /// Reads the column at the given position of a row, or returns `nil` if it is null, absent, or of another type.
+    ///
+    /// The default implementation uses ``init(value:)``. Types that a row can return directly read it without a
+    /// ``Value``.
     static func read(_ row: borrowing RowView, at index: Int) -> Self?
 }
 

@@ -1,13 +1,13 @@
-/// The primary key of a row: text in tables of the app, an integer in some system tables.
+/// The primary key of a row: a string in the app's tables, an integer in some system tables.
 ///
-/// How two textual ids compare is up to the table (``IDMatching``); `==` here is byte for byte.
+/// The table's ``IDMatching`` defines how two string identifiers compare; `==` compares them byte by byte.
 public enum RowID: Sendable, Hashable {
-    /// A textual id, 1 to 255 characters.
+    /// A string identifier of 1 to 255 characters.
     case string(String)
-    /// An integer id, for tables declared with ``IDType/int``.
+    /// An integer identifier, for tables declared with ``IDType/int``.
     case int(Int64)
 
-    /// The id as text; an integer in decimal.
+    /// The identifier as text; an integer in decimal.
     public var text: String {
         switch self {
         case .string(let text): text
@@ -15,7 +15,7 @@ public enum RowID: Sendable, Hashable {
         }
     }
 
-    /// The id as a value, as predicates see it under the column name `id`.
+    /// The identifier as a value, as predicates see it in the column `id`.
     public var value: Value {
         switch self {
         case .string(let text): .string(text)
@@ -23,7 +23,7 @@ public enum RowID: Sendable, Hashable {
         }
     }
 
-    /// The type of the id.
+    /// The type of the identifier.
     public var type: IDType {
         switch self {
         case .string: .string
@@ -31,7 +31,7 @@ public enum RowID: Sendable, Hashable {
         }
     }
 
-    /// Calls `body` with the id's bytes in a packed row: UTF-8, or eight little-endian bytes.
+    /// Calls `body` with the identifier's bytes in a packed row: UTF-8, or eight little-endian bytes.
     func withBytes<T>(_ body: (UnsafeRawBufferPointer) -> T) -> T {
         switch self {
         case .string(var text): text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
@@ -58,29 +58,31 @@ extension RowID: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Custom
 
 /// The type of a table's primary key.
 public enum IDType: String, Sendable, Hashable, Codable {
-    /// Text; what the wire protocol knows.
+    /// A string, the only type in the wire protocol.
     case string
-    /// 64-bit integer, ordered as a number; for tables that never leave the device.
+    /// A 64-bit integer in numeric order, for tables that never leave the device.
     case int
 }
 
-/// How the textual ids of a table compare.
+/// How a table's string identifiers compare.
 public enum IDMatching: String, Sendable, Hashable, Codable {
-    /// `A` and `a` are one id; other characters differ. The spelling stored first stays. The rule of the original SDKs.
+    /// `A` and `a` are the same identifier; all other characters differ. The form that was stored first is kept. This
+    /// is the rule of the original SDKs.
     case asciiCaseInsensitive
     /// Byte for byte.
     case exact
 }
 
 extension String {
-    /// The text with `A`–`Z` made `a`–`z` and nothing else changed: the form in which ids compare under
-    /// ``IDMatching/asciiCaseInsensitive``, and what `lower` means in a query.
+    /// The string with `A`–`Z` replaced by `a`–`z` and nothing else changed.
+    ///
+    /// Identifiers compare in this form under ``IDMatching/asciiCaseInsensitive``, and `lower` in a query returns it.
     public var asciiLowercased: String {
         guard utf8.contains(where: { $0 &- 0x41 < 26 }) else { return self }
         return String(decoding: utf8.map { $0 &- 0x41 < 26 ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 
-    /// The text with `a`–`z` made `A`–`Z` and nothing else changed: what `upper` means in a query.
+    /// The string with `a`–`z` replaced by `A`–`Z` and nothing else changed, as `upper` in a query returns it.
     public var asciiUppercased: String {
         guard utf8.contains(where: { $0 &- 0x61 < 26 }) else { return self }
         return String(decoding: utf8.map { $0 &- 0x61 < 26 ? $0 & 0xDF : $0 }, as: UTF8.self)

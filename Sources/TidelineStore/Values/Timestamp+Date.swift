@@ -5,7 +5,9 @@
 #endif
 
 extension Timestamp {
-    /// The nearest instant to `date`, held to the years 1 to 9999. A `Date` of today holds about 0.1 µs; NaN is 1970.
+    /// Creates the instant nearest to `date`, clamped to the years 1 to 9999.
+    ///
+    /// A current `Date` has a resolution of about 0.1 µs. NaN becomes 1970.
     public init(_ date: Date) {
         let seconds = date.timeIntervalSince1970
         guard !seconds.isNaN else {
@@ -21,14 +23,14 @@ extension Timestamp {
         self.init(clampingTicks: base * Self.ticksPerSecond + fraction)
     }
 
-    /// The instant as a `Date`, rounded to what a double of seconds since 2001 holds.
+    /// The instant as a `Date`, rounded to a double of seconds since 2001.
     public var date: Date {
         let second = ticks.flooredDivision(by: Self.ticksPerSecond)
         let fraction = Double(ticks - second * Self.ticksPerSecond) / Double(Self.ticksPerSecond)
         return Date(timeIntervalSince1970: Double(second) + fraction)
     }
 
-    /// The present instant by the system's clock.
+    /// The current time of the system clock.
     public static var now: Timestamp { Timestamp(Date()) }
 }
 

@@ -1,16 +1,17 @@
 extension Timestamp {
-    /// The instant that an ISO 8601 text names, or nil when it names none exactly.
+    /// Creates the instant that ISO 8601 text represents, or `nil` if the text is not valid or not exact.
     ///
-    /// Read is `YYYY-MM-DD`, then optionally `T` (or a space) `hh:mm[:ss[.f]]` with 0 to 7 fractional digits, then
-    /// optionally `Z` or an offset `±hh:mm`, `±hhmm` or `±hh`. A text without a zone is UTC. More than seven digits are
-    /// taken when those past the seventh are zero, as nothing else is exact. Letters may be of either case.
+    /// The format is `YYYY-MM-DD`, then optionally `T` (or a space) `hh:mm[:ss[.f]]` with 0 to 7 fractional digits,
+    /// then optionally `Z` or an offset `±hh:mm`, `±hhmm`, or `±hh`. Text without a zone is UTC. More than seven digits
+    /// are accepted if those after the seventh are zero, because others could not be represented exactly. Letters may
+    /// be of either case.
     public init?(_ text: some StringProtocol) {
         let parsed = text.utf8.withContiguousStorageIfAvailable { Timestamp(utf8: UnsafeRawBufferPointer($0)) }
         guard let timestamp = parsed ?? Array(text.utf8).withUnsafeBytes({ Timestamp(utf8: $0) }) else { return nil }
         self = timestamp
     }
 
-    /// The instant that ISO 8601 text names, given as its UTF-8 bytes; see ``init(_:)``.
+    /// Creates the instant that ISO 8601 text represents, given as its UTF-8 bytes; see ``init(_:)``.
     public init?(utf8 bytes: UnsafeRawBufferPointer) {
         var scanner = DigitScanner(bytes: bytes)
         guard let year = scanner.number(digits: 4), scanner.skip(UInt8(ascii: "-")),
@@ -29,16 +30,16 @@ extension Timestamp {
         self.init(ticks: local.ticks - Int64(offset) * Self.ticksPerSecond)
     }
 
-    /// ISO 8601 text in UTC, with as many fractional digits as the instant needs, at least `minimumFractionDigits`.
+    /// Returns ISO 8601 text in UTC with as many fractional digits as needed, but at least `minimumFractionDigits`.
     ///
-    /// - Parameter minimumFractionDigits: 0 to 7; the wire protocol's literals have at least 3.
+    /// - Parameter minimumFractionDigits: 0 to 7. The wire protocol's literals have at least 3.
     public func iso8601(minimumFractionDigits: Int = 3) -> String {
         String(unsafeUninitializedCapacity: 28) { buffer in
             writeISO8601(into: UnsafeMutableRawBufferPointer(buffer), minimumFractionDigits: minimumFractionDigits)
         }
     }
 
-    /// Writes what ``iso8601(minimumFractionDigits:)`` returns into `buffer`, which must hold 28 bytes.
+    /// Writes the text that ``iso8601(minimumFractionDigits:)`` returns into `buffer`, which must hold 28 bytes.
     ///
     /// - Returns: The number of bytes written, 20 to 28.
     public func writeISO8601(into buffer: UnsafeMutableRawBufferPointer, minimumFractionDigits: Int = 3) -> Int {
@@ -74,7 +75,7 @@ extension Timestamp {
 }
 
 extension Timestamp: CustomStringConvertible, LosslessStringConvertible, Codable {
-    /// ISO 8601 in UTC with at least three fractional digits.
+    /// ISO 8601 text in UTC with at least three fractional digits.
     public var description: String { iso8601() }
 
     public init(from decoder: any Decoder) throws {
@@ -82,7 +83,7 @@ extension Timestamp: CustomStringConvertible, LosslessStringConvertible, Codable
         let text = try container.decode(String.self)
         guard let timestamp = Timestamp(text) else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "\(text.debugDescription) is no ISO 8601 date")
+                in: container, debugDescription: "\(text.debugDescription) is not an ISO 8601 date")
         }
         self = timestamp
     }
@@ -93,7 +94,7 @@ extension Timestamp: CustomStringConvertible, LosslessStringConvertible, Codable
     }
 }
 
-/// Reads fixed-width numbers and separators from bytes, never past their end.
+/// Reads fixed-width numbers and separators from bytes without passing their end.
 private struct DigitScanner {
     let bytes: UnsafeRawBufferPointer
     var position = 0
@@ -143,7 +144,7 @@ private struct DigitScanner {
         return true
     }
 
-    /// Seconds east of UTC.
+    /// Reads a zone and returns its offset in seconds east of UTC.
     mutating func offset() -> Int? {
         if isAtEnd || skip(UInt8(ascii: "Z")) || skip(UInt8(ascii: "z")) { return 0 }
         let sign = skip(UInt8(ascii: "+")) ? 1 : skip(UInt8(ascii: "-")) ? -1 : 0

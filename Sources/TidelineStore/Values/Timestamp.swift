@@ -1,14 +1,15 @@
 /// An instant in units of 100 ns since 1970-01-01T00:00:00Z, from year 1 to year 9999.
 ///
-/// The servers of the protocol stamp rows to 100 ns. `Date`, a double of seconds, cannot hold that for today's dates;
-/// an instant cut to milliseconds makes an incremental pull lose or repeat rows. So the instant is an integer.
+/// The protocol's servers stamp rows with a resolution of 100 ns. `Date`, a double of seconds, cannot represent that
+/// for current dates, and instants truncated to milliseconds would make an incremental pull lose or repeat rows.
+/// Therefore the instant is an integer.
 public struct Timestamp: Sendable, Hashable, Comparable {
-    /// Ticks of 100 ns since 1970-01-01T00:00:00Z; negative before.
+    /// Ticks of 100 ns since 1970-01-01T00:00:00Z; negative for earlier instants.
     public let ticks: Int64
 
-    /// Ticks in one second.
+    /// The number of ticks in one second.
     public static let ticksPerSecond: Int64 = 10_000_000
-    /// Ticks in one millisecond.
+    /// The number of ticks in one millisecond.
     public static let ticksPerMillisecond: Int64 = 10_000
 
     /// 0001-01-01T00:00:00.0000000Z.
@@ -21,28 +22,28 @@ public struct Timestamp: Sendable, Hashable, Comparable {
     @inlinable
     static var greatestTicks: Int64 { 2_534_023_007_999_999_999 }
 
-    /// The instant `ticks` × 100 ns after 1970-01-01T00:00:00Z, or nil when that is not in the years 1 to 9999.
+    /// Creates the instant `ticks` × 100 ns after 1970-01-01T00:00:00Z, or `nil` if it is outside the years 1 to 9999.
     public init?(ticks: Int64) {
         guard ticks >= Self.min.ticks, ticks <= Self.max.ticks else { return nil }
         self.ticks = ticks
     }
 
-    /// For ticks known to be in range.
+    /// Creates an instant from ticks that are known to be in range.
     init(unchecked ticks: Int64) { self.ticks = ticks }
 
-    /// The instant `ticks` × 100 ns after 1970, held to the years 1 to 9999.
+    /// Creates the instant `ticks` × 100 ns after 1970, clamped to the years 1 to 9999.
     @inlinable
     public init(clampingTicks ticks: Int64) {
         self.ticks = Swift.min(Swift.max(ticks, Self.leastTicks), Self.greatestTicks)
     }
 
-    /// This instant moved by `ticks` × 100 ns, held to the years 1 to 9999.
+    /// Returns this instant moved by `ticks` × 100 ns, clamped to the years 1 to 9999.
     public func advanced(byTicks ticks: Int64) -> Timestamp {
         let (sum, overflow) = self.ticks.addingReportingOverflow(ticks)
         return Timestamp(clampingTicks: overflow ? (ticks < 0 ? .min : .max) : sum)
     }
 
-    /// The last instant at or before this one that falls on a whole millisecond.
+    /// The last whole millisecond at or before this instant.
     public var flooredToMillisecond: Timestamp {
         let rest = ticks % Self.ticksPerMillisecond
         return advanced(byTicks: rest < 0 ? -rest - Self.ticksPerMillisecond : -rest)
@@ -53,21 +54,21 @@ public struct Timestamp: Sendable, Hashable, Comparable {
 
 // MARK: - Calendar
 
-/// The parts of an instant in the proleptic Gregorian calendar, in UTC.
+/// The components of an instant in the proleptic Gregorian calendar, in UTC.
 public struct TimestampParts: Sendable, Hashable {
-    /// Year, 1 to 9999.
+    /// The year, 1 to 9999.
     public var year: Int
-    /// Month, 1 to 12.
+    /// The month, 1 to 12.
     public var month: Int
-    /// Day of the month, 1 to 31.
+    /// The day of the month, 1 to 31.
     public var day: Int
-    /// Hour, 0 to 23.
+    /// The hour, 0 to 23.
     public var hour: Int
-    /// Minute, 0 to 59.
+    /// The minute, 0 to 59.
     public var minute: Int
-    /// Second, 0 to 59; leap seconds do not exist here.
+    /// The second, 0 to 59. Leap seconds are not supported.
     public var second: Int
-    /// Units of 100 ns within the second, 0 to 9,999,999.
+    /// The units of 100 ns within the second, 0 to 9,999,999.
     public var fraction: Int
 
     public init(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0, fraction: Int = 0) {
@@ -82,7 +83,7 @@ public struct TimestampParts: Sendable, Hashable {
 }
 
 extension Timestamp {
-    /// The calendar parts, in UTC.
+    /// The calendar components in UTC.
     public var parts: TimestampParts {
         let second = ticks.flooredDivision(by: Self.ticksPerSecond)
         let fraction = ticks - second * Self.ticksPerSecond
@@ -102,7 +103,7 @@ extension Timestamp {
             second: inDay % 60, fraction: Int(fraction))
     }
 
-    /// The instant with these parts in UTC, or nil when a part is out of its range (the 30th of February, hour 24).
+    /// Creates the instant with these components in UTC, or `nil` if one is out of range (February 30, hour 24).
     public init?(_ parts: TimestampParts) {
         guard let day = Self.day(year: parts.year, month: parts.month, day: parts.day),
             (0...23).contains(parts.hour), (0...59).contains(parts.minute), (0...59).contains(parts.second),
@@ -112,13 +113,13 @@ extension Timestamp {
         ticks = second * Self.ticksPerSecond + Int64(parts.fraction)
     }
 
-    /// The days from 1970-01-01 to a date, or nil when there is no such date in the years 1 to 9999.
+    /// Returns the days from 1970-01-01 to a date, or `nil` if the date does not exist in the years 1 to 9999.
     @inlinable
     package static func day(year: Int, month: Int, day: Int) -> Int64? {
         guard year >= 1, year <= 9999, month >= 1, month <= 12, day >= 1,
             day <= 28 || day <= days(inMonth: month, of: year)
         else { return nil }
-        // Years begin in March, so that a leap day is a year's last; after Howard Hinnant, as above.
+        // Years begin in March, so that a leap day is the last day of its year; after Howard Hinnant, as above.
         let shiftedYear = month <= 2 ? year &- 1 : year
         let dayOfYear = (153 &* (month &+ (month > 2 ? -3 : 9)) &+ 2) / 5 &+ day &- 1
         let leapDays = shiftedYear / 4 &- shiftedYear / 100 &+ shiftedYear / 400
@@ -136,7 +137,7 @@ extension Timestamp {
 }
 
 extension Int64 {
-    /// The quotient rounded down, also for a negative dividend; `divisor` must be positive.
+    /// Returns the quotient rounded down, also for a negative dividend. `divisor` must be positive.
     func flooredDivision(by divisor: Int64) -> Int64 {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient

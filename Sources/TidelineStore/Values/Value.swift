@@ -1,22 +1,22 @@
 /// One value of a row.
 ///
-/// A value keeps its type through every store: a bool never comes back as an int, an int never as a double, a
-/// timestamp never as text. ``Value/null`` is a value of its own; a column that a row does not name at all has no
-/// value, which matters to an upsert (it keeps what is stored).
+/// A value keeps its type in every store: a bool never comes back as an int, an int never as a double, a timestamp
+/// never as text. ``Value/null`` is a value. A column that is absent from a row has no value, which matters to an
+/// upsert: it keeps the stored value.
 public enum Value: Sendable, Hashable {
-    /// The absence of a value, stored as such.
+    /// A stored null.
     case null
-    /// True or false.
+    /// A Boolean value.
     case bool(Bool)
-    /// A 64-bit integer; never goes through a double.
+    /// A 64-bit integer, never converted through a double.
     case int(Int64)
-    /// An IEEE 754 double. Whether NaN and the infinities can be stored is a capability of the store.
+    /// An IEEE 754 double. Whether a store accepts NaN and the infinities is one of its capabilities.
     case double(Double)
-    /// Text, kept byte for byte: no Unicode normalisation, NUL allowed.
+    /// Text, stored byte for byte: without Unicode normalization, and NUL is allowed.
     case string(String)
-    /// An instant, to 100 ns.
+    /// An instant with a resolution of 100 ns.
     case timestamp(Timestamp)
-    /// Bytes; base64 text on the wire.
+    /// Bytes, encoded as base64 text on the wire.
     case bytes([UInt8])
     /// The text of a JSON array or object.
     case json(String)
@@ -26,7 +26,7 @@ public enum Value: Sendable, Hashable {
         if case .null = self { true } else { false }
     }
 
-    /// The type, or nil for ``null``.
+    /// The type, or `nil` for ``null``.
     public var type: ColumnType? {
         switch self {
         case .null: nil
@@ -45,7 +45,7 @@ public enum Value: Sendable, Hashable {
         if case .string(let value) = self { value } else { nil }
     }
 
-    /// The truth value, if this is a bool.
+    /// The Boolean value, if this is a bool.
     public var bool: Bool? {
         if case .bool(let value) = self { value } else { nil }
     }
@@ -55,7 +55,7 @@ public enum Value: Sendable, Hashable {
         if case .int(let value) = self { value } else { nil }
     }
 
-    /// The double, if this is a double or an int that a double holds exactly.
+    /// The double, if this is a double or an int that a double represents exactly.
     public var double: Double? {
         switch self {
         case .double(let value): value
@@ -117,7 +117,7 @@ extension Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Expres
 }
 
 extension Value: CustomStringConvertible {
-    /// The value as a person reads it in a message: strings in quotes, bytes by their number.
+    /// The value for use in messages: strings in quotes, and only the number of bytes for bytes.
     public var description: String {
         switch self {
         case .null: "null"
