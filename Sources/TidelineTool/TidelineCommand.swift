@@ -10,8 +10,8 @@ struct TidelineCommand: AsyncParsableCommand {
         commandName: "tideline",
         abstract: "Offline sync with a local store you choose.",
         discussion: """
-            Exit status: 0 when all went well, 1 when something failed (the reason is on standard error), 64 when the \
-            command line is not understood; conformance and bench have their own, which their help names.
+            Exit status: 0 on success, 1 if a command fails (with the reason on standard error), 64 for an invalid \
+            command line. The commands conformance and bench have further exit statuses, which their help lists.
             """,
         version: TidelineVersion.current,
         subcommands: [
@@ -19,7 +19,7 @@ struct TidelineCommand: AsyncParsableCommand {
         ]
     )
 
-    /// Runs the command that the arguments name, and ends with its status.
+    /// Runs the command that the arguments name, and exits with its status.
     static func main() async {
         do {
             try requireKnownCommand(CommandLine.arguments.dropFirst(), of: Self.self)

@@ -61,31 +61,31 @@ struct SchemaFileTests {
     @Test(
         "A fault is told with file, line, table and column",
         arguments: [
-            ("", "f: a schema is a mapping"), ("[]", "f:1: a schema is a mapping"),
-            ("42", "f:1: a schema is a mapping"),
+            ("", "f: a schema must be a mapping"), ("[]", "f:1: a schema must be a mapping"),
+            ("42", "f:1: a schema must be a mapping"),
             ("tables: {}", "at least one"), ("tables: 3", "at least one"), ("table: {}", "Did you mean \"tables\"?"),
-            ("tables:\n  A: 3\n", "f:2: table \"A\" is a mapping"),
+            ("tables:\n  A: 3\n", "f:2: table \"A\" must be a mapping"),
             ("tables:\n  A: {}\n", "table \"A\" needs \"columns\""),
             (
                 "tables:\n  A:\n    columns:\n      a: strng\n",
                 "f:4: table \"A\", column \"a\": there is no type \"strng\""
             ),
-            ("tables:\n  A:\n    columns:\n      a: [string]\n", "f:4: table \"A\", column \"a\" is a type"),
+            ("tables:\n  A:\n    columns:\n      a: [string]\n", "f:4: table \"A\", column \"a\" must be a type"),
             ("tables:\n  A:\n    columns:\n      a: {required: true}\n", "column \"a\" has no \"type\""),
-            ("tables:\n  A:\n    columns:\n      a: {type: [x]}\n", "column \"a\", its type is a text"),
-            ("tables:\n  A:\n    columns:\n      a: {type: int, required: maybe}\n", "\"required\" is true or false"),
+            ("tables:\n  A:\n    columns:\n      a: {type: [x]}\n", "column \"a\", its type must be a string"),
+            ("tables:\n  A:\n    columns:\n      a: {type: int, required: maybe}\n", "must be true or false"),
             ("tables:\n  A:\n    columns:\n      a: {type: int, requird: true}\n", "Did you mean \"required\"?"),
-            ("tables:\n  A:\n    colums:\n      a: string\n", "f:3: table \"A\" has no setting \"colums\""),
+            ("tables:\n  A:\n    colums:\n      a: string\n", "f:3: table \"A\" has no key \"colums\""),
             ("tables:\n  A:\n    columns: {__a: string}\n", "f:3: table \"A\", column \"__a\""),
             ("tables:\n  __A:\n    columns: {a: string}\n", "table \"__A\""),
             ("tables:\n  A:\n    columns: {id: string}\n", "table \"A\", column \"id\""),
             ("tables:\n  A:\n    columns: {Version: string}\n", "table \"A\", column \"Version\""),
             ("tables:\n  A:\n    columns: {a: string}\n    indexes: [[b]]\n", "table \"A\", column \"b\": an index"),
-            ("tables:\n  A:\n    columns: {a: string}\n    indexes: [a]\n", "f:4: table \"A\": an index is a list"),
-            ("tables:\n  A:\n    columns: {a: string}\n    indexes: {a: 1}\n", "\"indexes\" is a list"),
+            ("tables:\n  A:\n    columns: {a: string}\n    indexes: [a]\n", "table \"A\": an index must be a list"),
+            ("tables:\n  A:\n    columns: {a: string}\n    indexes: {a: 1}\n", "\"indexes\" must be a list"),
             ("tables:\n  A:\n    columns: {a: string}\n    references: {a: Liste}\n", "there is no table \"Liste\""),
-            ("tables:\n  A:\n    columns: {a: string}\n    references: [a]\n", "\"references\" maps a column"),
-            ("tables:\n  A: {columns: {a: int}}\n  a: {columns: {a: int}}\n", "f:3: table \"a\" is there twice"),
+            ("tables:\n  A:\n    columns: {a: string}\n    references: [a]\n", "\"references\" must map a column"),
+            ("tables:\n  A: {columns: {a: int}}\n  a: {columns: {a: int}}\n", "table \"a\" is defined more than once"),
             ("tables:\n  A: {columns: {a: int, a: int}}\n", "'a'"), ("tables: [1,\n", "f: "), ("a: &a [*a]", "alias"),
             ("{\"tables\": ", "f: "), ("tables:\n\t- a", "f: "),
         ])
@@ -106,7 +106,7 @@ struct SchemaFileTests {
 
         let missing = folder.appending(path: "none").path
         let cases = [
-            (missing, "cannot be opened"), (folder.path, "cannot be"), (binary, "not text in UTF-8"),
+            (missing, "cannot be opened"), (folder.path, "cannot be"), (binary, "not UTF-8 text"),
             (large, "is larger"),
         ]
         for (path, part) in cases {

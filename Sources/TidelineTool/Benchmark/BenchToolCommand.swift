@@ -3,7 +3,7 @@ internal import TidelineBaselines
 internal import TidelineBenchmark
 internal import TidelineBenchmarkCommand
 
-/// `tideline bench`: the benchmark over the stores of the tool, beside the bare engines.
+/// `tideline bench`: runs the benchmark on the stores of the tool, and on the engines alone for comparison.
 struct BenchToolCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
@@ -11,7 +11,7 @@ struct BenchToolCommand: AsyncParsableCommand {
         discussion: """
             \(BenchOptions.discussion)
 
-            The stores and their settings: \(stores). Stores on files have durability=normal unless told otherwise.
+            The stores and their settings: \(stores). Stores on files have durability=normal unless you set it.
             """
     )
 

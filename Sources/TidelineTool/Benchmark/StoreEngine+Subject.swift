@@ -3,15 +3,15 @@ internal import TidelineBenchmark
 internal import TidelineStore
 
 extension StoreEngine {
-    /// The engine's stores as the benchmark opens them.
+    /// Returns a subject that opens the engine's stores for the benchmark.
     ///
-    /// - Parameter settings: As behind a path of `--store`.
-    /// - Throws: `ValidationError` for settings that the engine does not know.
+    /// - Parameter settings: The settings, as after the path in `--store`.
+    /// - Throws: `ValidationError` if the engine does not have one of the settings.
     func benchmarkSubject(_ settings: [String] = []) throws -> BenchmarkSubject {
         var engine = self
         engine.settings = benchmarkSettings
         let read = try StoreSettings(settings, of: engine)
-        // What is wrong with a value is said now.
+        // Report an invalid value now instead of during the run.
         _ = try makeOpener("", read, StoreAccess())
         let isSet = settings.contains { $0.hasPrefix("durability=") }
         let normal = engine.settings.contains("durability") && !isSet ? ["durability=normal"] : []
@@ -27,9 +27,9 @@ extension StoreEngine {
         return try store.makeSubject()
     }
 
-    /// The settings that a store can have while it is measured: one for reading only could not even be filled.
+    /// The settings that a store can have in a benchmark. A read-only store is excluded, because it cannot be filled.
     var benchmarkSettings: [String] { settings.filter { $0 != "read-only" } }
 
-    /// Where the benchmark has the store within a folder of its own.
+    /// Returns the path of the store within the folder that the benchmark provides.
     private func path(in directory: String) -> String { usage == nil ? "" : "\(directory)/store" }
 }

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import TidelineConformance
 internal import TidelineConformanceCommand
 
-/// `tideline conformance`: the conformance suite over the stores of the tool.
+/// `tideline conformance`: runs the conformance suite on the stores of the tool.
 struct ConformanceToolCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "conformance",
@@ -10,7 +10,7 @@ struct ConformanceToolCommand: AsyncParsableCommand {
         discussion: """
             \(ConformanceOptions.discussion)
 
-            The stores and their settings: \(stores). Stores on files have durability=full unless told otherwise.
+            The stores and their settings: \(stores). Stores on files have durability=full unless you set it.
             """
     )
 

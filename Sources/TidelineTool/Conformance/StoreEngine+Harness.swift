@@ -3,18 +3,19 @@ internal import TidelineFaults
 internal import TidelineStore
 
 extension StoreEngine {
-    /// The engine's stores as the conformance suite opens them, with every hook there is.
+    /// Returns a harness that opens the engine's stores for the conformance suite, with all hooks that the engine
+    /// supports.
     ///
-    /// - Parameter settings: As behind a path of `--store`. A store on files syncs every commit unless they say otherwise:
-    ///   the suite's promises about a loss of power are about those.
-    /// - Throws: `ValidationError` for settings that the engine does not know.
+    /// - Parameter settings: The settings, as after the path in `--store`. A store on files syncs each commit unless a
+    ///   setting changes the durability, because the suite's promises about power loss apply to such stores.
+    /// - Throws: `ValidationError` if the engine does not have one of the settings.
     func harness(_ settings: [String] = []) throws -> StoreHarness {
         let isSet = settings.contains { $0.hasPrefix("durability=") }
         let full = self.settings.contains("durability") && !isSet ? ["durability=full"] : []
         var engine = self
         engine.settings = conformanceSettings
         let read = try StoreSettings(settings + full, of: engine)
-        // What is wrong with a value is said now, not by the first check.
+        // Report an invalid value now instead of in the first check.
         _ = try makeOpener("", read, StoreAccess())
         var harness = StoreHarness(name: name, modes: modes, faults: keepsRows ? InterposedFiles() : nil) { opening in
             try makeOpener(path(in: opening.directory), read, StoreAccess(opening))()
@@ -24,17 +25,17 @@ extension StoreEngine {
         return harness
     }
 
-    /// The settings that a store can have while it is checked: one for reading only could not even be filled.
+    /// The settings that a store can have during checks. A read-only store is excluded, because it cannot be filled.
     var conformanceSettings: [String] { settings.filter { $0 != "read-only" } }
 
-    /// Where the suite has the store within a folder of its own.
+    /// Returns the path of the store within the folder that the suite provides.
     private func path(in directory: String) -> String { usage == nil ? "" : "\(directory)/store" }
 
-    /// What no store of the engine can be asked for.
+    /// The features that the engine's stores do not support, each with the reason.
     private var lacking: [CheckNeed: String] {
         var lacking: [CheckNeed: String] = [:]
-        if !settings.contains("read-only") { lacking[.openingReadOnly] = "there is no opening for reading only" }
-        if !limitsSize { lacking[.limitedSize] = "the size has no limit but the disk's" }
+        if !settings.contains("read-only") { lacking[.openingReadOnly] = "the store cannot be opened for reading only" }
+        if !limitsSize { lacking[.limitedSize] = "only the disk limits the size" }
         return lacking
     }
 
@@ -47,7 +48,7 @@ extension StoreEngine {
 }
 
 extension StoreAccess {
-    /// What the suite asks for.
+    /// Creates the access options that the suite requests.
     fileprivate init(_ opening: StoreOpening) {
         createsIfMissing = opening.access == .readWrite
         isReadOnly = opening.access == .readOnly

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// One client of the demo. Its commands are processes of their own; over a store that ends with its process, lines of
-/// one shell.
+/// A client of the demo. Each of its commands runs in its own process. If the store's rows end with the process, the
+/// commands are lines of one shell.
 final class DemoClient {
     private let stage: DemoStage
     private let location: String
@@ -14,15 +14,16 @@ final class DemoClient {
 
     deinit { shell?.stop() }
 
-    /// Runs `tideline todo …` on this client's store and returns what it left; a failure unless `status` is as expected.
+    /// Runs `tideline todo …` on this client's store and returns its output.
+    /// - Throws: ``ToolError`` if the exit status is not `status`.
     @discardableResult
     func run(_ command: String, _ arguments: String..., status: Int32 = 0) throws -> ToolProcess.Output {
         tell(command, arguments)
         return try quietly(command, arguments, status: status)
     }
 
-    /// Adds an item and is killed once that was acknowledged.
-    /// - Returns: The acknowledgement, and the status with which the process ended.
+    /// Adds an item, and kills the process as soon as it acknowledges the item.
+    /// - Returns: The acknowledgment and the exit status of the process.
     func addAndDie(_ text: String) throws -> (acknowledgement: String, status: Int32) {
         guard stage.engine.keepsRows else {
             let acknowledgement = try run("add", text).out
@@ -41,7 +42,7 @@ final class DemoClient {
 
     func report() throws -> StatusCommand.Report { try decode(quietly("status", ["--json"]).out) }
 
-    /// Syncs and returns the counts.
+    /// Syncs the client and returns the counts.
     func sync() throws -> SyncCommand.Report {
         tell("sync", [])
         return try decode(quietly("sync", ["--json", "--url", stage.url]).out)
@@ -60,17 +61,18 @@ final class DemoClient {
             : try typed([command] + arguments)
         guard output.status == status else {
             throw ToolError(
-                "tideline todo \(command) ended with status \(output.status), not \(status): \(output.out)\(output.err)"
+                "tideline todo \(command) exited with \(output.status), not \(status): "
+                    + "\(output.out)\(output.err)"
             )
         }
         return output
     }
 
-    /// Has the shell run a command.
+    /// Runs a command in the shell.
     private func typed(_ words: [String]) throws -> ToolProcess.Output {
         let shell = try openShell()
         try shell.write(line: words.map { "'\($0)'" }.joined(separator: " "))
-        guard let line = shell.readLine() else { throw ToolError("the shell does not answer") }
+        guard let line = shell.readLine() else { throw ToolError("the shell does not respond") }
         let reply: ShellReply = try decode(line)
         return ToolProcess.Output(status: reply.status, out: reply.out, err: reply.err)
     }

@@ -1,14 +1,14 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// `tideline demo`: what Tideline promises, shown and checked on real processes and a real socket.
+/// `tideline demo`: demonstrates and checks Tideline's promises with real processes and a real socket.
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Show and check an offline to-do list: a kill, a sync, a conflict.",
+        abstract: "Demonstrate and check an offline to-do list: a kill, a sync, a conflict.",
         discussion: """
-            Starts a server and two clients as processes of their own, in a folder that is removed afterwards; once for \
-            each engine. Exit status 1 if anything does not hold.
+            Starts a server and two clients in separate processes, once for each engine, in a folder that is removed \
+            afterward. Exit status 1 if a check fails.
             """
     )
 
@@ -16,18 +16,18 @@ struct DemoCommand: AsyncParsableCommand {
         name: .customLong("store"),
         help: ArgumentHelp(
             "The engine of all stores: \(StoreEngine.all.map(\.name).joined(separator: ", ")).",
-            discussion: "May be repeated. Without it, the story is told over each of them.", valueName: "engine"),
+            discussion: "May be repeated. By default, the demo runs with each engine.", valueName: "engine"),
         transform: StoreEngine.withoutPath)
     var engines: [StoreEngine] = []
 
-    @Option(help: ArgumentHelp("Play in this folder, which must be empty or new, and keep it.", valueName: "folder"))
+    @Option(help: ArgumentHelp("Run in this folder, which must be empty or new, and keep it.", valueName: "folder"))
     var keep: String?
 
     func run() async throws {
-        // When nobody reads the story any more (`tideline demo | head`), the demo still stops its server and clears up.
+        // If the reader of the output stops (`tideline demo | head`), the demo still stops its server and cleans up.
         signal(SIGPIPE, SIG_IGN)
         let folder = try makeFolder()
-        // What cannot be removed is only a temporary folder.
+        // Ignore a folder that cannot be removed, because it is temporary.
         defer { if keep == nil { try? FileManager.default.removeItem(at: folder) } }
         let start = ContinuousClock.now
         let engines = engines.isEmpty ? StoreEngine.all : engines
@@ -45,8 +45,8 @@ struct DemoCommand: AsyncParsableCommand {
                 + (keep == nil ? "" : " The stores are in \(folder.path)."))
     }
 
-    /// Tells the story over one engine, in a folder of its name.
-    /// - Returns: How many promises were checked.
+    /// Runs the demo with one engine, in a folder named after the engine.
+    /// - Returns: The number of checks.
     private func play(_ engine: StoreEngine, in folder: URL) async throws -> Int {
         let folder = folder.appendingPathComponent(engine.name)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -66,7 +66,7 @@ struct DemoCommand: AsyncParsableCommand {
         let folder = URL(fileURLWithPath: keep)
         if manager.fileExists(atPath: folder.path) {
             guard try manager.contentsOfDirectory(atPath: folder.path).isEmpty else {
-                throw ToolError("the folder \(keep) is not empty; the demo overwrites nothing")
+                throw ToolError("the folder \(keep) is not empty; choose an empty or new folder")
             }
         } else {
             try manager.createDirectory(at: folder, withIntermediateDirectories: true)

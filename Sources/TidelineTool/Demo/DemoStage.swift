@@ -4,7 +4,7 @@ internal import TidelineAsyncHTTPClient
 internal import TidelineSQLite
 internal import TidelineStore
 
-/// Where the demo plays: a folder, a running server, and the commands of its clients.
+/// The environment of the demo: a folder, a running server, and the commands of its clients.
 final class DemoStage {
     let folder: URL
     let engine: StoreEngine
@@ -17,7 +17,7 @@ final class DemoStage {
         self.engine = engine
     }
 
-    // MARK: Telling
+    // MARK: Output
 
     func title(_ text: String) { StandardOutput.line("\n\(text)") }
     func say(_ text: String) { StandardOutput.line("   \(text)") }
@@ -25,8 +25,8 @@ final class DemoStage {
         for line in text.split(separator: "\n") { StandardOutput.line("   | \(line)") }
     }
 
-    /// Holds a promise against what was found.
-    /// - Throws: ``ToolError`` when it does not hold, which ends the demo with status 1.
+    /// Checks a promise and prints the result.
+    /// - Throws: ``ToolError`` if the promise does not hold, which ends the demo with status 1.
     func check(_ promise: String, _ holds: Bool, found: @autoclosure () -> String = "") throws {
         checks += 1
         guard holds else {
@@ -51,7 +51,7 @@ final class DemoStage {
 
     func stopServer() { server?.stop() }
 
-    /// The rows that the server has, in order of id; asked for over HTTP.
+    /// Returns the server's rows in order of id, read over HTTP.
     func serverRows() async throws -> [TodoItem] {
         let store = try SQLiteStore.inMemory()
         let client = try SyncClient(url: url, store: store)

@@ -1,14 +1,15 @@
 internal import Foundation
 internal import TidelineStore
 
-/// The story: offline work, a kill, a sync, a conflict settled both ways, and rest. Each step checks what it promises.
+/// The steps of the demo: offline work, a kill, a sync, and a conflict resolved both ways. Each step checks its
+/// promises.
 struct DemoStory {
     let stage: DemoStage
     let first: DemoClient
     let second: DemoClient
 
     private static let texts = ["Buy milk", "Water the plants", "Call Anna"]
-    /// An address where nobody listens.
+    /// An address on which no server listens.
     private static let nowhere = "http://127.0.0.1:1"
 
     init(stage: DemoStage) {
@@ -30,13 +31,13 @@ struct DemoStory {
     // MARK: 1
 
     private func workOffline() throws {
-        stage.title("1. A client works offline: its server's address points nowhere")
+        stage.title("1. A client works offline: no server listens at its address")
         try stage.startServer()
         for text in Self.texts { try first.run("add", text) }
         let failure = try first.run("sync", "--url", Self.nowhere, status: 1)
         stage.quote(failure.err)
         try stage.check(
-            "sync fails, and says that the server was not reached", failure.err.contains("was not reached"),
+            "sync fails and reports that the server was not reached", failure.err.contains("was not reached"),
             found: failure.err)
         try checkFirst(items: 3, pending: 3)
     }
@@ -45,7 +46,7 @@ struct DemoStory {
         let report = try first.report()
         try stage.check("\(items) items are in the list", report.items == items, found: "\(report.items)")
         try stage.check(
-            "\(pending) changes wait in the queue", report.pending.count == pending, found: "\(report.pending.count)")
+            "\(pending) changes are in the queue", report.pending.count == pending, found: "\(report.pending.count)")
     }
 
     // MARK: 2
@@ -62,26 +63,26 @@ struct DemoStory {
         try stage.engine.keepsRows ? findAgain() : beginAnew()
         try checkFirst(items: 4, pending: 4)
         let rows = try await stage.serverRows()
-        try stage.check("the server has none of it", rows.isEmpty, found: "\(rows.count) rows")
+        try stage.check("the server does not have these changes", rows.isEmpty, found: "\(rows.count) rows")
     }
 
     private func findAgain() throws {
         let items = try first.items()
         try stage.check(
-            "started again, the item is there", items.contains { $0.text == "Post the letter" }, found: "\(items)")
+            "after a restart, the item is there", items.contains { $0.text == "Post the letter" }, found: "\(items)")
     }
 
-    /// What a store in memory declares: its rows end with the process.
+    /// Checks that a memory store is empty after a restart, as it declares, and adds the items again.
     private func beginAnew() throws {
         let items = try first.items()
-        try stage.check("started again, the store is empty: it lives in memory", items.isEmpty, found: "\(items)")
+        try stage.check("after a restart, the memory store is empty", items.isEmpty, found: "\(items)")
         for text in Self.texts + ["Post the letter"] { try first.run("add", text) }
     }
 
     // MARK: 3
 
     private func sync() async throws {
-        stage.title("3. The address is put right")
+        stage.title("3. The client syncs with the address of the server")
         let report = try first.sync()
         try stage.check("4 changes were pushed", report.pushed == 4, found: "\(report.pushed)")
         try checkFirst(items: 4, pending: 0)
@@ -89,39 +90,39 @@ struct DemoStory {
         try stage.check("the server has the 4 items", rows.count == 4, found: "\(rows.count)")
         let items = try first.items()
         try stage.check(
-            "the local rows carry version, createdAt and updatedAt",
+            "the local rows have version, createdAt and updatedAt",
             items.allSatisfy { $0.version != nil && $0.createdAt != nil && $0.updatedAt != nil }, found: "\(items)")
     }
 
     // MARK: 4
 
     private func meetConflict() throws {
-        stage.title("4. A second client changes what the first has")
+        stage.title("4. A second client changes items of the first")
         let report = try second.sync()
         try stage.check("it pulls the 4 items", report.stored == 4, found: "\(report.stored ?? 0)")
         try change(second, "Buy milk", to: "Buy oat milk")
         try second.run("rm", id(of: "Call Anna", second))
         _ = try second.sync()
-        try change(first, "Buy milk", to: "Buy a litre of milk")
-        try expectConflict(mine: "Buy a litre of milk", theirs: "Buy oat milk")
+        try change(first, "Buy milk", to: "Buy a liter of milk")
+        try expectConflict(mine: "Buy a liter of milk", theirs: "Buy oat milk")
     }
 
     private func settleByServer() throws {
-        stage.title("   Settled by taking the server's row")
+        stage.title("   The conflict is resolved with the server's row")
         try first.run("resolve", "--server")
         let texts = try first.items().map(\.text)
-        try stage.check("the first client shows it", texts.contains("Buy oat milk"), found: "\(texts)")
+        try stage.check("the first client has the server's row", texts.contains("Buy oat milk"), found: "\(texts)")
         _ = try first.sync()
         try stage.check("nothing is left to push", try first.report().pending.isEmpty)
     }
 
     private func settleByKeeping() throws {
-        stage.title("   A second round, settled by keeping the client's row")
+        stage.title("   A second conflict is resolved with the client's row")
         _ = try second.sync()
         try change(second, "Buy oat milk", to: "Buy rice milk")
         _ = try second.sync()
-        try change(first, "Buy oat milk", to: "Buy two litres of milk")
-        try expectConflict(mine: "Buy two litres of milk", theirs: "Buy rice milk")
+        try change(first, "Buy oat milk", to: "Buy two liters of milk")
+        try expectConflict(mine: "Buy two liters of milk", theirs: "Buy rice milk")
         try first.run("resolve", "--mine")
         _ = try first.sync()
         try stage.check("nothing is left to push", try first.report().pending.isEmpty)
@@ -142,14 +143,14 @@ struct DemoStory {
         let failure = try first.run("sync", "--url", stage.url, status: 1)
         stage.quote(failure.err)
         try stage.check(
-            "the first client's sync meets a conflict and prints both versions",
+            "the first client's sync reports a conflict and prints both versions",
             failure.err.contains(mine) && failure.err.contains(theirs), found: failure.err)
     }
 
     // MARK: 5
 
     private func rest() async throws {
-        stage.title("5. Both clients pull, and are at rest")
+        stage.title("5. Both clients pull until nothing is left to do")
         _ = try second.sync()
         let rows = try await stage.serverRows()
         for (name, client) in [("first", first), ("second", second)] {
@@ -158,12 +159,12 @@ struct DemoStory {
                 "the \(name) client equals the server: \(items.compactMap(\.text).sorted().joined(separator: ", "))",
                 items.map(Self.content) == rows.map(Self.content), found: "\(items) and \(rows)")
         }
-        try stage.check("the client's row won", rows.contains { $0.text == "Buy two litres of milk" })
+        try stage.check("the server has the client's row", rows.contains { $0.text == "Buy two liters of milk" })
         try stage.check("the deleted item is gone", !rows.contains { $0.text == "Call Anna" })
         for client in [first, second] {
             let report = try client.sync()
             try stage.check(
-                "a further pull asks once and writes nothing", report.requests == 1 && report.writes == 0,
+                "a further pull sends one request and writes nothing", report.requests == 1 && report.writes == 0,
                 found: "\(report.requests) requests, \(report.writes ?? 0) writes")
         }
     }

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// This very program, run as a process of its own.
+/// A process that runs this program.
 final class ToolProcess {
-    /// What a finished process left.
+    /// The result of a finished process.
     struct Output {
-        /// The exit status; for a process that a signal ended, 128 and the signal.
+        /// The exit status, or 128 plus the signal number if a signal ended the process.
         var status: Int32
         var out: String
         var err: String
@@ -18,12 +18,13 @@ final class ToolProcess {
 
     /// Starts the program.
     /// - Parameters:
-    ///   - arguments: Its arguments.
-    ///   - keepsErrors: Whether standard error is collected; if not, it goes where this process' goes.
-    ///   - executable: The program, where it is not the one that runs.
+    ///   - arguments: The arguments of the program.
+    ///   - keepsErrors: Whether to collect standard error. If `false`, the process shares this process's standard
+    ///     error.
+    ///   - executable: The program, or `nil` for the running program.
     init(_ arguments: [String], keepsErrors: Bool = false, executable: URL? = nil) throws {
         guard let executable = executable ?? Bundle.main.executableURL else {
-            throw ToolError("this program does not know its own path, which it needs to run its commands")
+            throw ToolError("the path of this program is unknown, but it is needed to run its commands")
         }
         error = keepsErrors ? Pipe() : nil
         process.executableURL = executable
@@ -34,11 +35,11 @@ final class ToolProcess {
         try process.run()
     }
 
-    /// Runs the program to its end.
+    /// Runs the program and waits until it ends.
     static func run(_ arguments: [String], executable: URL? = nil) throws -> Output {
         let tool = try ToolProcess(arguments, keepsErrors: true, executable: executable)
         try tool.input.fileHandleForWriting.close()
-        // Both outputs are far smaller than a pipe holds, so one can be read after the other.
+        // Both outputs fit into a pipe's buffer, so they can be read one after the other.
         let out = try tool.output.fileHandleForReading.readToEnd() ?? Data()
         let err = try tool.error?.fileHandleForReading.readToEnd() ?? Data()
         tool.process.waitUntilExit()
@@ -49,7 +50,7 @@ final class ToolProcess {
     /// Writes a line to the program's standard input.
     func write(line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8)) }
 
-    /// The next line of its standard output; nil when it has ended, or has written none for `seconds`.
+    /// Returns the next line of standard output, or `nil` if the output has ended or no line arrives within `seconds`.
     func readLine(within seconds: Double = 20) -> String? {
         let alarm = DispatchWorkItem { [process] in process.terminate() }
         DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: alarm)
@@ -66,28 +67,28 @@ final class ToolProcess {
         }
     }
 
-    /// Waits for the process to end by itself; returns its status.
+    /// Waits until the process ends, and returns its status.
     func wait() -> Int32 {
         process.waitUntilExit()
         return status
     }
 
-    /// Ends the process as no program can prevent, as when the power goes; returns its status.
+    /// Kills the process with SIGKILL, which no program can intercept, and returns its status.
     func killNow() -> Int32 {
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
         return status
     }
 
-    /// Sends it a signal.
+    /// Sends a signal to the process.
     func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
-    /// What it wrote to standard error, once it has ended.
+    /// Returns the text that the process wrote to standard error. Call it after the process has ended.
     func errors() -> String {
         String(decoding: (try? error?.fileHandleForReading.readToEnd()) ?? Data(), as: UTF8.self)
     }
 
-    /// Asks the process to end, and waits for that.
+    /// Terminates the process and waits until it has ended.
     func stop() {
         guard process.isRunning else { return }
         process.terminate()

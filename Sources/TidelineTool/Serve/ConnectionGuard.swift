@@ -4,10 +4,10 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTPTypes
 
-/// Ends a connection whose client is idle or too slow, and answers what is no request with the reason.
+/// Closes a connection whose client is idle or too slow, and answers invalid requests with the reason.
 ///
-/// It stands between the parser and the framework, so that neither a request that never ends nor one that cannot be
-/// parsed reaches the framework, which would wait for the first and answer the second without a word.
+/// The handler is between the parser and the framework, so that requests that never end or cannot be parsed do not
+/// reach the framework. The framework would wait for the former and answer the latter without a message.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -19,7 +19,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var timer: (at: NIODeadline, task: Scheduled<Void>)?
     private var isOver = false
 
-    /// What the framework's task gets to see of a request that was refused here.
+    /// The error that the framework's task receives for a request that the guard refused.
     struct RequestRefused: Error {}
 
     init(limits: ServerLimits) {
@@ -33,7 +33,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         end()
-        // To the framework, the end of a connection is that of the body: a request cut short would be carried out.
+        // The framework treats the end of a connection as the end of the body, and would execute an incomplete request.
         if state.isWithinRequest { context.fireErrorCaught(RequestRefused()) }
         context.fireChannelInactive()
     }
@@ -44,7 +44,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         guard !state.isClosing else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
-            // The parser stops for good at a request to change the protocol; no other could follow.
+            // The parser stops permanently at a request to change the protocol, so no other request can follow.
             let endsConnection =
                 head.method == .connect || head.headerFields[.upgrade] != nil
                 || head.headerFields[.connection]?.lowercased() == "close"
@@ -73,15 +73,15 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
                 .requestHeaderFieldsTooLarge,
                 "the headers are larger than \(ServerLimits.maximumHeaderSize) bytes", context)
         case HTTPParserError.invalidMethod:
-            refuse(.badRequest, "the method of the request is unknown", context)
+            refuse(.badRequest, "the request method is unknown", context)
         case let error as HTTPParserError:
-            refuse(.badRequest, "this is not a request of HTTP/1.1: \(error.debugDescription)", context)
+            refuse(.badRequest, "this is not a valid HTTP/1.1 request: \(error.debugDescription)", context)
         case is IOError, is ChannelError: context.fireErrorCaught(error)
-        default: refuse(.badRequest, "this is not a request of HTTP/1.1: \(error)", context)
+        default: refuse(.badRequest, "this is not a valid HTTP/1.1 request: \(error)", context)
         }
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard !state.isClosing else {
@@ -115,7 +115,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(wrapOutboundOut(part), promise: written)
     }
 
-    /// The framework closes a connection whose request was refused at once; here it ends when its answer is read.
+    /// Delays the framework's close after a refused request until the client has read the response.
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         guard state.isClosing else {
             context.close(mode: mode, promise: promise)
@@ -124,7 +124,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         if mode == .all { context.channel.closeFuture.cascade(to: promise) } else { promise?.succeed() }
     }
 
-    /// Answers in place of the framework, and ends the connection.
+    /// Answers in place of the framework, and closes the connection.
     private func refuse(_ status: HTTPResponse.Status, _ message: String, _ context: ChannelHandlerContext) {
         guard !state.isClosing else { return }
         guard state.canRefuse else {
@@ -140,8 +140,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireErrorCaught(RequestRefused())
     }
 
-    /// Says that nothing more comes, and goes on reading for a moment: a connection closed over bytes that were not
-    /// read is reset, and the answer lost.
+    /// Closes the output, and continues to read for a short time. Closing a connection with unread bytes would reset
+    /// it, and the client would lose the response.
     private func close(_ context: ChannelHandlerContext) {
         state.closing(.now())
         context.flush()
@@ -180,7 +180,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 }
 
-/// Stands before the parser: says when bytes arrive, and drops them once a connection is closing.
+/// Reports when bytes arrive, and discards them once a connection is closing. Precedes the parser in the pipeline.
 final class ByteGate: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -188,9 +188,9 @@ final class ByteGate: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = ByteBuffer
 
     enum Event: Sendable {
-        /// To the guard: the client has sent something.
+        /// Sent to the guard: the client has sent bytes.
         case bytesArrived
-        /// From the guard: what the client sends is of no interest any more.
+        /// Sent by the guard: discard all further bytes from the client.
         case discard
     }
 

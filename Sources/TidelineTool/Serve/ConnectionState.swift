@@ -1,12 +1,12 @@
 internal import NIOCore
 
-/// What a server waits for on one connection, and how long: decided here, carried out by ``ConnectionGuard``.
+/// The state of one connection: what the server waits for, and how long. ``ConnectionGuard`` performs the actions.
 struct ConnectionState {
-    /// What to do when a wait was too long.
+    /// The action when a wait times out.
     enum Expiry: Equatable {
-        /// Closes the connection without a word.
+        /// Closes the connection without a response.
         case close
-        /// Answers 408 with this reason, then closes the connection.
+        /// Answers 408 with this reason, and then closes the connection.
         case refuse(String)
     }
 
@@ -14,21 +14,22 @@ struct ConnectionState {
 
     private let limits: ServerLimits
     private var inbound = Inbound.idle
-    /// When what is awaited from the client was first awaited.
+    /// When the server began to wait for the client's next bytes.
     private var since: NIODeadline
-    /// How many requests have begun whose answers are not written yet.
+    /// The number of requests that have begun and whose responses are not complete.
     private var answersDue = 0
-    /// Whether the first of those answers has begun.
+    /// Whether the first of those responses has begun.
     private(set) var isAnswering = false
-    /// How many parts of answers were written that the client has not taken, and when it last took one.
+    /// The number of response parts written that the client has not received, and when it last received one.
     private var partsUntaken = 0
     private var lastTaken: NIODeadline
-    /// With which of the answers due the connection ends, counted from 1; nil when it goes on.
+    /// The position of the response, counted from 1, after which the connection closes, or `nil` if it stays open.
     private var lastAnswer: Int?
-    /// Since when nothing more is said on the connection, and the client's end awaited.
+    /// When the server closed its output and began to wait for the client to close, or `nil`.
     private var closingSince: NIODeadline?
 
-    /// How long a client may go on sending once its connection ends. Closing at once would take its answer from it.
+    /// How long a client may continue to send once the connection is closing. An immediate close could lose the
+    /// response.
     private static let lingering = Duration.seconds(2)
 
     init(limits: ServerLimits, now: NIODeadline) {
@@ -38,14 +39,14 @@ struct ConnectionState {
     }
 
     var isClosing: Bool { closingSince != nil }
-    /// Whether the connection ends with the answer that comes next or is being written.
+    /// Whether the connection closes after the next or current response.
     var endsWithAnswer: Bool { lastAnswer == 1 }
-    /// Whether an answer that is not that of a request still due may be written now.
+    /// Whether a response that belongs to no pending request may be written now.
     var canRefuse: Bool { !isClosing && !isAnswering && answersDue <= (inbound == .body ? 1 : 0) }
-    /// Whether the client still owes a part of a request.
+    /// Whether a request from the client is incomplete.
     var isWithinRequest: Bool { inbound != .idle }
 
-    // MARK: What happens
+    // MARK: Events
 
     mutating func bytesArrived(_ now: NIODeadline) {
         if inbound == .idle { (inbound, since) = (.head, now) }
@@ -61,7 +62,7 @@ struct ConnectionState {
 
     mutating func answerBegan(endsConnection: Bool) {
         isAnswering = true
-        // The rest of a request that is answered early is not waited for.
+        // When a request is answered early, the server does not wait for the rest of it.
         if endsConnection || (inbound == .body && answersDue == 1) { lastAnswer = 1 }
     }
 
@@ -86,7 +87,7 @@ struct ConnectionState {
 
     // MARK: Waiting
 
-    /// Until when the present wait may last, and what then; nil while it is for the server itself to go on.
+    /// The deadline of the current wait and the action when it passes, or `nil` while the server has work to do.
     var wait: (until: NIODeadline, then: Expiry)? {
         if partsUntaken > 0 { return (lastTaken + limits.bodyTimeout, .close) }
         if let closingSince { return (max(closingSince, lastTaken) + Self.lingering, .close) }

@@ -4,7 +4,7 @@ internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
 
-/// A connection of HTTP/1.1 with a ``ConnectionGuard``.
+/// An HTTP/1.1 connection with a ``ConnectionGuard``.
 struct GuardedChannel: ServerChildChannel {
     typealias Value = HTTP1Channel.Value
 
@@ -26,13 +26,13 @@ struct GuardedChannel: ServerChildChannel {
     func handle(value: Value, logger: Logger) async { await http.handle(value: value, logger: logger) }
 }
 
-/// An answer to a request that does not reach the table service: `{"error": "…"}`.
+/// The response to a request that does not reach the table service: `{"error": "…"}`.
 struct ErrorAnswer {
     var head: HTTPResponse
     let body: ByteBuffer
 
     init(_ status: HTTPResponse.Status, _ message: String) {
-        // A dictionary of texts always has a JSON.
+        // Encoding a dictionary of strings never fails.
         let json = (try? JSONEncoder().encode(["error": message])) ?? Data()
         body = ByteBuffer(bytes: json)
         head = HTTPResponse(

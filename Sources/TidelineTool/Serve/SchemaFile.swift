@@ -2,7 +2,7 @@ internal import Foundation
 internal import TidelineStore
 internal import Yams
 
-/// A file of tables and columns in YAML or JSON, from which a server makes its tables.
+/// A YAML or JSON file that defines the tables and columns of a server.
 ///
 /// ```yaml
 /// tables:
@@ -20,13 +20,13 @@ internal import Yams
 ///       name: string
 /// ```
 ///
-/// A table's `id`, `createdAt`, `updatedAt`, `version` and `deleted` are there without being listed.
+/// Each table has `id`, `createdAt`, `updatedAt`, `version` and `deleted` without listing them.
 enum SchemaFile {
-    /// Files beyond this are refused: a schema is written by hand.
+    /// The maximum size of a file, in bytes. Schemas are written by hand, so a larger file is rejected.
     static let maximumSize = 1 << 20
 
-    /// The tables of the file at `path`, in its order.
-    /// - Throws: ``ToolError`` with file, line, table and column.
+    /// Returns the tables of the file at `path`, in the order of the file.
+    /// - Throws: ``ToolError``, with the file, line, table and column, if the file is invalid.
     static func read(_ path: String) throws -> [TableSchema] {
         guard let file = FileHandle(forReadingAtPath: path) else {
             throw ToolError("the schema file \(path) cannot be opened")
@@ -41,12 +41,12 @@ enum SchemaFile {
             throw ToolError("the schema file \(path) is larger than \(maximumSize) bytes")
         }
         guard let text = String(validating: data, as: UTF8.self) else {
-            throw ToolError("the schema file \(path) is not text in UTF-8")
+            throw ToolError("the schema file \(path) is not UTF-8 text")
         }
         return try parse(text, file: path)
     }
 
-    /// The tables that `text` defines; `file` is for messages.
+    /// Returns the tables that `text` defines. `file` is the file name in error messages.
     static func parse(_ text: String, file: String) throws -> [TableSchema] {
         let root: Node?
         do {

@@ -2,17 +2,17 @@ internal import TidelineCommandSupport
 internal import TidelineStore
 internal import Yams
 
-/// Makes table definitions of a parsed schema file, and says where it is wrong.
+/// Creates table definitions from a parsed schema file, and reports errors with their location.
 struct SchemaReader {
     var file: String
 
     func tables(_ root: Node?) throws -> [TableSchema] {
         guard let root, let mapping = root.mapping else {
-            throw fault("a schema is a mapping with the key \"tables\"", at: root)
+            throw fault("a schema must be a mapping with the key \"tables\"", at: root)
         }
         try requireKeys(of: mapping, among: ["tables"], place: "the schema")
         guard let tables = mapping["tables"], let entries = tables.mapping, !entries.isEmpty else {
-            throw fault("\"tables\" maps the name of each table to its definition; at least one", at: root)
+            throw fault("\"tables\" must map the name of at least one table to its definition", at: root)
         }
         let schemas = try entries.map { try table(name: text($0.key, "a table's name"), $0.value) }
         try checkNames(schemas, in: entries)
@@ -22,7 +22,7 @@ struct SchemaReader {
     private func table(name: String, _ node: Node) throws -> TableSchema {
         let place = "table \(name.debugDescription)"
         guard let mapping = node.mapping else {
-            throw fault("\(place) is a mapping with \"columns\"", at: node)
+            throw fault("\(place) must be a mapping with \"columns\"", at: node)
         }
         try requireKeys(of: mapping, among: ["columns", "indexes", "references"], place: place)
         guard let columns = mapping["columns"]?.mapping else {
@@ -48,14 +48,14 @@ struct SchemaReader {
         let place = "\(table), column \(name.debugDescription)"
         if let scalar = node.scalar { return ColumnSchema(name, try type(scalar.string, at: node, place)) }
         guard let mapping = node.mapping else {
-            throw fault("\(place) is a type, or a mapping with \"type\" and \"required\"", at: node)
+            throw fault("\(place) must be a type, or a mapping with \"type\" and \"required\"", at: node)
         }
         try requireKeys(of: mapping, among: ["type", "required"], place: place)
         guard let typeNode = mapping["type"] else { throw fault("\(place) has no \"type\"", at: node) }
         var column = ColumnSchema(name, try type(text(typeNode, "\(place), its type"), at: typeNode, place))
         if let required = mapping["required"] {
             guard let flag = required.bool else {
-                throw fault("\(place): \"required\" is true or false", at: required)
+                throw fault("\(place): \"required\" must be true or false", at: required)
             }
             column.isOptional = !flag
         }
@@ -72,11 +72,11 @@ struct SchemaReader {
 
     private func indexes(_ node: Node, _ place: String) throws -> [IndexSchema] {
         guard let sequence = node.sequence else {
-            throw fault("\(place): \"indexes\" is a list, each entry a list of columns", at: node)
+            throw fault("\(place): \"indexes\" must be a list of indexes, each a list of columns", at: node)
         }
         return try sequence.map { entry in
             guard let columns = entry.sequence else {
-                throw fault("\(place): an index is a list of columns", at: entry)
+                throw fault("\(place): an index must be a list of columns", at: entry)
             }
             return IndexSchema(try columns.map { try text($0, "\(place), an index's column") })
         }
@@ -84,7 +84,7 @@ struct SchemaReader {
 
     private func references(_ node: Node, _ place: String) throws -> [Reference] {
         guard let mapping = node.mapping else {
-            throw fault("\(place): \"references\" maps a column to the table whose ids it holds", at: node)
+            throw fault("\(place): \"references\" must map a column to the table whose ids it contains", at: node)
         }
         return try mapping.map { entry in
             Reference(
@@ -93,11 +93,12 @@ struct SchemaReader {
         }
     }
 
-    /// Names that differ in case only would be one table to some stores; a reference must lead somewhere.
+    /// Checks that table names differ in more than case, because some stores ignore case, and that each reference names
+    /// an existing table.
     private func checkNames(_ schemas: [TableSchema], in entries: Node.Mapping) throws {
         var seen: Set<String> = []
         for (schema, entry) in zip(schemas, entries) where !seen.insert(schema.name.lowercased()).inserted {
-            throw fault("table \(schema.name.debugDescription) is there twice", at: entry.key)
+            throw fault("table \(schema.name.debugDescription) is defined more than once", at: entry.key)
         }
         let names = schemas.map(\.name)
         for (schema, entry) in zip(schemas, entries) {
@@ -115,14 +116,14 @@ struct SchemaReader {
             let key = try text(entry.key, "\(place), a key")
             guard known.contains(key) else {
                 throw fault(
-                    "\(place) has no setting \(key.debugDescription).\(suggestion(for: key, among: known))"
-                        + " It knows: \(known.joined(separator: ", "))", at: entry.key)
+                    "\(place) has no key \(key.debugDescription).\(suggestion(for: key, among: known))"
+                        + " The keys are: \(known.joined(separator: ", "))", at: entry.key)
             }
         }
     }
 
     private func text(_ node: Node, _ place: String) throws -> String {
-        guard let scalar = node.scalar else { throw fault("\(place) is a text", at: node) }
+        guard let scalar = node.scalar else { throw fault("\(place) must be a string", at: node) }
         return scalar.string
     }
 

@@ -6,15 +6,15 @@ internal import NIOPosix
 internal import TidelineServer
 internal import TidelineStore
 
-/// Hands each request to the table service, on threads that may block, and its answer back.
+/// Passes each request to the table service, on threads that may block, and returns the response.
 struct TableResponder<Store: LocalStore>: HTTPResponder {
     typealias Context = BasicRequestContext
 
     var service: TableService<Store>
-    /// Store calls wait for disks and locks; the event loops must not.
+    /// The threads for store calls, which wait for disks and locks and so must not run on the event loops.
     var threads: NIOThreadPool
     var limits: ServerLimits
-    /// What is left for the bodies of requests.
+    /// The memory available for the bodies of requests.
     var bodies: BodyBudget
 
     func respond(to request: Request, context: Context) async throws -> Response {
@@ -32,9 +32,9 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
         return Self.response(answer, to: head)
     }
 
-    /// Reads the body, for which memory is reserved as it comes.
+    /// Reads the body, and reserves memory for it as it arrives.
     ///
-    /// - Returns: The answer to a request whose body is not taken.
+    /// - Returns: The response to a request whose body is refused, or `nil`.
     private func collect(_ body: inout [UInt8], of request: Request) async throws -> ErrorAnswer? {
         let length = request.headers[.contentLength].flatMap { Int($0) } ?? 0
         guard length <= limits.maximumBodySize else { return tooLarge }
@@ -43,7 +43,7 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
             guard chunk.readableBytes <= limits.maximumBodySize - body.count else { return tooLarge }
             guard bodies.reserve(chunk.readableBytes) else {
                 return ErrorAnswer(
-                    .serviceUnavailable, "the requests in flight take all the memory there is for them; try again")
+                    .serviceUnavailable, "the memory for the bodies of requests in flight is used up; try again later")
             }
             body.append(contentsOf: chunk.readableBytesView)
         }
@@ -62,13 +62,13 @@ struct TableResponder<Store: LocalStore>: HTTPResponder {
 
     private static func response(_ answer: TableResponse, to request: HTTPRequest) -> Response {
         var headers = answer.response.headerFields
-        // The length is that of the body, which an answer to HEAD does not have.
+        // A response to HEAD has the length of the body, but no body.
         headers[.contentLength] = String(answer.body.count)
         let body = ByteBuffer(bytes: request.method == .head ? [] : answer.body)
         return Response(status: answer.response.status, headers: headers, body: Self.body(body))
     }
 
-    /// A large body goes out in pieces, by which it shows whether the client takes it.
+    /// Returns a response body. Sends a large one in pieces, so that progress shows whether the client receives it.
     private static func body(_ bytes: ByteBuffer) -> ResponseBody {
         let pieceSize = 64 << 10
         guard bytes.readableBytes > pieceSize else { return ResponseBody(byteBuffer: bytes) }

@@ -7,20 +7,20 @@ internal import NIOPosix
 internal import TidelineServer
 internal import TidelineStore
 
-/// A table service behind a socket.
+/// An HTTP server for a table service.
 struct TableServer {
     var host: String
-    /// 0 for any free port.
+    /// The port, or 0 to select a free port.
     var port: Int
     var limits = ServerLimits()
     var logger: Logger
-    /// How many requests work on the store at once.
+    /// The maximum number of requests that use the store concurrently.
     var threadCount = 8
 
-    /// Serves until the process gets SIGTERM or SIGINT; requests in flight are finished then.
+    /// Serves until the process receives SIGTERM or SIGINT, and then finishes the requests in flight.
     /// - Parameters:
-    ///   - service: What answers.
-    ///   - onListening: Called with the URL once connections are accepted.
+    ///   - service: The table service.
+    ///   - onListening: Called with the URL once the server accepts connections.
     func run(
         _ service: TableService<some LocalStore>, onListening: @escaping @Sendable (String) -> Void
     ) async throws {
@@ -46,9 +46,9 @@ struct TableServer {
         try outcome.get()
     }
 
-    /// Checks that the address can be listened on, before anything is made for a server that could not.
+    /// Checks that the server can listen on the address, before any file is created for it.
     ///
-    /// - Throws: ``ToolError``.
+    /// - Throws: ``ToolError`` if it cannot.
     func requireAddress() async throws {
         do {
             let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -60,12 +60,12 @@ struct TableServer {
         }
     }
 
-    /// An error of listening with what a person needs to know; any other as it is.
+    /// Returns a listening error with an explanation for the user, and any other error unchanged.
     private func explained(_ error: any Error) -> any Error {
         switch error {
         case let error as IOError: cannotListen(String(cString: strerror(error.errnoCode)))
         case let error as SocketAddressError.UnknownHost:
-            cannotListen("\(error.host) is no address of this machine")
+            cannotListen("\(error.host) is not an address of this machine")
         default: error
         }
     }
@@ -74,7 +74,7 @@ struct TableServer {
         ToolError("cannot listen on \(host) port \(port): \(reason)")
     }
 
-    /// The base URL for clients; an IPv6 address stands in brackets.
+    /// Returns the base URL for clients. An IPv6 address is enclosed in brackets.
     private static func url(host: String, port: Int?) -> String {
         "http://\(host.contains(":") ? "[\(host)]" : host)" + (port.map { ":\($0)" } ?? "")
     }

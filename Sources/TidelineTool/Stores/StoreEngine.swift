@@ -7,31 +7,31 @@ internal import TidelineMemory
 internal import TidelineSQLite
 internal import TidelineStore
 
-/// A kind of store that the tool opens by name. A new adapter is one more entry in ``all``.
+/// A kind of store that the tool opens by name. To add an adapter, add an entry to ``all``.
 struct StoreEngine: Sendable {
-    /// Opens the store when the command gets to it.
+    /// Opens the store. A command calls it after the settings have been checked.
     typealias Opener = @Sendable () throws -> any LocalStore
 
-    /// What stands before the colon in `--store`.
+    /// The name before the colon in `--store`.
     var name: String
-    /// What stands after it, for help; nil where nothing may stand there.
+    /// The part after the colon, for help, or `nil` if the engine has no path.
     var usage: String?
-    /// Whether the rows are there again when the store is opened again.
+    /// Whether the store keeps its rows when it is closed.
     var keepsRows: Bool
-    /// The settings it knows.
+    /// The names of the settings that the engine accepts.
     var settings: [String]
-    /// Whether a store's size can be limited.
+    /// Whether the size of a store can be limited.
     var limitsSize = false
-    /// Removes the store at a path with all its files; nil where it has none.
+    /// Removes the store at a path with all its files. `nil` if the engine has no files.
     var destroy: (@Sendable (_ path: String) throws -> Void)?
-    /// Checks the settings, before anything is opened.
+    /// Checks the settings and returns an opener. Does not open anything.
     var makeOpener: @Sendable (_ path: String, _ settings: StoreSettings, _ access: StoreAccess) throws -> Opener
 
-    /// The engines there are, in the order help lists them.
+    /// All engines, in the order in which help lists them.
     static let all: [StoreEngine] = [.sqlite, .lmdb, .leveldb, .memory]
 
-    /// The engine of that name.
-    /// - Throws: `ValidationError` with the names there are.
+    /// Returns the engine with the given name.
+    /// - Throws: `ValidationError`, with the available names, if there is no such engine.
     static func named(_ name: String) throws -> StoreEngine {
         guard let engine = all.first(where: { $0.name == name }) else {
             let names = all.map(\.name)
@@ -42,32 +42,32 @@ struct StoreEngine: Sendable {
         return engine
     }
 
-    /// The engine of a store whose place the command chooses, as `--store` names it: `sqlite`, or `sqlite:`.
-    /// - Throws: `ValidationError` for a path, or a name that is none.
+    /// Returns the engine for a store whose path the command chooses, as `--store` names it: `sqlite` or `sqlite:`.
+    /// - Throws: `ValidationError` if the text contains a path or an unknown name.
     static func withoutPath(_ text: String) throws -> StoreEngine {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count < 2 || parts[1].isEmpty else {
-            throw ValidationError("this command makes its own stores: leave out the path \(parts[1].debugDescription).")
+            throw ValidationError("this command creates its own stores; remove the path \(parts[1].debugDescription).")
         }
         return try named(String(parts[0]))
     }
 
-    /// The location, as `--store` takes it, of a store in `folder`.
+    /// Returns the location of a store in `folder`, in the format of `--store`.
     func location(named name: String, in folder: URL) -> String {
         guard usage != nil else { return "\(self.name):" }
-        // A comma in a path is written twice.
+        // Commas in a path are doubled.
         let path = folder.appendingPathComponent("\(name).\(self.name)").path
         return "\(self.name):\(path.replacingOccurrences(of: ",", with: ",,"))"
     }
 }
 
-/// How a store is opened, apart from its settings.
+/// How a store is opened, in addition to its settings.
 struct StoreAccess: Sendable {
-    /// Whether one that does not exist is made.
+    /// Whether to create the store if it does not exist.
     var createsIfMissing = true
-    /// Whether it is opened for reading only, whatever the settings say.
+    /// Whether to open the store for reading only, regardless of its settings.
     var isReadOnly = false
-    /// How many bytes it may take; nil for no limit.
+    /// The maximum size in bytes, or `nil` for no limit.
     var maximumSize: Int?
 }
 
@@ -118,7 +118,7 @@ extension StoreEngine {
 
     static let leveldb = StoreEngine(
         name: "leveldb",
-        usage: "FOLDER, which one process has open at a time",
+        usage: "FOLDER, which only one process can open at a time",
         keepsRows: true,
         settings: ["durability", "cache-size", "write-buffer-size", "filter-bits", "compression"],
         destroy: LevelDBStore.destroy

@@ -1,31 +1,31 @@
 internal import ArgumentParser
 internal import TidelineStore
 
-/// Where a store is and how to open it: `ENGINE:PATH[,NAME=VALUE…]`, such as `sqlite:todo.db,durability=full`. An engine
-/// without files has no path, and may go without the colon.
+/// The path and settings of a store: `ENGINE:PATH[,NAME=VALUE…]`, such as `sqlite:todo.db,durability=full`. An engine
+/// without files has no path and does not need the colon.
 ///
-/// A comma that belongs to the path is written twice.
+/// A comma in the path is doubled.
 struct StoreLocation: Sendable {
-    /// What was written.
+    /// The location as text.
     let text: String
-    /// The engine, by its name.
+    /// The name of the engine.
     let engine: String
     /// The path, with single commas.
     let path: String
-    /// Whether the rows are there again when the store is opened again.
+    /// Whether the store keeps its rows when it is closed.
     let keepsRows: Bool
     private let opener: StoreEngine.Opener
     private let readOnlyOpener: StoreEngine.Opener
 
-    /// Reads what follows `--store`.
-    /// - Throws: `ValidationError` that says what is wrong and what is known.
+    /// Parses the value of `--store`.
+    /// - Throws: `ValidationError`, with the problem and the valid values, if the text is invalid.
     init(parsing text: String) throws {
         let bare = StoreEngine.all.first { $0.name == text }
         let text = bare?.usage == nil && bare != nil ? text + ":" : text
         guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else {
-            if bare != nil { throw ValidationError("\(text.debugDescription) names no path: write \(text):PATH.") }
+            if bare != nil { throw ValidationError("\(text.debugDescription) has no path; write \(text):PATH.") }
             throw ValidationError(
-                "\(text.debugDescription) names no engine: write ENGINE:PATH, such as sqlite:todo.db.")
+                "\(text.debugDescription) has no engine; write ENGINE:PATH, such as sqlite:todo.db.")
         }
         let engine = try StoreEngine.named(String(text[..<colon]))
         var parts = Self.parts(text[text.index(after: colon)...])
@@ -33,8 +33,8 @@ struct StoreLocation: Sendable {
         guard path.isEmpty == (engine.usage == nil) else {
             throw ValidationError(
                 path.isEmpty
-                    ? "\(text.debugDescription) names no path after the colon."
-                    : "\(engine.name) has no path: write \(engine.name): and nothing behind it but settings.")
+                    ? "\(text.debugDescription) has no path after the colon."
+                    : "\(engine.name) takes no path; write \(engine.name): and only settings after it.")
         }
         self.text = text
         self.engine = engine.name
@@ -47,21 +47,22 @@ struct StoreLocation: Sendable {
     }
 
     /// Opens the store.
-    /// - Parameter isReadOnly: Whether nothing is written: a store that does not exist is not made then.
+    /// - Parameter isReadOnly: Whether to open the store for reading only. A store that does not exist is not created
+    ///   then.
     /// - Throws: `StoreError`.
     func open(isReadOnly: Bool = false) throws -> any LocalStore { try isReadOnly ? readOnlyOpener() : opener() }
 
-    /// For the help of an option that takes a location.
+    /// The help of an option that takes a location.
     static let help = ArgumentHelp(
         "The store, as ENGINE:PATH[,NAME=VALUE…].",
         discussion: StoreEngine.all.map { engine in
-            "\(engine.name)\(engine.usage.map { ":\($0)" } ?? ", which keeps nothing when the command ends")."
+            "\(engine.name)\(engine.usage.map { ":\($0)" } ?? ", which discards its rows when the command ends")."
                 + (engine.settings.isEmpty ? "" : " Settings: \(engine.settings.joined(separator: ", ")).")
         }.joined(separator: "\n"),
         valueName: "engine:path"
     )
 
-    /// The text between single commas; a double comma is one that belongs to the text. At least one part.
+    /// Splits a text at single commas, and replaces double commas with single ones. Returns at least one part.
     private static func parts(_ text: Substring) -> [String] {
         var parts = [""]
         var rest = text
@@ -79,10 +80,10 @@ struct StoreLocation: Sendable {
     }
 }
 
-/// Opens the store at `location`, runs `body` with it, and closes it whatever happens.
+/// Opens the store at `location`, calls `body` with it, and closes it, even if `body` throws an error.
 ///
-/// `body` gets the store as `any LocalStore`, for this is where it was chosen at run time; it hands it at once to code that is
-/// generic over the store.
+/// `body` receives the store as `any LocalStore`, because the store is chosen at run time. It should pass the store
+/// directly to code that is generic over the store.
 func withStore<R>(
     _ location: StoreLocation, isReadOnly: Bool = false, _ body: (any LocalStore) async throws -> R
 ) async throws -> R {
@@ -91,7 +92,7 @@ func withStore<R>(
     do {
         result = try await body(store)
     } catch {
-        // The first failure is the one to tell.
+        // The first error is the relevant one.
         try? store.close()
         throw error
     }

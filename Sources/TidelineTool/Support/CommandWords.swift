@@ -1,8 +1,8 @@
-/// A line as a shell takes it apart: words between blanks; quotes, single or double, and backslashes keep what belongs
-/// together.
+/// Splits a line into words as a shell does: spaces separate words; single quotes, double quotes, and backslashes keep
+/// characters together.
 enum CommandWords {
-    /// The words of a line.
-    /// - Throws: ``ToolError`` when a quote is not closed or the line ends in a backslash.
+    /// Returns the words of a line.
+    /// - Throws: ``ToolError`` if a quote is not closed or the line ends in a backslash.
     static func split(_ line: String) throws -> [String] {
         var words: [String] = []
         var word: String?

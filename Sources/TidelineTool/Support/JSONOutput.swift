@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Values as JSON on standard output, for programs.
+/// Prints values as JSON on standard output.
 enum JSONOutput {
     static func print(_ value: some Encodable) throws {
         let encoder = JSONEncoder()

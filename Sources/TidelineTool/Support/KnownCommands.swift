@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import TidelineCommandSupport
 
-/// Refuses words that begin with no command of `parent`, with the command that may be meant.
-/// - Throws: `ValidationError`.
+/// Checks that the words begin with a command of `parent`.
+/// - Throws: `ValidationError`, with the most similar command, if they do not.
 func requireKnownCommand(_ words: ArraySlice<String>, of parent: any ParsableCommand.Type) throws {
     let commands = parent.configuration.subcommands
     guard let word = words.first, !word.hasPrefix("-"), word != "help", !commands.isEmpty else { return }

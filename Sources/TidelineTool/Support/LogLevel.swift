@@ -1,11 +1,11 @@
 internal import ArgumentParser
 internal import Logging
 
-/// How much a command logs to standard error.
+/// The least severe messages that a command logs to standard error.
 enum LogLevel: String, CaseIterable, ExpressibleByArgument {
     case debug, info, notice, warning, error
 
-    /// The same, for a logger.
+    /// The equivalent level of a logger.
     var level: Logger.Level {
         switch self {
         case .debug: .debug

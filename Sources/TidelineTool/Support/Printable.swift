@@ -1,9 +1,9 @@
 internal import Foundation
 internal import TidelineStore
 
-/// `text` as it fits on one line of a terminal: control characters are written as escapes, such as `\n` or `\u{1B}`.
+/// Returns `text` for one line of a terminal, with control characters as escapes such as `\n` or `\u{1B}`.
 ///
-/// A row's text comes from whoever has access to the server; it must neither break the line nor command the terminal.
+/// Anyone with access to the server can write a row's text, so it must neither break the line nor control the terminal.
 func printable(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isControl) else { return text }
     return text.unicodeScalars.map { isControl($0) ? $0.escaped(asASCII: true) : String($0) }.joined()
@@ -16,7 +16,7 @@ private func isControl(_ scalar: Unicode.Scalar) -> Bool {
     }
 }
 
-/// The beginning of a text that is longer than a few lines of a terminal, and how long it is; shorter ones as they are.
+/// Returns a text that is longer than `limit` as its first characters and its length, and a shorter text unchanged.
 func shortened(_ text: String, to limit: Int = 200) -> String {
     guard text.utf8.count > limit, let end = text.index(text.startIndex, offsetBy: limit, limitedBy: text.endIndex),
         end < text.endIndex
@@ -24,7 +24,7 @@ func shortened(_ text: String, to limit: Int = 200) -> String {
     return "\(text[..<end])… (\(text.count) characters)"
 }
 
-/// An instant in the time zone of the terminal, to the second: `2026-11-22 10:14:27`.
+/// Returns an instant in the local time zone, to the second: `2026-11-22 10:14:27`.
 func localTime(_ time: Timestamp) -> String {
     let formatter = DateFormatter()
     formatter.locale = Locale(identifier: "en_US_POSIX")

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// One line on a terminal that is written over as work goes on; nothing at all where standard error is no terminal.
+/// A line on a terminal that shows progress by being overwritten. Prints nothing if standard error is not a terminal.
 final class ProgressLine: Sendable {
     private let isTerminal = isatty(STDERR_FILENO) == 1
     private let isShown = Mutex(false)
@@ -14,7 +14,7 @@ final class ProgressLine: Sendable {
         }
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     func clear() {
         isShown.withLock { shown in
             guard shown else { return }

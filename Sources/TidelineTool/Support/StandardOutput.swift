@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Synchronization
 
-/// Standard output, line by line and unbuffered, so that a program that reads it sees each line at once.
+/// Standard output, unbuffered, so that a program that reads it receives each line at once.
 enum StandardOutput {
-    /// Where the lines of the current task go in place of the output; nil for the output.
+    /// Collects the lines of the current task instead of writing them, or `nil` to write them to standard output.
     @TaskLocal static var capture: OutputCapture?
 
     /// Writes a line to standard error.
@@ -11,18 +11,18 @@ enum StandardOutput {
         try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
     }
 
-    /// Writes a line. That nobody reads any more is no failure of the command.
+    /// Writes a line to standard output. Ignores errors, because a command does not fail when nothing reads its output.
     static func line(_ text: String) {
         if let capture { return capture.add(text) }
         try? FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
     }
 }
 
-/// The lines that one command wrote, to be passed on as a whole.
+/// Collects the lines that one command writes.
 final class OutputCapture: Sendable {
     private let lines = Mutex("")
 
-    /// The lines so far, each with its end.
+    /// The lines so far, each with its line break.
     var text: String { lines.withLock { $0 } }
 
     func add(_ line: String) { lines.withLock { $0 += line + "\n" } }

@@ -1,6 +1,6 @@
-/// A failure that the person at the terminal can do something about; ends the command with status 1.
+/// A failure that the user can correct. Ends the command with status 1.
 struct ToolError: Error, CustomStringConvertible {
-    /// What happened and what to do.
+    /// The problem and how to correct it.
     var message: String
 
     init(_ message: String) { self.message = message }

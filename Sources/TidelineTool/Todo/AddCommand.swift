@@ -1,29 +1,29 @@
 internal import ArgumentParser
 internal import TidelineStore
 
-/// `tideline todo add`: new items.
+/// `tideline todo add`: adds items.
 struct AddCommand: TodoSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
-        abstract: "Add an item, or one for each line of standard input.",
-        discussion: "Prints \"added ID TEXT\" once the item is stored: from then on it is not lost."
+        abstract: "Add one item, or one for each line of standard input.",
+        discussion: "Prints \"added ID TEXT\" once the item is stored. It cannot be lost after that."
     )
 
     @OptionGroup var options: TodoOptions
 
     @Flag(
         help:
-            "Read items from standard input, one a line, each acknowledged before the next is read; blank lines are passed over."
+            "Read items from standard input, one per line. Acknowledge each before reading the next. Skip blank lines."
     )
     var stdin = false
 
-    @Argument(help: "What to do; several words make one text.")
+    @Argument(help: "The text of the item. Several words form one text.")
     var text: [String] = []
 
     var readsStandardInput: Bool { stdin }
 
     func validate() throws {
-        guard stdin != !text.isEmpty else { throw ValidationError("write a text, or --stdin, one of the two.") }
+        guard stdin != !text.isEmpty else { throw ValidationError("specify either a text or --stdin.") }
         if !stdin { try TodoItem.requireText(text) }
     }
 

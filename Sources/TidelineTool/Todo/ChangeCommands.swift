@@ -1,16 +1,16 @@
 internal import ArgumentParser
 internal import TidelineStore
 
-/// `tideline todo done`: completes an item.
+/// `tideline todo done`: marks an item as done.
 struct DoneCommand: TodoSubcommand {
     static let configuration = CommandConfiguration(commandName: "done", abstract: "Mark an item as done.")
 
     @OptionGroup var options: TodoOptions
 
-    @Flag(help: "Mark it as not done.")
+    @Flag(help: "Mark the item as not done.")
     var undo = false
 
-    @Argument(help: "The item's id, or how it begins.")
+    @Argument(help: "The item's id, or the beginning of it.")
     var id: String
 
     func perform(_ session: TodoSession<some LocalStore>) async throws {
@@ -27,10 +27,10 @@ struct EditCommand: TodoSubcommand {
 
     @OptionGroup var options: TodoOptions
 
-    @Argument(help: "The item's id, or how it begins.")
+    @Argument(help: "The item's id, or the beginning of it.")
     var id: String
 
-    @Argument(help: "The new text; several words make one text.")
+    @Argument(help: "The new text. Several words form one text.")
     var text: [String]
 
     func validate() throws { try TodoItem.requireText(text) }
@@ -49,7 +49,7 @@ struct RemoveCommand: TodoSubcommand {
 
     @OptionGroup var options: TodoOptions
 
-    @Argument(help: "The item's id, or how it begins.")
+    @Argument(help: "The item's id, or the beginning of it.")
     var id: String
 
     func perform(_ session: TodoSession<some LocalStore>) async throws {

@@ -1,25 +1,25 @@
 internal import Tideline
 internal import TidelineStore
 
-/// A failed operation as it is printed: both versions, and what to do.
+/// Describes a failed operation for the terminal: both versions, and how to resolve it.
 enum ConflictText {
     static func describe(_ error: TableOperationError) -> String {
         var lines = ["\(shortID(error.itemID)) \(error.kind): \(error.message)\(status(error))"]
         if error.code == .conflict {
             lines.append("    here:       \(here(error))")
             lines.append("    the server: \(server(error))")
-            lines.append("    settle it with: tideline todo resolve \(shortID(error.itemID)) --server | --mine")
+            lines.append("    resolve with: tideline todo resolve \(shortID(error.itemID)) --server | --mine")
         } else {
             if let item = error.item { lines.append("    here: \(TodoItem.line(item))") }
             let effect = removesItem(error) ? " (removes the item)" : ""
             lines.append(
-                "    the next sync tries again; drop the change with: tideline todo resolve "
+                "    the next sync tries again; to discard the change: tideline todo resolve "
                     + "\(shortID(error.itemID)) --server\(effect)")
         }
         return lines.joined(separator: "\n")
     }
 
-    /// Whether dropping the change leaves no item: the server refused to insert it, and has none.
+    /// Whether discarding the change removes the item, because the server refused to insert it and does not have it.
     static func removesItem(_ error: TableOperationError) -> Bool { error.kind == .insert && error.serverItem == nil }
 
     private static func status(_ error: TableOperationError) -> String {

@@ -1,20 +1,20 @@
 internal import ArgumentParser
 internal import TidelineStore
 
-/// `tideline todo list`: the items.
+/// `tideline todo list`: lists the items.
 struct ListCommand: TodoSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the items: those to do, or all.",
-        discussion: "An item marked with * has changes that are not synced yet."
+        abstract: "List the items that are not done, or all items.",
+        discussion: "An asterisk (*) marks an item with changes that are not synced yet."
     )
 
     @OptionGroup var options: TodoOptions
 
-    @Flag(help: "List completed items, too.")
+    @Flag(help: "Include completed items.")
     var all = false
 
-    @Flag(help: "Print the rows as JSON, completed ones too, with their system columns.")
+    @Flag(help: "Print all rows as JSON, including completed items and system columns.")
     var json = false
 
     var isReadOnly: Bool { true }

@@ -2,15 +2,15 @@ internal import ArgumentParser
 internal import Foundation
 internal import TidelineStore
 
-/// `tideline todo shell`: many commands on a store that is opened once.
+/// `tideline todo shell`: runs several commands on a store that is opened once.
 struct ShellCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "shell",
-        abstract: "Run commands on one open store, a line each.",
+        abstract: "Run commands on one open store, one per line.",
         discussion: """
-            Reads commands from standard input, written as behind \"tideline todo\", until it ends or says exit. A store \
-            in memory lives as long as the shell; a LevelDB store, which one process holds at a time, is opened once. A \
-            command that fails is told, and the shell goes on.
+            Reads commands from standard input, in the form that follows \"tideline todo\", until the end of the input \
+            or the command exit. A store in memory lasts as long as the shell. A LevelDB store, which only one process \
+            can open at a time, is opened once. If a command fails, the shell prints the error and continues.
             """
     )
 
@@ -18,7 +18,7 @@ struct ShellCommand: AsyncParsableCommand {
 
     @Flag(
         help:
-            "For programs: answer each line with one line of JSON, which has the command's status, output and errors.")
+            "Answer each line with one line of JSON, which contains the command's status, output and errors.")
     var json = false
 
     func run() async throws {
@@ -47,28 +47,32 @@ struct ShellCommand: AsyncParsableCommand {
         try requireKnownCommand(words[...], of: TodoCommand.self)
         var command = try TodoCommand.parseAsRoot(words)
         if let command = command as? any TodoSubcommand {
-            guard command.options.store == nil else { throw ToolError("the shell's store is open; leave out --store") }
-            guard !command.readsStandardInput else { throw ToolError("in the shell, standard input has the commands") }
+            guard command.options.store == nil else {
+                throw ToolError("--store is not available in the shell, whose store is already open")
+            }
+            guard !command.readsStandardInput else {
+                throw ToolError("--stdin is not available in the shell, which reads commands from standard input")
+            }
             try await command.run(on: store)
         } else if command is ShellCommand {
-            throw ToolError("this is the shell")
+            throw ToolError("the shell is already running")
         } else {
             try command.run()
         }
     }
 }
 
-/// What came of one command of the shell.
+/// The result of one command of the shell.
 struct ShellReply: Codable, Sendable {
-    /// The exit status that the command would have had.
+    /// The exit status of the command.
     var status: Int32 = 0
-    /// What it wrote to standard output.
+    /// The text for standard output.
     var out = ""
-    /// What it would have written to standard error.
+    /// The text for standard error.
     var err = ""
 
-    /// Runs a command.
-    /// - Parameter captures: Whether its output is kept for the reply; else it is written at once.
+    /// Runs a command and records its result.
+    /// - Parameter captures: Whether to collect the output for the reply. If `false`, it is written at once.
     init(captures: Bool, _ command: () async throws -> Void) async {
         let capture = captures ? OutputCapture() : nil
         do {

@@ -3,7 +3,7 @@ internal import Tideline
 internal import TidelineStore
 internal import TidelineSupport
 
-/// `tideline todo status`: what waits, what failed, when it was synced.
+/// `tideline todo status`: shows pending changes, failures, and the time of the last sync.
 struct StatusCommand: TodoSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
@@ -12,10 +12,10 @@ struct StatusCommand: TodoSubcommand {
 
     @OptionGroup var options: TodoOptions
 
-    @Flag(help: "Print it as JSON.")
+    @Flag(help: "Print the status as JSON.")
     var json = false
 
-    /// What `--json` prints.
+    /// The output of `--json`.
     struct Report: Codable {
         var items: Int
         var pending: [Pending]
@@ -47,7 +47,7 @@ struct StatusCommand: TodoSubcommand {
         }
     }
 
-    /// How many changes are listed for people.
+    /// The maximum number of changes in the text output.
     static let maximumListed = 10
 
     var isReadOnly: Bool { true }
@@ -78,10 +78,10 @@ struct StatusCommand: TodoSubcommand {
             last.map { "last sync with changes at \(localTime($0.at)): \($0.result)" } ?? "never synced")
     }
 
-    /// Prints the first of many things, a line each, and how many more there are.
+    /// Prints up to ``maximumListed`` items, one per line, and the number of items left out.
     private static func list<T>(_ things: [T], _ describe: (T) -> String) {
         for thing in things.prefix(maximumListed) { StandardOutput.line("  " + describe(thing)) }
         let rest = things.count - maximumListed
-        if rest > 0 { StandardOutput.line("  and \(rest) more; --json lists all") }
+        if rest > 0 { StandardOutput.line("  and \(rest) more; use --json to list all") }
     }
 }

@@ -6,17 +6,17 @@ internal import TidelineCommandSupport
 internal import TidelineStore
 internal import TidelineSupport
 
-/// `tideline todo sync`: push, then incremental pull.
+/// `tideline todo sync`: pushes, and then pulls incrementally.
 struct SyncCommand: TodoSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
-        abstract: "Send local changes to the server, then bring the server's.",
+        abstract: "Send local changes to the server, then fetch the server's.",
         discussion: """
-            Conflicts are printed with both versions, kept in the queue, and settled with resolve; the other items are \
-            synced all the same. Exit status 1 when anything is left over, 130 after Ctrl-C, which sends what is on its way \
-            and keeps the rest.
+            Prints conflicts with both versions and keeps them in the queue; resolve them with the command resolve. \
+            Other items are synced regardless. Exit status 1 if changes remain in the queue. After Ctrl-C, completes \
+            the requests in flight, keeps the rest, and exits with status 130.
 
-            A store belongs to the server of its first sync: --switch-server moves it to another address.
+            A store belongs to the server of its first sync; --switch-server moves it to another address.
             """
     )
 
@@ -28,25 +28,26 @@ struct SyncCommand: TodoSubcommand {
     @Option(
         name: .customLong("url"),
         help: ArgumentHelp(
-            "The server.", discussion: "Without it, the environment's \(urlVariable), or else \(defaultURL)."))
+            "The URL of the server.",
+            discussion: "The default is the environment variable \(urlVariable), or \(defaultURL)."))
     var server: String?
 
-    @Option(help: "How many rows to ask for at once, 1 to 1000.")
+    @Option(help: "The number of rows per request, 1 to 1000.")
     var pageSize = 1000
 
-    @Option(help: "How many seconds one request may take.")
+    @Option(help: "The maximum duration of one request, in seconds.")
     var timeout: Double = 30
 
-    @Flag(help: "Print the counts as JSON, also of a sync that fails, with its error and the changes that are left.")
+    @Flag(help: "Print the counts as JSON. If the sync fails, the JSON includes the error and the remaining changes.")
     var json = false
 
     @Flag(
         help:
-            "Move the list to this server: changes that wait are kept and sent to it, other items come from it."
+            "Move the list to this server. Pending changes are kept and sent to it; other items are fetched from it."
     )
     var switchServer = false
 
-    @Option(help: "What is logged to standard error.")
+    @Option(help: "The least severe messages to log to standard error.")
     var logLevel = LogLevel.warning
 
     var url: String? { server ?? ProcessInfo.processInfo.environment[Self.urlVariable] ?? Self.defaultURL }
@@ -61,10 +62,10 @@ struct SyncCommand: TodoSubcommand {
 
     func validate() throws {
         guard (1...1000).contains(pageSize) else {
-            throw ValidationError("the page size is from 1 to 1000, not \(pageSize).")
+            throw ValidationError("--page-size must be from 1 to 1000, not \(pageSize).")
         }
         guard timeout > 0, timeout <= 86_400 else {
-            throw ValidationError("the time-out is more than 0 and at most 86400 seconds, not \(timeout).")
+            throw ValidationError("--timeout must be more than 0 and at most 86400 seconds, not \(timeout).")
         }
     }
 
@@ -90,31 +91,31 @@ struct SyncCommand: TodoSubcommand {
         }
         if error.code == .otherServer {
             return ToolError(
-                "\(error.message.prefix { $0 != ";" }); --switch-server moves the list to it, with what waits in the queue"
+                "\(error.message.prefix { $0 != ";" }); use --switch-server to move the list and its queue to it"
             )
         }
         guard !error.operationErrors.isEmpty else { return ToolError(error.description) }
         let items = error.operationErrors.map { ConflictText.describe($0) }.joined(separator: "\n")
         let abort = error.code == .completedWithErrors ? "" : "\(error.message)\n"
         return ToolError(
-            "\(abort)not synced, and kept in the queue: \(counted(error.operationErrors.count, "change"))\n\(items)")
+            "\(abort)not synced and kept in the queue: \(counted(error.operationErrors.count, "change"))\n\(items)")
     }
 }
 
 extension SyncCommand {
-    /// What `--json` prints.
+    /// The output of `--json`.
     struct Report: Codable {
-        /// Changes that the server has carried out.
+        /// The number of changes that the server has applied.
         var pushed: Int
         var pulled: Int
         var requests: Int
-        /// Of a sync that fails it is not known.
+        /// The number of rows stored, or `nil` if the sync failed.
         var stored: Int?
         var removed: Int?
         var writes: Int?
-        /// Changes that wait in the queue.
+        /// The number of changes in the queue.
         var pending: Int
-        /// Why the sync failed; nil when it did not.
+        /// The reason for the failure, or `nil` if the sync succeeded.
         var error: Failure?
         /// The changes that were not synced.
         var errors: [StatusCommand.Report.Failure]

@@ -1,6 +1,6 @@
 internal import TidelineStore
 
-/// When the list was last synced, and how that ended: a table of this app alone, which no server sees.
+/// The time and result of the last sync, in a table that is not synced.
 struct SyncRecord<Store: LocalStore>: Sendable {
     let store: Store
 
@@ -18,7 +18,7 @@ struct SyncRecord<Store: LocalStore>: Sendable {
         }
     }
 
-    /// The last record; nil if there is none, or no table for it yet.
+    /// Returns the last record, or `nil` if there is no record or no table for it.
     func read() throws -> (at: Timestamp, result: String)? {
         guard try store.tables().contains(where: { $0.name == schema.name }),
             let row = try store.read({ try $0.row(in: schema.name, id: id) }), let at = row["at"]?.timestamp,

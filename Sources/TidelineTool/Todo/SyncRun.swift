@@ -4,22 +4,22 @@ internal import TidelineCommandSupport
 internal import TidelineStore
 internal import TidelineSupport
 
-/// How a sync of the list went.
+/// The outcome of a sync of the list.
 struct SyncOutcome: Sendable {
-    /// Changes that the server has carried out.
+    /// The number of changes that the server has applied.
     var pushed = 0
-    /// How far the pull came; nil before its first page.
+    /// The progress of the pull, or `nil` before its first page.
     var pulled: PullProgress?
-    /// What the pull did; nil if the sync failed.
+    /// The result of the pull, or `nil` if the sync failed.
     var result: PullResult?
     var error: SyncError?
-    /// Whether somebody pressed Ctrl-C.
+    /// Whether the user pressed Ctrl-C.
     var wasInterrupted = false
 
-    /// A sync that changed nothing writes nothing, not even that it took place.
+    /// Whether to record the sync. A sync without changes writes nothing, not even its time.
     var isWorthNoting: Bool { error != nil || pushed > 0 || (result?.writes ?? 0) > 0 }
 
-    /// One line for people.
+    /// A one-line summary.
     var summary: String {
         if wasInterrupted { return "interrupted: pushed \(pushed)" }
         guard let result else { return "failed: \(error?.message ?? "")" }
@@ -27,7 +27,7 @@ struct SyncOutcome: Sendable {
     }
 }
 
-/// One sync of the list: pushes, then pulls, and shows how far it is. Ctrl-C ends it after what is on its way.
+/// Runs one sync of the list: pushes, then pulls, and shows progress. Ctrl-C ends it after the requests in flight.
 final class SyncRun: Sendable {
     private let state = Mutex(SyncOutcome())
     private let line = ProgressLine()
@@ -37,7 +37,7 @@ final class SyncRun: Sendable {
         var settings = PullSettings(pageSize: pageSize, whenPushFails: .pullOthers)
         settings.push.onProgress = { [self] in show($0) }
         settings.onProgress = { [self] in show($0) }
-        // A pull pushes first, and with no operations pending there is nothing to push.
+        // The pull pushes first. If no operations are pending, there is nothing to push.
         let task = Task { [settings] in try await session.items.pull(queryID: "todo", settings: settings) }
         let interruption = Interruption { [self] in
             state.withLock { $0.wasInterrupted = true }
@@ -61,7 +61,7 @@ final class SyncRun: Sendable {
         let done = progress.sent + progress.failed
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         var text = "pushed \(done) of \(counted(progress.total, "change"))"
-        // At once there is no rate yet.
+        // A rate over less than a second would be inaccurate.
         if done > 0, seconds >= 1 {
             let rate = Double(done) / seconds
             text += ", \(Int(rate.rounded(.up)))/s, \(Int((Double(progress.total - done) / rate).rounded(.up))) s left"

@@ -1,13 +1,13 @@
 internal import ArgumentParser
 
-/// `tideline todo`: a to-do list that works offline, as a command.
+/// `tideline todo`: a to-do list that works offline.
 struct TodoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "todo",
         abstract: "A to-do list that works offline and syncs.",
         discussion: """
-            All commands but sync work on the local store alone; what they change waits in a queue until sync. An id may \
-            be shortened to its first letters.
+            All commands except sync use only the local store. Their changes are queued until the next sync. An id may \
+            be shortened to its first characters.
             """,
         subcommands: [
             AddCommand.self, ListCommand.self, DoneCommand.self, EditCommand.self, RemoveCommand.self,

@@ -4,9 +4,9 @@ internal import Tideline
 internal import TidelineMemory
 internal import TidelineStore
 
-/// What all commands of the to-do list know.
+/// The options that all commands of the to-do list share.
 struct TodoOptions: ParsableArguments {
-    /// Named in place of `--store`.
+    /// The environment variable that replaces `--store`.
     static let storeVariable = "TIDELINE_STORE"
     static let defaultStore = "sqlite:todo.db"
 
@@ -14,28 +14,28 @@ struct TodoOptions: ParsableArguments {
         help: ArgumentHelp(
             StoreLocation.help.abstract,
             discussion: (StoreLocation.help.discussion ?? "")
-                + "\nWithout it, the environment's \(storeVariable), or else \(defaultStore).",
+                + "\nThe default is the environment variable \(storeVariable), or \(defaultStore).",
             valueName: "engine:path"),
         transform: StoreLocation.init(parsing:))
     var store: StoreLocation?
 
-    /// The store that was named, in this order: option, environment, default.
+    /// Returns the location of the store from the option, the environment, or the default, in this order.
     func location() throws -> StoreLocation {
         try store
             ?? StoreLocation(parsing: ProcessInfo.processInfo.environment[Self.storeVariable] ?? Self.defaultStore)
     }
 }
 
-/// A command of the to-do list: opens the store, does its work, closes the store.
+/// A command of the to-do list. It opens the store, performs its work, and closes the store.
 protocol TodoSubcommand: AsyncParsableCommand {
     var options: TodoOptions { get }
-    /// The server; commands that work offline have none.
+    /// The URL of the server, or `nil` for a command that works offline.
     var url: String? { get }
-    /// How the client behaves.
+    /// The options of the sync client.
     var syncOptions: SyncOptions { get }
-    /// Whether the command reads standard input itself.
+    /// Whether the command itself reads standard input.
     var readsStandardInput: Bool { get }
-    /// Whether the command changes nothing: it opens the store for reading only and defines no table.
+    /// Whether the command makes no changes. It then opens the store for reading only and defines no table.
     var isReadOnly: Bool { get }
 
     func perform(_ session: TodoSession<some LocalStore>) async throws
@@ -53,12 +53,13 @@ extension TodoSubcommand {
         try await withStore(location, isReadOnly: isReadOnly) { try await run(on: $0) }
     }
 
-    /// Does the work on a store that is open.
+    /// Performs the command on an open store.
     func run(on store: some LocalStore) async throws {
         if isReadOnly {
             let tables = try store.tables()
             try StoreRole.requireClient(tables)
-            // A store without the list reads like an empty one, which can be defined without touching it.
+            // A store without the list reads like an empty memory store, which can be defined without changing the
+            // former.
             guard TodoSession<MemoryStore>.isDefined(in: tables) else { return try await runOnEmptyStore() }
             return try await perform(TodoSession(reading: store))
         }
@@ -74,10 +75,10 @@ extension TodoSubcommand {
 }
 
 extension StoreLocation {
-    /// Warns that what a command does to a store in memory is gone when it ends.
+    /// Prints a warning if the store loses its rows when the command ends.
     func warnIfForgetful() {
         guard !keepsRows else { return }
         StandardOutput.note(
-            "Warning: \(text) keeps nothing when this command ends; name a file, such as sqlite:todo.db.")
+            "Warning: \(text) keeps nothing when this command ends; specify a file, such as sqlite:todo.db.")
     }
 }

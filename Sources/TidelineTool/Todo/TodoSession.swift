@@ -3,7 +3,7 @@ internal import Tideline
 internal import TidelineAsyncHTTPClient
 internal import TidelineStore
 
-/// The to-do list over one open store.
+/// A session with the to-do list in an open store.
 struct TodoSession<Store: LocalStore>: Sendable {
     let client: SyncClient<Store>
 
@@ -11,13 +11,13 @@ struct TodoSession<Store: LocalStore>: Sendable {
     var items: SyncTable<Store> { client.table(TodoItem.schema.name) }
     var record: SyncRecord<Store> { SyncRecord(store: client.store) }
 
-    /// Whether a store with these tables has the list and all that a session keeps.
+    /// Whether a store with these tables has the list and all tables that a session needs.
     static func isDefined(in tables: [TableSchema]) -> Bool {
         let names = tables.map(\.name)
         return ([TodoItem.schema.name] + SystemTables().schemas.map(\.name)).allSatisfy(names.contains)
     }
 
-    /// The list in a store that has one, without defining anything.
+    /// Opens the list in a store that already has it, without defining any table.
     init(reading store: Store) throws {
         client = try SyncClient(url: SyncCommand.defaultURL, store: store)
     }
@@ -32,7 +32,7 @@ struct TodoSession<Store: LocalStore>: Sendable {
         try SyncRecord(store: store).define()
     }
 
-    /// The item whose id is `text`, or begins with it.
+    /// Returns the item whose id is `text` or begins with it.
     func item(_ text: String) async throws -> Row {
         try requireID(text)
         if let exact = try await items.row(id: text) { return exact }
@@ -44,7 +44,8 @@ struct TodoSession<Store: LocalStore>: Sendable {
         return item
     }
 
-    /// The failed operation of the item whose id is `text` or begins with it; the only one there is when nil.
+    /// Returns the failed operation of the item whose id is `text` or begins with it. If `text` is `nil`, returns the
+    /// only failed operation.
     func failure(_ text: String?) async throws -> TableOperationError {
         let failures = try await context.operationErrors()
         guard let text else {
@@ -52,7 +53,7 @@ struct TodoSession<Store: LocalStore>: Sendable {
             throw ToolError(
                 failures.isEmpty
                     ? "there is nothing to resolve"
-                    : "\(failures.count) items are to be resolved; name one: "
+                    : "\(failures.count) items need to be resolved; specify one: "
                         + failures.map { shortID($0.itemID) }.joined(separator: ", "))
         }
         try requireID(text)
@@ -66,16 +67,17 @@ struct TodoSession<Store: LocalStore>: Sendable {
         return failure
     }
 
-    /// Every id begins with nothing: what a script's empty variable stands for must not change the only item.
+    /// Checks that the id is not empty. Every id begins with an empty text, so a script's unset variable would select
+    /// the only item.
     private func requireID(_ text: String) throws {
         guard !text.isEmpty else { throw ToolError("the id is empty; tideline todo list shows the ids") }
     }
 
     private static func ambiguous(_ text: String, _ ids: [String]) -> ToolError {
         let ids = ids.prefix(2).map(printable).joined(separator: " and ")
-        return ToolError("more than one id begins with \(text.debugDescription), such as \(ids); write more of it")
+        return ToolError("more than one id begins with \(text.debugDescription), such as \(ids); enter more characters")
     }
 }
 
-/// As much of an id as tells items apart at a glance.
+/// Returns the first characters of an id, enough to distinguish items.
 func shortID(_ id: String) -> String { printable(String(id.prefix(8))) }
