@@ -1,5 +1,5 @@
 extension DecodingError {
-    /// Where in a document it is, and what is wrong.
+    /// A description of the error and its location in the document.
     package var account: String {
         switch self {
         case .keyNotFound(let key, let context): "there is no \(Self.path(context.codingPath + [key]))"

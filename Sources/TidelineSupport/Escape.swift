@@ -1,8 +1,10 @@
-/// Texts of stores and checks as each form of report can hold them: a store's text neither ends a tag or a cell nor
-/// commands a terminal.
+/// Escaping of text from stores and checks for each report format.
+///
+/// An escaped text can neither end a tag or a table cell nor control a terminal.
 package enum Escape {
-    /// For XML and HTML, in text and in quoted attributes. What XML 1.0 cannot hold, not even as a reference, becomes
-    /// visible, as Swift would write it.
+    /// Escapes text for XML and HTML, in text and in quoted attributes.
+    ///
+    /// Characters that XML 1.0 cannot represent, not even as a reference, are written in Swift's escape notation.
     package static func markup(_ text: String) -> String {
         map(text) { scalar in
             switch scalar {
@@ -11,17 +13,17 @@ package enum Escape {
             case ">": "&gt;"
             case "\"": "&quot;"
             case "'": "&#39;"
-            // As references, as an attribute would turn them into blanks.
+            // Written as references, because parsers normalize these characters to spaces in attributes.
             case "\t", "\n", "\r": "&#\(scalar.value);"
             default: isHiddenInMarkup(scalar) ? visible(scalar) : nil
             }
         }
     }
 
-    /// For text within an element that keeps its lines, such as `pre`: line ends stay as they are.
+    /// Escapes text for an element that preserves line breaks, such as `pre`. Line breaks are unchanged.
     package static func markupLines(_ text: String) -> String { markup(text).replacing("&#10;", with: "\n") }
 
-    /// For one cell of a Markdown table, or one line.
+    /// Escapes text for one cell of a Markdown table, or for one line.
     package static func markdown(_ text: String) -> String {
         map(line(text)) { scalar in
             switch scalar {
@@ -33,12 +35,12 @@ package enum Escape {
         }
     }
 
-    /// For a terminal: control characters become visible, but for line ends.
+    /// Escapes text for a terminal: replaces control characters, except line breaks, with their escape notation.
     package static func terminal(_ text: String) -> String {
         map(text) { $0 == "\n" ? nil : isControl($0) ? visible($0) : nil }
     }
 
-    /// On one line, control characters visible.
+    /// Returns the text on one line, with control characters replaced by their escape notation.
     package static func line(_ text: String) -> String { terminal(text).replacing("\n", with: " ") }
 
     private static func map(_ text: String, _ escaped: (Unicode.Scalar) -> String?) -> String {
@@ -61,7 +63,7 @@ package enum Escape {
             || isDirection(scalar)
     }
 
-    /// Characters that turn the direction of what follows, by which text can look like other text.
+    /// Whether a character changes the direction of the text that follows, so that text can look like other text.
     private static func isDirection(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x202A...0x202E, 0x2066...0x2069: true

@@ -1,8 +1,10 @@
-/// The frame of a report as one HTML page that needs nothing else, and what the pages have in common.
+/// The frame of a report as a self-contained HTML page, and the elements that all pages share.
 package enum HTMLFrame {
-    /// Everything up to and with the start of the body. Nothing is loaded from anywhere, and no script runs but the page's.
+    /// Returns the beginning of the page, up to and including the start of the body.
+    ///
+    /// The page loads nothing and runs no scripts other than its own.
     /// - Parameters:
-    ///   - style: The page's own rules, after those that all pages share.
+    ///   - style: The page's own style rules, which follow the shared rules.
     ///   - hasScript: Whether the page has a script.
     package static func head(title: String, style: String, hasScript: Bool) -> String {
         """
@@ -28,7 +30,7 @@ package enum HTMLFrame {
     /// The end of the page.
     package static let end = "</body>\n</html>"
 
-    /// A table that moves sideways by itself where it is too wide for the page.
+    /// Returns a table that scrolls horizontally if it is too wide for the page.
     /// - Parameter rows: The rows as HTML.
     package static func table(caption: String, heading: [String], rows: [String], className: String) -> String {
         let cells = heading.map { "<th scope=\"col\"><span>\(Escape.markup($0))</span></th>" }.joined()
@@ -45,7 +47,7 @@ package enum HTMLFrame {
             """
     }
 
-    /// Names with what is said of each; both are escaped.
+    /// Returns a list of names and descriptions. Both are escaped.
     package static func list(_ facts: [(String, String)]) -> String {
         "<dl>\(facts.map { "<dt>\(Escape.markup($0))</dt><dd>\(Escape.markup($1))</dd>" }.joined())</dl>"
     }

@@ -1,27 +1,27 @@
-/// A table in Markdown, its cells escaped.
+/// A Markdown table whose cells are escaped.
 package struct MarkdownTable {
-    /// The cells of the first row.
+    /// The cells of the heading row.
     package var heading: [String]
-    /// The others.
+    /// The cells of the other rows.
     package var rows: [[String]]
-    /// Which columns have numbers, which end below each other.
+    /// The columns that contain numbers and are aligned to the right.
     package var numbers: Set<Int>
-    /// Which cells stand out.
+    /// The cells in bold.
     package var bold: Set<Place>
 
-    /// The place of a cell, the heading apart.
+    /// The position of a cell, not counting the heading.
     package struct Place: Hashable {
         var row: Int
         var column: Int
 
-        /// A place.
+        /// Creates a position.
         package init(row: Int, column: Int) {
             self.row = row
             self.column = column
         }
     }
 
-    /// A table.
+    /// Creates a table.
     package init(heading: [String], rows: [[String]], numbers: Set<Int> = [], bold: Set<Place> = []) {
         self.heading = heading
         self.rows = rows
@@ -29,7 +29,7 @@ package struct MarkdownTable {
         self.bold = bold
     }
 
-    /// Its lines.
+    /// The table as Markdown text.
     package var text: String {
         let rule = heading.indices.map { numbers.contains($0) ? " ---: |" : " --- |" }
         return ([line(heading.map(Escape.markdown)), "|" + rule.joined()] + rows.indices.map(row)).joined(

@@ -1,21 +1,21 @@
 internal import Foundation
 
-/// Where and when a suite ran.
+/// The environment in which a suite ran.
 public struct ReportEnvironment: Sendable, Hashable, Codable {
-    /// When, in UTC, as ISO 8601 has it.
+    /// The date and time in UTC, in ISO 8601 format.
     public var date: String
     /// The operating system.
     public var system: String
-    /// Its kernel, and the machine's architecture.
+    /// The kernel and the architecture of the machine.
     public var kernel: String
-    /// How many processors there are.
+    /// The number of processors.
     public var processors: Int
-    /// The compiler that the suite was built with.
+    /// The version of the compiler that built the suite.
     public var swift: String
-    /// How it was built: `debug` or `release`.
+    /// The build configuration: `debug` or `release`.
     public var build: String
 
-    /// An environment.
+    /// Creates an environment.
     public init(date: String, system: String, kernel: String, processors: Int, swift: String, build: String) {
         self.date = date
         self.system = system
@@ -25,7 +25,7 @@ public struct ReportEnvironment: Sendable, Hashable, Codable {
         self.build = build
     }
 
-    /// This machine, this build, now.
+    /// The current machine, build, and time.
     public static var current: ReportEnvironment {
         let process = ProcessInfo.processInfo
         return ReportEnvironment(
@@ -39,7 +39,7 @@ public struct ReportEnvironment: Sendable, Hashable, Codable {
         return "\(text(names.sysname)) \(text(names.release)) \(text(names.machine))"
     }
 
-    /// The text of a C array of characters, which Swift sees as a tuple.
+    /// Returns the text of a C character array, which Swift imports as a tuple.
     private static func text<T>(_ characters: T) -> String {
         withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
@@ -54,7 +54,7 @@ public struct ReportEnvironment: Sendable, Hashable, Codable {
         #endif
     }
 
-    /// Assertions are compiled into debug builds only.
+    /// Whether this is a debug build, the only kind with assertions.
     private static var isDebug: Bool {
         var isDebug = false
         assert(

@@ -1,5 +1,5 @@
 extension Sequence where Element: Hashable {
-    /// The elements, each where it comes first.
+    /// Returns the elements without duplicates, in the order of their first occurrence.
     package func uniqued() -> [Element] {
         var seen: Set<Element> = []
         return filter { seen.insert($0).inserted }

@@ -1,10 +1,10 @@
-/// A seeded generator of random numbers: the same seed gives the same test everywhere.
+/// A seeded random number generator, which makes a test reproducible everywhere.
 ///
-/// After Sebastiano Vigna's public-domain `splitmix64.c`.
+/// Based on Sebastiano Vigna's public-domain `splitmix64.c`.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// A generator that begins at `seed`.
+    /// Creates a generator with the given seed.
     package init(seed: UInt64) { state = seed }
 
     package mutating func next() -> UInt64 {

@@ -1,5 +1,5 @@
 extension String {
-    /// The words on lines of at most so many characters; a longer word is broken. At least one line.
+    /// Returns the words wrapped to lines of at most `width` characters, at least one line. Longer words are broken.
     package func wrapped(to width: Int) -> [String] {
         let width = Swift.max(width, 1)
         var lines = [""]

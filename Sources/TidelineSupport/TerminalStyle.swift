@@ -1,20 +1,20 @@
-/// Colours of a terminal, or none.
+/// The style of terminal output, with or without colors.
 public struct TerminalStyle: Sendable, Hashable {
-    /// Whether colours are used.
+    /// Whether the output uses colors.
     public var isColored: Bool
 
-    /// A style.
+    /// Creates a style.
     public init(isColored: Bool) { self.isColored = isColored }
 
-    /// Green.
+    /// Returns the text in green.
     package func good(_ text: String) -> String { colored(text, "32") }
-    /// Red.
+    /// Returns the text in red.
     package func bad(_ text: String) -> String { colored(text, "31") }
-    /// Yellow.
+    /// Returns the text in yellow.
     package func open(_ text: String) -> String { colored(text, "33") }
-    /// Bold.
+    /// Returns the text in bold.
     package func strong(_ text: String) -> String { colored(text, "1") }
-    /// Faint.
+    /// Returns the text in a faint style.
     package func faint(_ text: String) -> String { colored(text, "2") }
 
     private func colored(_ text: String, _ code: String) -> String {

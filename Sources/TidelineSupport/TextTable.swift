@@ -1,26 +1,26 @@
-/// Columns of text, aligned.
+/// A table of text with aligned columns.
 package struct TextTable {
-    /// The cells, row by row; the first row is the heading.
+    /// The cells by row. The first row is the heading.
     package var rows: [[String]]
-    /// Which columns have numbers, which end below each other.
+    /// The columns that contain numbers and are aligned to the right.
     package var numbers: Set<Int> = []
-    /// What lies between two columns.
+    /// The text between two columns.
     package var separator = "  "
 
-    /// Changes how a cell looks, not how wide it is.
+    /// A function that styles a cell without changing its width.
     package typealias Styling = (_ row: Int, _ column: Int, _ text: String) -> String
 
-    /// A table.
+    /// Creates a table.
     package init(rows: [[String]], numbers: Set<Int> = [], separator: String = "  ") {
         self.rows = rows
         self.numbers = numbers
         self.separator = separator
     }
 
-    /// The lines, without blanks at their ends.
+    /// The lines of the table, without trailing spaces.
     package var lines: [String] { lines { $2 } }
 
-    /// The lines, with cells that look as `styling` says.
+    /// Returns the lines of the table, with cells styled by `styling`.
     package func lines(styling: Styling) -> [String] {
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in

@@ -1,6 +1,7 @@
 extension Row {
-    /// Creates a row with a column for each property of `value`: `try Row(encoding: TodoItem(id: "1", text: "Buy
-    /// milk"))`.
+    /// Creates a row with a column for each property of `value`.
+    ///
+    /// Example: `try Row(encoding: TodoItem(id: "1", text: "Buy milk"))`.
     ///
     /// The property `id`, a string or an integer, becomes the key. Integers become int, `Float` and `Double` double,
     /// `Date` and ``Timestamp`` timestamp, `Data` and `[UInt8]` bytes, and `UUID` (in lower case) and `URL` string. An
