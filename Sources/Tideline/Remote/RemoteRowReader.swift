@@ -2,11 +2,11 @@ internal import HTTPTypes
 internal import TidelineStore
 internal import TidelineWire
 
-/// Reads the rows in the server's answers to direct requests: typed by the table's definition where there is one, else by
-/// what the JSON shows.
+/// Reads the rows in the server's responses to direct requests. Types follow from the table's definition, or from the
+/// JSON if the table is not defined.
 struct RemoteRowReader: Sendable {
     let table: String
-    /// The local definition of the table, nil for none.
+    /// The local definition of the table, or `nil` if there is none.
     let schema: TableSchema?
     private let parser: PageParser?
 
@@ -16,38 +16,39 @@ struct RemoteRowReader: Sendable {
         parser = schema.map { PageParser(schema: $0) }
     }
 
-    /// The row to send, as the definition wants it. Without a definition the dialect checks names and values.
+    /// Returns the row to send, validated against the definition. Without a definition, the dialect checks names and
+    /// values.
     ///
-    /// - Parameter isKnown: Whether the row exists, so that its id need not be one that a new row may have.
+    /// - Parameter isKnown: Whether the row exists. The identifier of an existing row need not be valid for a new row.
     func checked(_ row: Row, isKnown: Bool = false) throws -> Row {
         guard let schema else { return row }
         if let type = row.key?.type, type != schema.idType {
             throw SyncError(
-                .invalidArgument, "an id of this table is of type \(schema.idType), not \(type)", table: table,
+                .invalidArgument, "the id has type \(type); ids of this table have type \(schema.idType)", table: table,
                 column: "id", id: row.id)
         }
         return try RowInput.checked(row, for: schema, isKnown: isKnown)
     }
 
-    /// Whether two ids name the same row.
+    /// Returns whether two identifiers refer to the same row.
     func isSame(_ a: String, _ b: String) -> Bool {
         schema?.idMatching == .exact
             ? a.utf8.elementsEqual(b.utf8) : a.asciiLowercased.utf8.elementsEqual(b.asciiLowercased.utf8)
     }
 
-    /// The row that an answer holds.
+    /// Returns the row in a response.
     ///
-    /// - Parameter id: The id of the row asked for; nil where the server makes it.
-    /// - Throws: ``SyncError`` with code invalidAnswer for an answer that holds no row or another one.
+    /// - Parameter id: The identifier of the requested row, or `nil` if the server assigns it.
+    /// - Throws: ``SyncError`` with code invalidAnswer for a response without a row or with a different row.
     func row(in answer: TransportResponse, id: String?) throws -> Row {
         let row = try readable(answer, id: id) { try parse(answer.body[...], requiresID: true) }
         guard let id, !isSame(row.id, id) else { return row }
         throw SyncError(
-            .invalidAnswer, "the server answered with the row \(row.id.debugDescription) instead", table: table, id: id,
+            .invalidAnswer, "the server returned the row \(row.id.debugDescription) instead", table: table, id: id,
             status: answer.response.status.code)
     }
 
-    /// The rows of a page, and how many match in all where the answer says so.
+    /// Returns the rows of a page, and the total number of matching rows if the response includes it.
     func rows(
         in answer: TransportResponse, requiresID: Bool
     ) throws -> (rows: [Row], totalCount: Int64?) {
@@ -76,9 +77,9 @@ struct RemoteRowReader: Sendable {
         do {
             return try body()
         } catch let error as WireError {
-            let place = error.offset.map { " (byte \($0) of the answer)" } ?? ""
+            let place = error.offset.map { " (byte \($0) of the response)" } ?? ""
             throw SyncError(
-                .invalidAnswer, "the server's answer cannot be used: \(error.message)\(place)", table: table,
+                .invalidAnswer, "the server's response cannot be read: \(error.message)\(place)", table: table,
                 column: error.column, id: error.id ?? id, status: answer.response.status.code, cause: error)
         }
     }

@@ -3,10 +3,11 @@ internal import TidelineWire
 
 /// The rows of all pages of a query to the server; see ``RemoteTable/readAll(_:includeDeleted:parameters:)``.
 ///
-/// One page is in memory at a time, and the next is asked for when its first row is. Each iteration reads anew.
+/// One page is in memory at a time. The next page is requested when its first row is needed. Each iteration reads from
+/// the beginning.
 ///
-/// An iteration throws as ``RemoteTable/read(_:includeDeleted:parameters:)``, and ``SyncError/Code/noProgress`` where the
-/// server's links lead in a circle or to ten empty pages one after the other.
+/// An iteration throws as ``RemoteTable/read(_:includeDeleted:parameters:)`` does, and ``SyncError/Code/noProgress`` if
+/// the server's links form a cycle or lead to ten empty pages in a row.
 public struct RemoteRows<Store: LocalStore>: AsyncSequence, Sendable {
     public typealias Element = Row
 
@@ -17,13 +18,13 @@ public struct RemoteRows<Store: LocalStore>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(rows: self) }
 
-    /// Reads page after page.
+    /// Reads one page after another.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let rows: RemoteRows
         private var page: RemotePage?
         /// The position of the next row in the page.
         private var index = 0
-        /// How many rows the query still wants; nil for all.
+        /// The number of rows still to return, or `nil` for all rows.
         private var remaining: Int?
         private var isFinished = false
         private var loops = LoopDetector()
@@ -59,10 +60,10 @@ public struct RemoteRows<Store: LocalStore>: AsyncSequence, Sendable {
         private mutating func note(_ page: RemotePage) throws {
             emptyPages = page.rows.isEmpty ? emptyPages + 1 : 0
             guard emptyPages < 10 || !page.hasNext else {
-                throw noProgress("the server sends one empty page after another")
+                throw noProgress("the server returned too many empty pages in a row")
             }
             guard case .success(let next) = page.next, loops.note(next.target) > 0 else { return }
-            throw noProgress("the server's links lead to the same page again")
+            throw noProgress("the server's next-page links form a cycle")
         }
 
         private func noProgress(_ reason: String) -> SyncError {

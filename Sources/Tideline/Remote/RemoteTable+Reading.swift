@@ -6,25 +6,25 @@ internal import TidelineWire
 public struct RemotePage: Sendable {
     /// The rows, in the order of the query.
     public let rows: [Row]
-    /// How many rows match the query on the server, where it asked for that.
+    /// The number of rows that match the query on the server, if the query includes the total count.
     public let totalCount: Int?
-    /// The request of the next page; nil when the server names none, a failure when its link must not be followed.
+    /// The request for the next page: `nil` if the server gives no link, a failure if the link must not be followed.
     let next: Result<WireRequest, WireError>?
-    /// Whether each row must have an id.
+    /// Whether each row must have an identifier.
     let requiresID: Bool
 
-    /// Whether the server names a next page; see ``RemoteTable/read(after:)``. The page may turn out to be empty.
+    /// Whether the server links to a next page, which may be empty; see ``RemoteTable/read(after:)``.
     public var hasNext: Bool { next != nil }
 }
 
 extension RemoteTable {
-    /// Reads the rows that match, one page: at most as many as the server gives at once.
+    /// Reads one page of matching rows, at most as many as the server returns at once.
     ///
-    /// A limit of 0 brings no rows; where the query asks for the total count, it brings that.
+    /// A limit of 0 returns no rows, only the total count if the query includes it.
     /// - Parameters:
-    ///   - query: Which rows, all by default; the query's table is this one. A selection without `id` brings rows without
-    ///     ids.
-    ///   - includeDeleted: Whether to ask for soft-deleted rows too, which have the value true in the column `deleted`.
+    ///   - query: The rows to read, by default all. It must be a query of this table. With a selection that omits `id`,
+    ///     rows have no identifiers.
+    ///   - includeDeleted: Whether to include tombstones, which have the value true in the column `deleted`.
     ///   - parameters: See ``Parameters``.
     public func read(
         _ query: Query? = nil, includeDeleted: Bool = false, parameters: Parameters = []
@@ -34,7 +34,7 @@ extension RemoteTable {
             let reader = try await makeReader()
             let options = ReadOptions(includeDeleted: includeDeleted, parameters: try pairs(parameters))
             var sent = query
-            // A limit of 0 means the default page to some servers, and one above the page's size is refused.
+            // Some servers take a limit of 0 for the default page size, and reject a limit above their maximum.
             sent.limit = query.limit.map { min(max($0, 1), context.dialect.maximumPageSize) }
             let request = try context.dialect.read(sent, schema: reader.schema, options: options)
             let requiresID = query.selection?.contains("id") ?? true
@@ -48,9 +48,9 @@ extension RemoteTable {
         }
     }
 
-    /// Reads the page after `page`, to which the server's link leads; nil when the server names none.
+    /// Reads the page after `page` by following the server's link. Returns `nil` if the server gave no link.
     ///
-    /// - Throws: ``SyncError`` with code invalidAnswer for a link that leads to another server, which is never followed.
+    /// - Throws: ``SyncError`` with code invalidAnswer for a link to another server, which is never followed.
     public func read(after page: RemotePage) async throws -> RemotePage? {
         guard let next = page.next else { return nil }
         return try await mapped {
@@ -58,17 +58,18 @@ extension RemoteTable {
             do throws(WireError) {
                 request = try next.get()
             } catch {
-                throw SyncError(.invalidAnswer, "the next page cannot be read: \(error.message)", cause: error)
+                throw SyncError(
+                    .invalidAnswer, "the link to the next page cannot be followed: \(error.message)", cause: error)
             }
             return try await self.page(request, makeReader(), requiresID: page.requiresID)
         }
     }
 
-    /// The rows that match, all pages of them, read as they are asked for; parameters as for
+    /// Returns all matching rows as a sequence that reads page by page. For the parameters, see
     /// ``read(_:includeDeleted:parameters:)``.
     ///
-    /// The pages are those that the server's links lead to, so that a row may come twice or be missed when others write
-    /// meanwhile. A pull is the way to a copy that misses nothing.
+    /// The pages follow the server's links, so a row may be repeated or missed if others write at the same time. Use a
+    /// pull for a complete copy.
     public func readAll(
         _ query: Query? = nil, includeDeleted: Bool = false, parameters: Parameters = []
     ) -> RemoteRows<Store> {
@@ -97,11 +98,13 @@ extension RemoteTable {
         }
     }
 
-    /// The query, if it is one of this table and names no reserved column: servers have their own columns of such names.
+    /// Returns the query after checking that it is for this table and names no reserved column. Servers have columns of
+    /// their own with reserved names.
     private func checked(_ query: Query?) throws -> Query {
         let query = query ?? Query(name)
         guard query.table == name else {
-            throw SyncError(.invalidArgument, "the query is of table \(query.table.debugDescription), not of this one")
+            throw SyncError(
+                .invalidArgument, "the query is for the table \(query.table.debugDescription), not for this table")
         }
         let predicate = query.predicate.map(Self.columns) ?? []
         for column in predicate + query.order.map(\.column) + (query.selection ?? []) where column.hasPrefix("__") {

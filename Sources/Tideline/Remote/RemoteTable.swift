@@ -2,27 +2,29 @@ internal import HTTPTypes
 public import TidelineStore
 internal import TidelineWire
 
-/// The server's table, used directly: every call is a request, the local store and the queue take no part.
+/// A table on the server, used directly. Every call sends a request and bypasses the local store and the queue.
 ///
-/// Where the local store defines the table, rows are typed by that definition, and columns of the server that it does
-/// not name are left out. Without a definition rows hold every column of the server with the types that its JSON shows,
-/// and ids may be integers, as in tables of old servers.
+/// If the local store defines the table, rows have the types of that definition, and other columns of the server are
+/// omitted. Without a definition, rows have all columns of the server with types that follow from the JSON, and
+/// identifiers may be integers, as in tables of old servers.
 ///
-/// Every call throws ``SyncError``: ``SyncError/Code/invalidArgument`` before anything is sent, for a blank table name, an
-/// id, row, query or parameter that cannot be sent; ``SyncError/Code/network``, ``SyncError/Code/authentication``,
-/// ``SyncError/Code/serverFailed``, ``SyncError/Code/rejected`` with the server's message and ``SyncError/status``;
-/// ``SyncError/Code/invalidAnswer`` for an answer that cannot be read or holds another row than the one asked for. A
-/// write that meets another row on the server (409, 412) throws ``SyncError/Code/conflict`` with
-/// ``SyncError/serverItem``.
+/// Every call throws ``SyncError``:
+/// - ``SyncError/Code/invalidArgument``, before anything is sent, for a blank table name and for an identifier, row,
+///   query, or parameter that cannot be sent.
+/// - ``SyncError/Code/network``, ``SyncError/Code/authentication``, ``SyncError/Code/serverFailed``, or
+///   ``SyncError/Code/rejected``, with the server's message and ``SyncError/status``.
+/// - ``SyncError/Code/invalidAnswer`` for a response that cannot be read or contains a different row than requested.
+/// - ``SyncError/Code/conflict``, with ``SyncError/serverItem``, for a write that conflicts with the server row (409,
+///   412).
 public struct RemoteTable<Store: LocalStore>: Sendable {
-    /// Parameters added to the address of a request; a name must not begin with `$` or `__`.
+    /// Query parameters for the URL of a request. A name must not begin with `$` or `__`.
     public typealias Parameters = [(name: String, value: String)]
 
     /// The name of the table.
     public let name: String
     let context: SyncContext<Store>
 
-    /// The row of that id; nil when the server has none, or has deleted it.
+    /// Returns the row with the given identifier, or `nil` if the server has no such row or has deleted it.
     public func lookup(id: String, includeDeleted: Bool = false, parameters: Parameters = []) async throws -> Row? {
         try await mapped {
             let reader = try await makeReader()
@@ -38,9 +40,9 @@ public struct RemoteTable<Store: LocalStore>: Sendable {
 
     /// Inserts a row.
     ///
-    /// Where the local store defines the table, a row without an id gets a new UUID; otherwise the server makes the id,
-    /// and the request is sent once only.
-    /// - Returns: The server's row.
+    /// If the local store defines the table, a row without an identifier gets a new UUID. Otherwise the server assigns
+    /// the identifier, and the request is not retried.
+    /// - Returns: The server row.
     public func insert(_ row: Row, parameters: Parameters = []) async throws -> Row {
         try await mapped {
             let reader = try await makeReader()
@@ -53,8 +55,9 @@ public struct RemoteTable<Store: LocalStore>: Sendable {
         }
     }
 
-    /// Changes the columns that `row` names. With a `version` in it the server refuses when its row has another.
-    /// - Returns: The server's row.
+    /// Updates the columns that `row` names. If `row` includes a `version`, the server rejects the update if its row
+    /// has a different version.
+    /// - Returns: The server row.
     public func update(_ row: Row, parameters: Parameters = []) async throws -> Row {
         try await mapped {
             let reader = try await makeReader()
@@ -64,7 +67,8 @@ public struct RemoteTable<Store: LocalStore>: Sendable {
         }
     }
 
-    /// Deletes the row of that id; with a `version` the server refuses when its row has another.
+    /// Deletes the row with the given identifier. If `version` is set, the server rejects the delete if its row has a
+    /// different version.
     public func delete(id: String, version: String? = nil, parameters: Parameters = []) async throws {
         try await mapped {
             let reader = try await makeReader()
@@ -73,8 +77,8 @@ public struct RemoteTable<Store: LocalStore>: Sendable {
         }
     }
 
-    /// Brings back a soft-deleted row.
-    /// - Returns: The server's row.
+    /// Restores a soft-deleted row.
+    /// - Returns: The server row.
     public func undelete(id: String, version: String? = nil, parameters: Parameters = []) async throws -> Row {
         try await mapped {
             let reader = try await makeReader()
@@ -86,24 +90,26 @@ public struct RemoteTable<Store: LocalStore>: Sendable {
 
     // MARK: Requests
 
-    /// Sends a write and returns the answer if it is one of success.
+    /// Sends a write and returns a successful response; throws for any other.
     private func send(_ request: WireRequest, id: String?, _ reader: RemoteRowReader) async throws -> TransportResponse
     {
-        // Without an id, the second of two inserts could not be told from the first.
+        // Without an identifier, a repeated insert would create a second row.
         let answer = try await context.connection.send(request, retries: id != nil)
         let status = answer.response.status.code
         guard !(200..<300).contains(status) else { return answer }
         var error = context.dialect.failure(answer, table: name, id: id)
         if status == 409 || status == 412 {
             error.code = .conflict
-            error.message = "the server has another row: \(context.dialect.message(of: answer))"
+            error.message = "the request conflicts with the row on the server: \(context.dialect.message(of: answer))"
             error.serverItem = await serverItem(in: answer, id: id, reader)
         }
         throw error
     }
 
-    /// The server's row in a conflict. An answer without a version may hold the client's own row, so that only the list,
-    /// which shows deleted rows too, can tell; nil when it cannot be had.
+    /// Returns the server row in a conflict, or `nil` if it cannot be read.
+    ///
+    /// A response without a version may contain the client's own row. The row is then read with a list query, which
+    /// also returns tombstones.
     private func serverItem(in answer: TransportResponse, id: String?, _ reader: RemoteRowReader) async -> Row? {
         if let row = try? reader.row(in: answer, id: id), row.version != nil { return row }
         guard let id else { return nil }
@@ -115,7 +121,8 @@ public struct RemoteTable<Store: LocalStore>: Sendable {
         for (parameter, _) in parameters where parameter.hasPrefix("__") {
             throw SyncError(
                 .invalidArgument,
-                "the parameter \(parameter.debugDescription) begins with __, which is reserved", table: name)
+                "the parameter \(parameter.debugDescription) is reserved; use a name that does not begin with __",
+                table: name)
         }
         return parameters.map { ($0.name, $0.value) }
     }
@@ -123,7 +130,7 @@ public struct RemoteTable<Store: LocalStore>: Sendable {
     func makeReader() async throws -> RemoteRowReader {
         let name = name
         guard name.contains(where: { !$0.isWhitespace }) else {
-            throw SyncError(.invalidArgument, "the name of a table must not be blank", table: name)
+            throw SyncError(.invalidArgument, "the table name must not be blank", table: name)
         }
         let schema: TableSchema? = try await context.reading { reader in
             do {
