@@ -4,21 +4,22 @@ internal import Logging
 internal import TidelineStore
 internal import TidelineWire
 
-/// The way to one server: addresses, headers, sign-in, retries.
+/// Sends requests to one server: adds address, headers, and authentication, and retries.
 struct ServerConnection: Sendable {
     let base: ServerAddress
     let transport: any Transport
     let options: SyncOptions
     let account = Account()
 
-    /// Sends a request and returns the answer, whatever its status.
+    /// Sends a request and returns the response, whatever its status.
     ///
-    /// Transient answers are tried again; the last one is returned. After a 401 the sign-in is refreshed once.
+    /// Retries after transient responses and returns the last one. After a 401, refreshes the authentication once.
     /// - Parameters:
-    ///   - retries: Whether a transient answer is tried again. A request that may be carried out twice passes false.
-    ///   - signsIn: Whether the request carries the user's token.
-    /// - Throws: ``SyncError`` with code network, invalidAnswer for an answer that is larger than the transport accepts,
-    ///   authentication when there is no token to sign in with, or cancelled.
+    ///   - retries: Whether to retry after a transient response. Pass `false` for a request that must not be applied
+    ///     twice.
+    ///   - signsIn: Whether the request includes the user's token.
+    /// - Throws: ``SyncError`` with code network; invalidAnswer for a response larger than the transport accepts;
+    ///   authentication if there is no token; or cancelled.
     func send(
         _ request: WireRequest, retries: Bool = true, signsIn: Bool = true
     ) async throws -> TransportResponse {
@@ -40,9 +41,9 @@ struct ServerConnection: Sendable {
                     afterAttempt: attempt, retryAfter: RetryAfter.duration(of: answer.response),
                     random: options.environment.random())
             else { return answer }
-            // The query holds values of the app's rows.
+            // The query is not logged because it contains values of the app's rows.
             let path = request.target.prefix { $0 != "?" }
-            options.logger.notice("\(request.method) \(path): HTTP \(status), trying again in \(delay)")
+            options.logger.notice("\(request.method) \(path): HTTP \(status), retrying in \(delay)")
             try await pause(delay)
             attempt += 1
         }
@@ -54,7 +55,7 @@ struct ServerConnection: Sendable {
         do {
             try await options.environment.sleep(delay)
         } catch {
-            throw SyncError(.cancelled, "the task was cancelled while it waited to try again", cause: error)
+            throw SyncError(.cancelled, "the task was cancelled while waiting to retry", cause: error)
         }
     }
 
@@ -70,7 +71,7 @@ struct ServerConnection: Sendable {
         } catch is CancellationError {
             throw SyncError(.cancelled, "the request was cancelled")
         } catch {
-            throw SyncError(.network, "\(base.text) was not reached: \(error)", cause: error)
+            throw SyncError(.network, "cannot reach \(base.text): \(error)", cause: error)
         }
     }
 
@@ -94,9 +95,9 @@ struct ServerConnection: Sendable {
         }
         if error.code == .tooLarge {
             return SyncError(
-                .invalidAnswer, "the answer of \(base.text) cannot be used: \(error.message)", cause: error)
+                .invalidAnswer, "the response of \(base.text) cannot be read: \(error.message)", cause: error)
         }
-        return SyncError(.network, "\(base.text) was not reached: \(error.message)", cause: error)
+        return SyncError(.network, "cannot reach \(base.text): \(error.message)", cause: error)
     }
 
     private func signIn(refresh: Bool) async throws -> HTTPField? {
@@ -106,29 +107,29 @@ struct ServerConnection: Sendable {
         } catch is CancellationError {
             throw SyncError(.cancelled, "the sign-in was cancelled")
         } catch {
-            throw SyncError(.authentication, "there is no token to sign in with: \(error)", cause: error)
+            throw SyncError(.authentication, "no authentication token is available: \(error)", cause: error)
         }
     }
 }
 
 extension HTTPField.Name {
-    // Constants that are valid names.
+    // These constants are valid header names.
     static let installationID = HTTPField.Name("X-ZUMO-INSTALLATION-ID")!
     static let zumoVersion = HTTPField.Name("X-ZUMO-VERSION")!
     static let zumoAuth = HTTPField.Name("X-ZUMO-AUTH")!
 }
 
-/// The address of a server, taken apart.
+/// The parsed address of a server.
 struct ServerAddress: Sendable, Hashable {
     var scheme: String
-    /// Host, and port where one is given.
+    /// The host, with the port if there is one.
     var authority: String
-    /// The path without a slash at its end; empty for the root.
+    /// The path without a trailing slash; empty for the root.
     var path: String
-    /// The query that goes with every request, percent-encoded; empty for none.
+    /// The query that is added to every request, percent-encoded; empty if there is none.
     var query: String
 
-    /// The address as text, without the query, which may hold a key.
+    /// The address as text, without the query, which may contain a key.
     var text: String { "\(scheme)://\(authority)\(path)" }
 
     init(_ text: String) throws {
@@ -137,12 +138,12 @@ struct ServerAddress: Sendable, Hashable {
             parts.user == nil, parts.fragment == nil,
             parts.port.map({ (1...65535).contains($0) }) ?? true
         else {
-            // What comes before an @ is a password, or was meant as one.
+            // Text before an @ may be a password.
             let address = text.prefix { $0 != "?" }
             let shown = address.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
             throw SyncError(
                 .invalidArgument,
-                "\(shown.debugDescription) is no address of a server; it should look like https://example.org/app, "
+                "\(shown.debugDescription) is not a valid server address; use the form https://example.org/app, "
                     + "without a user or fragment")
         }
         self.scheme = scheme
@@ -153,8 +154,10 @@ struct ServerAddress: Sendable, Hashable {
         query = parts.percentEncodedQuery ?? ""
     }
 
-    /// The path and query of a request for a target relative to this address. A parameter of the address that the target
-    /// has already, as in a link that the server made of an earlier request, is not repeated.
+    /// Returns the path and query of a request for a target relative to this address.
+    ///
+    /// A query parameter of the address is not repeated if the target already has it, as in a link that the server made
+    /// from an earlier request.
     func pathAndQuery(of target: String) -> String {
         let own = target.split(separator: "?", maxSplits: 1).dropFirst().first?.split(separator: "&") ?? []
         let missing = query.split(separator: "&").filter { !own.contains($0) }.joined(separator: "&")
@@ -163,7 +166,7 @@ struct ServerAddress: Sendable, Hashable {
     }
 }
 
-/// The header `Retry-After`: seconds, or a date.
+/// Parses the header `Retry-After`: a number of seconds, or a date.
 enum RetryAfter {
     static func duration(of response: HTTPResponse) -> Duration? {
         guard let text = response.headerFields[.retryAfter] else { return nil }
@@ -173,9 +176,9 @@ enum RetryAfter {
     }
 }
 
-/// The server's clock, as its answers tell it.
+/// Reads the server's clock from its responses.
 enum ServerClock {
-    /// The time in the header `Date`, nil when there is none that can be read.
+    /// Returns the time in the header `Date`, or `nil` if there is none or it cannot be parsed.
     static func time(of response: HTTPResponse) -> Timestamp? {
         response.headerFields[.date].flatMap { HTTPDate.instant($0) }
     }

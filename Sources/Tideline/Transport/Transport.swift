@@ -1,59 +1,62 @@
 public import HTTPTypes
 
-/// Carries one HTTP request to the server and brings the whole answer back.
+/// Sends HTTP requests to the server and returns complete responses.
 ///
-/// What an implementer guarantees: the answer is complete (a body cut short is an error, never a short body),
-/// decompressed, and its status, whatever it is, is an answer and not an error. Redirects are not followed. When the
-/// task is cancelled the request is given up. Every failure is a ``TransportError``.
+/// A conforming type guarantees:
+/// - A response is complete and decompressed. A truncated body is an error, never a short body.
+/// - A response of any status is returned, not thrown as an error.
+/// - Redirects are not followed.
+/// - A request is aborted when its task is cancelled.
+/// - Every failure is a ``TransportError``.
 public protocol Transport: Sendable {
-    /// Sends a request and waits for the whole answer.
+    /// Sends a request and waits for the complete response.
     ///
     /// - Parameters:
-    ///   - request: Method, scheme, authority, path with query, and headers.
-    ///   - body: The body, nil for none.
-    ///   - timeout: How long the whole exchange may take, connecting included.
+    ///   - request: The method, scheme, authority, path with query, and headers.
+    ///   - body: The body, or `nil` if there is none.
+    ///   - timeout: The time limit for the whole exchange, including connecting.
     /// - Throws: ``TransportError``.
     func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse
 }
 
-/// An answer: status, headers and the whole body.
+/// A response: status, headers, and complete body.
 public struct TransportResponse: Sendable {
-    /// Status and headers.
+    /// The status and headers.
     public var response: HTTPResponse
-    /// The body, decompressed; empty when there is none.
+    /// The decompressed body; empty if there is none.
     public var body: [UInt8]
-    /// How often the request was sent until this answer came, counted by the connection.
+    /// The number of times the request was sent to get this response, counted by the connection.
     var attempts = 1
 
-    /// An answer.
+    /// Creates a response.
     public init(response: HTTPResponse, body: [UInt8]) {
         self.response = response
         self.body = body
     }
 
-    /// Replaces what signed the request in wherever the body repeats it, so that no message can show it.
+    /// Replaces the request's credentials wherever the body repeats them, so that no message can show them.
     mutating func redact(_ secret: HTTPField) {
         redact([secret.value] + secret.value.split(separator: " ").suffix(1).map(String.init))
     }
 
-    /// Replaces each of the secrets in the body by an ellipsis.
+    /// Replaces each of the secrets in the body with an ellipsis.
     mutating func redact(_ secrets: [String]) {
         for secret in secrets where !secret.isEmpty { body.replace(Array(secret.utf8), with: Array("…".utf8)) }
     }
 }
 
-/// Why no answer came.
+/// An error that left a request without a response.
 ///
-/// Nothing is known then about whether the server acted on the request.
+/// It is unknown whether the server processed the request.
 public struct TransportError: Error, Sendable, CustomStringConvertible {
-    /// What kind of failure this is.
+    /// The kind of the failure.
     public var code: Code
-    /// What happened, with host and port.
+    /// A description of the failure, with host and port.
     public var message: String
-    /// The error below, if there is one.
+    /// The underlying error, if any.
     public var cause: (any Error)?
 
-    /// A failure.
+    /// Creates an error.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
@@ -62,20 +65,20 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
 
     public var description: String { "\(message) [\(code.rawValue)]" }
 
-    /// The kinds of failure; open, so that a later version can add one.
+    /// A kind of failure. The set is open so that later versions can add kinds.
     public struct Code: RawRepresentable, Sendable, Hashable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The host was not found, refused, or the connection broke.
+        /// The host was not found, the connection was refused, or it broke.
         public static let connection = Code(rawValue: "connection")
-        /// The time allowed passed.
+        /// The time limit passed.
         public static let timeout = Code(rawValue: "timeout")
-        /// The secure channel could not be made.
+        /// The TLS connection could not be established.
         public static let tls = Code(rawValue: "tls")
-        /// The answer is larger than the transport accepts.
+        /// The response is larger than the transport accepts.
         public static let tooLarge = Code(rawValue: "tooLarge")
-        /// What came is not a whole HTTP answer.
+        /// The response is incomplete or not valid HTTP.
         public static let invalidResponse = Code(rawValue: "invalidResponse")
         /// The task was cancelled.
         public static let cancelled = Code(rawValue: "cancelled")

@@ -37,7 +37,7 @@ struct DemoStory {
         let failure = try first.run("sync", "--url", Self.nowhere, status: 1)
         stage.quote(failure.err)
         try stage.check(
-            "sync fails and reports that the server was not reached", failure.err.contains("was not reached"),
+            "sync fails and reports that the server cannot be reached", failure.err.contains("cannot reach"),
             found: failure.err)
         try checkFirst(items: 3, pending: 3)
     }
