@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// A lock held across awaits, given in the order in which it was asked for. A task that is cancelled while it waits
-/// gives up its place and throws.
+/// A lock that can be held across suspension points. It is acquired in the order of the calls. A task that is cancelled
+/// while it waits leaves the queue and throws.
 final class AsyncLock: Sendable {
     private struct State {
         var isHeld = false
@@ -11,7 +11,7 @@ final class AsyncLock: Sendable {
 
     private let state = Mutex(State())
 
-    /// Runs `body` alone.
+    /// Runs `body` while holding the lock.
     func withLock<T>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> T
     ) async throws -> T {
@@ -35,7 +35,7 @@ final class AsyncLock: Sendable {
     }
 
     private func enter(_ ticket: Int, _ continuation: CheckedContinuation<Void, any Error>) {
-        // Cancelled before it came to wait: the handler has run already and found nothing to cancel.
+        // If the task was cancelled before this point, the handler has already run and found nothing to cancel.
         let outcome: Result<Void, any Error>? = state.withLock { state in
             if Task.isCancelled { return .failure(CancellationError()) }
             guard state.isHeld else {

@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// A user who is signed in to the server, with the token that signs the requests in.
+/// A signed-in user of the server, with the authentication token for requests.
 ///
-/// Keep it where secrets are kept, and set it as ``SyncClient/currentUser`` after a restart.
+/// Store it where secrets are stored, and set it as ``SyncClient/currentUser`` after a restart.
 public struct SignedInUser: Sendable, Hashable, Codable {
-    /// The server's name of the user, such as `sid:…`.
+    /// The user's identifier on the server, such as `sid:…`.
     public var userID: String
-    /// The server's token, sent as `X-ZUMO-AUTH`. No description, log or error of this package shows it.
+    /// The server's token, sent as `X-ZUMO-AUTH`. It never appears in a description, log, or error of this package.
     public var authenticationToken: String
 
-    /// A user with a token of the server's.
+    /// Creates a user with a token from the server.
     public init(userID: String, authenticationToken: String) {
         self.userID = userID
         self.authenticationToken = authenticationToken
@@ -22,7 +22,7 @@ extension SignedInUser: CustomStringConvertible, CustomDebugStringConvertible, C
     public var customMirror: Mirror { Mirror(self, children: ["userID": userID]) }
 }
 
-/// The user of a client's requests.
+/// Holds the current user of a client.
 final class Account: Sendable {
     private let current = Mutex<SignedInUser?>(nil)
 

@@ -1,11 +1,11 @@
 internal import Dispatch
 internal import TidelineStore
 
-/// Runs the blocking calls of the store on threads of their own, one hop per transaction, so that they never hold up
-/// the threads on which Swift's tasks run.
+/// Runs the blocking calls of the store on dispatch queues, one hop per transaction, so that they never block the
+/// threads of Swift's cooperative pool.
 ///
-/// Write transactions run one at a time, in the order of the calls: up to the executor's queue a call runs on its
-/// caller's actor without a suspension, so that calls from one actor arrive in the order in which the actor makes them.
+/// Write transactions run one at a time, in the order of the calls. Until it reaches the executor's queue, a call runs
+/// on its caller's actor without suspension, so that calls from one actor keep their order.
 struct StoreRunner<Store: LocalStore>: Sendable {
     private let store: Store
     private let writes = SerialAccess()
@@ -19,14 +19,14 @@ struct StoreRunner<Store: LocalStore>: Sendable {
         try await run(on: reads) { try store.read(body) }
     }
 
-    /// Runs a write transaction, whether or not the task is cancelled: a push takes in the answers that are on their way.
+    /// Runs a write transaction, even if the task is cancelled: a push stores the responses to requests in flight.
     nonisolated(nonsending) func write<T: Sendable>(
         _ body: @escaping @Sendable (Store.Writer) throws -> T
     ) async throws -> T {
         try await run(on: writes.queue) { try store.write(body) }
     }
 
-    /// Runs a write transaction unless the task is cancelled before it begins.
+    /// Runs a write transaction unless the task is cancelled before the transaction begins.
     nonisolated(nonsending) func writeUnlessCancelled<T: Sendable>(
         _ body: @Sendable (Store.Writer) throws -> T
     ) async throws -> T {
@@ -36,14 +36,14 @@ struct StoreRunner<Store: LocalStore>: Sendable {
         }
     }
 
-    /// Runs another blocking call, such as the definition of tables, in order with the writes.
+    /// Runs another blocking call, such as defining tables, in order with the writes.
     nonisolated(nonsending) func perform<T: Sendable>(
         _ body: @escaping @Sendable (Store) throws -> T
     ) async throws -> T {
         try await run(on: writes.queue) { try body(store) }
     }
 
-    /// Runs a call outside of the task, where a store does not see that the task is cancelled.
+    /// Runs a call outside the task, so that the store does not see the task's cancellation.
     private nonisolated(nonsending) func run<T: Sendable>(
         on queue: DispatchQueue, _ body: @escaping @Sendable () throws -> T
     ) async throws -> T {
@@ -53,8 +53,8 @@ struct StoreRunner<Store: LocalStore>: Sendable {
     }
 }
 
-/// Runs one call at a time, in the order in which they come, within the calling task: it sees there that the task is
-/// cancelled.
+/// Runs one call at a time, in the order of the calls, within the calling task, so that the store sees the task's
+/// cancellation.
 private actor SerialAccess {
     private let executor = QueueExecutor()
     nonisolated var queue: DispatchQueue { executor.queue }
@@ -63,7 +63,7 @@ private actor SerialAccess {
     func run<T: Sendable>(_ body: @Sendable () throws -> T) throws -> T { try body() }
 }
 
-/// A dispatch queue as the executor of an actor.
+/// An actor's executor that runs on a dispatch queue.
 private final class QueueExecutor: SerialExecutor {
     let queue = DispatchQueue(label: "tideline.store.write")
 

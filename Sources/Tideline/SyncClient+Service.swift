@@ -3,20 +3,21 @@ internal import TidelineStore
 internal import TidelineWire
 
 extension SyncClient {
-    /// Calls an API of the server's own, at `/api/{name}`.
+    /// Calls a custom API of the server at `/api/{name}`.
     ///
-    /// GET, HEAD, PUT, DELETE and OPTIONS are tried again as ``SyncOptions/retry`` says; others, which the server might
-    /// carry out twice, are sent once.
+    /// GET, HEAD, PUT, DELETE, and OPTIONS requests are retried as ``SyncOptions/retry`` specifies. Other requests are
+    /// sent once because the server might process them twice.
     /// - Parameters:
-    ///   - name: The name of the API; `/` parts the segments of a path.
+    ///   - name: The name of the API. `/` separates path segments.
     ///   - method: The method; POST by default.
-    ///   - parameters: Added to the address.
-    ///   - headers: Sent in place of ``SyncOptions/headers`` and the default headers of the same name.
-    ///   - body: The body, nil for none; `Content-Type` is `application/json` unless `headers` say otherwise.
-    /// - Returns: The answer, one of success (200 to 299).
-    /// - Throws: ``SyncError``: ``SyncError/Code/invalidArgument`` for a name or parameter that no address may hold; for an
-    ///   answer of failure ``SyncError/Code/authentication`` (401), ``SyncError/Code/network`` (408, 429, 503),
-    ///   ``SyncError/Code/serverFailed`` (500, 502, 504) or ``SyncError/Code/rejected``, with ``SyncError/status``.
+    ///   - parameters: Query parameters to add to the URL.
+    ///   - headers: Headers that replace ``SyncOptions/headers`` and default headers of the same name.
+    ///   - body: The body, or `nil` if there is none. `Content-Type` is `application/json` unless `headers` specifies
+    ///     another type.
+    /// - Returns: The response, with a status from 200 to 299.
+    /// - Throws: ``SyncError``: ``SyncError/Code/invalidArgument`` for a name or parameter that is not valid in a URL;
+    ///   for a failed response ``SyncError/Code/authentication`` (401), ``SyncError/Code/network`` (408, 429, 503),
+    ///   ``SyncError/Code/serverFailed`` (500, 502, 504), or ``SyncError/Code/rejected``, with ``SyncError/status``.
     public func invokeAPI(
         _ name: String, method: HTTPRequest.Method = .post, parameters: [(name: String, value: String)] = [],
         headers: HTTPFields = [:], body: [UInt8]? = nil
@@ -33,21 +34,20 @@ extension SyncClient {
         }
     }
 
-    /// The user who is signed in; nil for none. Its token goes with every request, unless
+    /// The signed-in user, or `nil` if there is none. The user's token is sent with every request unless
     /// ``SyncOptions/authorization`` returns a header.
     public var currentUser: SignedInUser? {
         get { context.connection.account.user }
         set { context.connection.account.user = newValue }
     }
 
-    /// Signs a user in with the token of an identity provider, at `/.auth/login/{provider}`, and makes it
-    /// ``currentUser``.
+    /// Signs in a user with the token of an identity provider at `/.auth/login/{provider}`, and sets ``currentUser``.
     ///
     /// - Parameters:
-    ///   - provider: The provider as the server names it: `facebook`, `google`, `aad`, `microsoftaccount`, `apple`.
-    ///   - token: What the provider's SDK returned, such as `["access_token": "…"]`.
-    /// - Throws: ``SyncError``, as ``invokeAPI(_:method:parameters:headers:body:)``;
-    ///   ``SyncError/Code/invalidAnswer`` for an answer without a user and its token. ``currentUser`` is as before then.
+    ///   - provider: The provider's name on the server: `facebook`, `google`, `aad`, `microsoftaccount`, or `apple`.
+    ///   - token: The token from the provider's SDK, such as `["access_token": "…"]`.
+    /// - Throws: ``SyncError``, as ``invokeAPI(_:method:parameters:headers:body:)``; ``SyncError/Code/invalidAnswer``
+    ///   for a response without a user and token. ``currentUser`` does not change then.
     @discardableResult
     public func signIn(provider: String, token: [String: String]) async throws -> SignedInUser {
         do {
@@ -71,7 +71,7 @@ extension SyncClient {
             return SignedInUser(userID: id, authenticationToken: token)
         } catch {
             throw SyncError(
-                .invalidAnswer, "the answer to the sign-in cannot be used: \(error.message)",
+                .invalidAnswer, "the response to the sign-in cannot be read: \(error.message)",
                 status: answer.response.status.code)
         }
     }

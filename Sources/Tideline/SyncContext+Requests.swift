@@ -3,14 +3,14 @@ internal import TidelineStore
 internal import TidelineWire
 
 extension SyncContext {
-    /// Asks for a page and returns the answer if it is one of success.
+    /// Requests a page and returns a successful response; throws for any other.
     func readAnswer(_ query: Query, schema: TableSchema?, options: ReadOptions) async throws -> TransportResponse {
         try await answer(to: dialect.read(query, schema: schema, options: options), table: query.table)
     }
 
-    /// Sends a request and returns the answer if it is one of success.
+    /// Sends a request and returns a successful response.
     ///
-    /// - Throws: ``SyncError`` as `Dialect.failure(_:table:id:)` says.
+    /// - Throws: ``SyncError`` as `Dialect.failure(_:table:id:)` returns it, for any other response.
     func answer(to request: WireRequest, table: String, id: String? = nil) async throws -> TransportResponse {
         let answer: TransportResponse
         do {
@@ -25,10 +25,10 @@ extension SyncContext {
         return answer
     }
 
-    /// Whether an answer says that there is a next page.
+    /// Returns whether a response links to a next page.
     ///
-    /// A pull asks for its pages itself and never follows a link, so where it leads does not matter: behind a proxy
-    /// that ends TLS, servers name themselves by another scheme.
+    /// A pull computes its own requests and never follows a link, so the target of the link does not matter. Behind a
+    /// proxy that terminates TLS, servers use a different scheme in their links.
     func namesNextPage(_ response: HTTPResponse) -> Bool {
         let base = connection.base
         do {

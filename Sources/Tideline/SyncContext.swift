@@ -3,11 +3,11 @@ internal import Synchronization
 public import TidelineStore
 internal import TidelineWire
 
-/// The queue of pending operations of one local store, and the pushes and pulls over it.
+/// The queue of pending operations of a local store, with push and pull.
 public final class SyncContext<Store: LocalStore>: Sendable {
     /// The local store.
     public let store: Store
-    /// How the context was set up.
+    /// The options of the context.
     public let options: SyncOptions
 
     let connection: ServerConnection
@@ -45,28 +45,30 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         try definitions.defineSystemTables(in: store)
     }
 
-    /// What takes part in pushes; nil for none.
+    /// The delegate that takes part in pushes, or `nil` if there is none.
     public var delegate: (any SyncContextDelegate)? {
         get { shared.withLock { $0.delegate } }
         set { shared.withLock { $0.delegate = newValue } }
     }
 
-    /// Creates local tables, or adds to those that exist what the definitions have beyond them.
+    /// Creates local tables, or adds columns and indexes to existing ones.
     ///
-    /// Definitions only grow: a column that any client over the store has defined stays, with its index, whether or not
+    /// Definitions only grow. A column that any client of the store has defined stays, with its index, whether or not
     /// these definitions name it, and is pushed and pulled like the others. An older version of an app, or its
-    /// extension, therefore hides nothing from a newer one. ``drop(columns:from:)`` removes a column. A column that is
-    /// added reads null until the next pull of each query id, which brings all rows again. Make it optional, or clients
-    /// with an older definition cannot insert rows.
-    /// - Throws: ``SyncError`` with code invalidArgument for a table that cannot be synchronized: one without textual
-    ///   ids, without the columns `updatedAt` and `version`, or with references, which are not supported yet; with code
-    ///   store for what the store refuses, such as a column of another type than in an earlier definition.
+    /// extension, therefore hides nothing from a newer one. To remove a column, call ``drop(columns:from:)``.
+    ///
+    /// A new column is null in existing rows until the next pull of each query id, which fetches all rows again. Make
+    /// it optional; otherwise clients with an older definition cannot insert rows.
+    /// - Throws: ``SyncError`` with code invalidArgument for a table that cannot be synchronized: one without string
+    ///   identifiers, without the columns `updatedAt` and `version`, or with references, which are not supported yet;
+    ///   with code store for definitions that the store rejects, such as a column whose type differs from an earlier
+    ///   definition.
     public func define(_ tables: [TableSchema]) async throws {
         for table in tables {
             try RowInput.checkName(table.name)
             guard table.references.isEmpty else {
                 throw SyncError(
-                    .invalidArgument, "references are not supported yet; leave them out of the definition",
+                    .invalidArgument, "references are not supported yet; remove them from the definition",
                     table: table.name, column: table.references.first?.column)
             }
             guard table.idType == .string, table.systemColumns.isSuperset(of: [.updatedAt, .version]),
@@ -74,7 +76,8 @@ public final class SyncContext<Store: LocalStore>: Sendable {
             else {
                 throw SyncError(
                     .invalidArgument,
-                    "a synchronized table needs textual ids and the system columns updatedAt and version, not deleted",
+                    "a synchronized table needs string ids and the system columns updatedAt and version, "
+                        + "but not deleted",
                     table: table.name)
             }
         }
@@ -84,7 +87,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
 
     // MARK: The queue
 
-    /// How many operations wait to be pushed.
+    /// The number of pending operations.
     public var pendingOperationsCount: Int {
         get async throws {
             let operations = operations
@@ -92,7 +95,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         }
     }
 
-    /// The operations that wait to be pushed, the oldest first.
+    /// Returns the pending operations, oldest first.
     public func pendingOperations() async throws -> [TableOperation] {
         let operations = operations
         return try await reading { reader in
@@ -105,26 +108,28 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         }
     }
 
-    /// Drops an operation that waits in the queue, and the local content with it: where the server's row is known, the
-    /// local row shows it, else it is removed until a pull brings it.
+    /// Removes a pending operation and discards the local changes.
     ///
-    /// - Parameter operation: As ``pendingOperations()`` returned it.
-    /// - Throws: ``SyncError`` with code ``SyncError/Code/operationChanged`` if the row was edited or pushed since; nothing
-    ///   is changed then.
+    /// If the server row is known, it becomes the local row. Otherwise the local row is removed until the next pull
+    /// returns it.
+    ///
+    /// - Parameter operation: An operation returned by ``pendingOperations()``.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/operationChanged`` if the row was edited or pushed in the
+    ///   meantime. Nothing is changed then.
     public func cancelOperationAndDiscardItem(_ operation: TableOperation) async throws {
         try await resolve(TableOperationError(waiting: operation, resolver: self), by: .discard)
     }
 
-    /// Drops an operation that waits in the queue, and stores `item` as the local row.
+    /// Removes a pending operation and stores `item` as the local row.
     ///
-    /// - Parameter operation: As ``pendingOperations()`` returned it.
-    /// - Throws: As ``cancelOperationAndDiscardItem(_:)``; ``SyncError/Code/invalidArgument`` for an item that does not fit
-    ///   the table or is of another row.
+    /// - Parameter operation: An operation returned by ``pendingOperations()``.
+    /// - Throws: As ``cancelOperationAndDiscardItem(_:)``; ``SyncError/Code/invalidArgument`` for an item that does not
+    ///   fit the table or has a different identifier.
     public func cancelOperation(_ operation: TableOperation, updating item: Row) async throws {
         try await resolve(TableOperationError(waiting: operation, resolver: self), by: .update(item))
     }
 
-    /// The errors of operations that failed in the last pushes and are not settled yet; they survive a restart.
+    /// Returns the errors of failed operations that are not resolved yet. They are stored and survive a restart.
     public func operationErrors() async throws -> [TableOperationError] {
         let errorStore = errorStore
         let records = try await reading { try errorStore.all(in: $0) }
@@ -133,22 +138,25 @@ public final class SyncContext<Store: LocalStore>: Sendable {
 
     // MARK: Push
 
-    /// Sends every pending operation of all tables, in the order in which they were made.
+    /// Sends the pending operations of all tables, in the order in which they were made.
     ///
-    /// One push runs at a time; a second call waits for its turn and then finds less to do. From within
-    /// ``SyncContextDelegate/perform(_:)``, where it would wait for itself, it is refused; from
-    /// ``SyncContextDelegate/pushCompleted(_:)`` it is welcome.
+    /// One push runs at a time. A second call waits for the first to end. A call within
+    /// ``SyncContextDelegate/perform(_:)`` throws because it would wait for itself; a call within
+    /// ``SyncContextDelegate/pushCompleted(_:)`` is allowed.
     ///
-    /// An operation in conflict is reported, but not sent again until its row is edited, the conflict is settled, or
-    /// ``PushSettings/retriesConflicts`` asks for it. Operations that ended in a server failure before are sent last.
-    /// - Returns: What the push did.
-    /// - Throws: ``SyncError``. Aborted with code network, authentication, serverFailing, store or cancelled, it carries
-    ///   the errors of operations that failed before; with code completedWithErrors every operation was tried. What was
-    ///   not carried out stays in the queue. With code invalidArgument it was called from within a push.
+    /// An operation in conflict is reported but not sent again until its row is edited, the conflict is resolved, or
+    /// ``PushSettings/retriesConflicts`` is set. Operations that failed on the server in an earlier push are sent last.
+    /// - Returns: The result of the push.
+    /// - Throws: ``SyncError``. Operations that were not applied stay in the queue.
+    ///   - Code network, authentication, serverFailing, store, or cancelled: the push was aborted. The error includes
+    ///     the errors of operations that failed before.
+    ///   - Code completedWithErrors: every operation was attempted, and some failed.
+    ///   - Code invalidArgument: the call was made within a push.
     @discardableResult
     public func push(settings: PushSettings = PushSettings()) async throws -> PushResult {
         guard !DelegateScope.isWithin(self) else {
-            throw SyncError(.invalidArgument, "a delegate cannot push while it performs an operation of a push")
+            throw SyncError(
+                .invalidArgument, "a delegate cannot push while it performs an operation; push from pushCompleted(_:)")
         }
         return try await mapped {
             var (result, delegate) = try await pushLock.withLock {
@@ -156,7 +164,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
                 let delegate = self.delegate
                 return (await PushRun(context: self, delegate: delegate, settings: settings).run(), delegate)
             }
-            // No longer within the push: the delegate may push again, once it has settled the errors.
+            // The push is over, so the delegate may push again after it has resolved the errors.
             await delegate?.pushCompleted(result)
             result.operationErrors.removeAll(where: \.isHandled)
             if var abort = result.error {
@@ -166,7 +174,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
             guard result.operationErrors.isEmpty else {
                 throw SyncError(
                     .completedWithErrors,
-                    "\(result.operationErrors.count) of the operations failed and stay in the queue",
+                    "\(result.operationErrors.count) operations failed and stay in the queue",
                     operationErrors: result.operationErrors)
             }
             return result
@@ -199,12 +207,14 @@ public final class SyncContext<Store: LocalStore>: Sendable {
             let failed = pushError?.operationErrors ?? []
             throw SyncError(
                 pushError?.code ?? .completedWithErrors,
-                "the other rows were pulled, but \(failed.count) of the operations failed", table: query.table,
+                "the other rows were pulled, but \(failed.count) operations failed", table: query.table,
                 operationErrors: failed, cause: pushError?.cause)
         }
     }
 
-    /// - Returns: The failure of the push that is to be thrown after the pull.
+    /// Pushes before a pull if the table has pending operations.
+    ///
+    /// - Returns: The push error to throw after the pull, or `nil` if there is none.
     private func pushBeforePull(of table: String, settings: PullSettings) async throws -> SyncError? {
         let operations = operations
         guard try await reading({ try operations.count(table: table, in: $0) }) > 0 else { return nil }
@@ -218,15 +228,15 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         return nil
     }
 
-    /// How far an incremental pull has come; nil when it has not begun or its token was reset.
+    /// Returns the token of an incremental pull, or `nil` if the pull has not begun or its token was reset.
     func pullToken(table: String, queryID: String) async throws -> PullToken? {
         let tokens = tokens
         return try await reading { try tokens.token(table: table, queryID: queryID, in: $0) }
     }
 
-    /// Drops the token of an incremental pull, so that the next one brings all rows again.
+    /// Removes the token of an incremental pull, so that the next pull fetches all rows again.
     ///
-    /// - Parameter queryID: The name of the pull; nil for all pulls of the table.
+    /// - Parameter queryID: The name of the pull, or `nil` for all pulls of the table.
     public func resetToken(table: String, queryID: String? = nil) async throws {
         let tokens = tokens
         try await writing { try tokens.remove(table: table, queryID: queryID, in: $0) }
@@ -243,7 +253,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
                     guard pending == 0 else {
                         throw SyncError(
                             .operationsPending,
-                            "\(pending) operations wait to be pushed; push first, or force the purge",
+                            "\(pending) operations are pending; push first, or use forcePurge()",
                             table: query.table)
                     }
                     let removed = try writer.delete(matching: query)
@@ -262,7 +272,9 @@ public final class SyncContext<Store: LocalStore>: Sendable {
                     let ofTable = Query(operations.tables.operations).filter(.column("table") == .value(table))
                     let pending = try operations.operations(matching: ofTable, in: writer)
                     guard inFlight.isDisjoint(with: pending.map(\.id)) else {
-                        throw SyncError(.operationInFlight, "an operation is on its way to the server", table: table)
+                        throw SyncError(
+                            .operationInFlight, "an operation is in flight; try again after the push ends", table: table
+                        )
                     }
                     try writer.delete(matching: ofTable)
                     try writer.delete(
@@ -277,7 +289,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
 
     // MARK: Store
 
-    /// Changes a table in one transaction, unless the task is cancelled before it begins.
+    /// Changes a table in one transaction, unless the task is cancelled before the transaction begins.
     nonisolated(nonsending) func change<T: Sendable>(
         table: String, _ body: @escaping @Sendable (LocalChanges, Store.Writer) throws -> T
     ) async throws -> T {
@@ -315,7 +327,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         }
     }
 
-    /// Runs another blocking call on the store, alone among this context's writes.
+    /// Runs another blocking call on the store, exclusive of this context's writes.
     func performing<T: Sendable>(_ body: @escaping @Sendable (Store) throws -> T) async throws -> T {
         try await mapped { try await runner.perform(body) }
     }
@@ -328,7 +340,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         }
     }
 
-    /// The error as the core's callers see it; those that are none of the core's become its cause.
+    /// Returns the error as a ``SyncError``. An error of another type becomes its cause.
     func syncError(_ error: any Error) -> SyncError {
         switch error {
         case let error as SyncError: return error
@@ -341,12 +353,12 @@ public final class SyncContext<Store: LocalStore>: Sendable {
             return SyncError(
                 .invalidArgument, error.message, table: error.table, column: error.column, id: error.id, cause: error)
         case is CancellationError: return SyncError(.cancelled, "the task was cancelled")
-        default: return SyncError(.store, "the local state cannot be read: \(error)", cause: error)
+        default: return SyncError(.store, "cannot read the local state: \(error)", cause: error)
         }
     }
 
-    /// Whether the store may not have its owner on record yet: looked up at the beginning of each push and pull, so that
-    /// their transactions need not.
+    /// Whether the owner of the store may still have to be recorded. It is read at the start of each push and pull, so
+    /// that their transactions need not read it.
     var recordsOwner: Bool {
         get { shared.withLock { $0.recordsOwner } }
         set { shared.withLock { $0.recordsOwner = newValue } }
@@ -354,16 +366,17 @@ public final class SyncContext<Store: LocalStore>: Sendable {
 
     // MARK: In flight
 
-    /// The operations that a push has in hand. Read and changed inside write transactions only, which exclude each
-    /// other, so that a local edit and a push never disagree about it.
+    /// The operations in flight. It is read and changed only within write transactions, which exclude each other, so
+    /// that a local edit and a push always see the same set.
     var inFlight: Set<Int64> { shared.withLock { $0.inFlight } }
     func markInFlight(_ id: Int64) { _ = shared.withLock { $0.inFlight.insert(id) } }
     func unmarkInFlight(_ id: Int64) { _ = shared.withLock { $0.inFlight.remove(id) } }
 
-    /// Runs `body` while no push of this context and no pull or purge of these tables runs.
+    /// Runs `body` while no push of this context and no pull or purge of these tables is running.
     func withExclusiveAccess<T>(to tables: [String], _ body: () async throws -> T) async throws -> T {
         guard !DelegateScope.isWithin(self) else {
-            throw SyncError(.invalidArgument, "a delegate cannot do this while it performs an operation of a push")
+            throw SyncError(
+                .invalidArgument, "a delegate cannot do this while it performs an operation; wait until the push ends")
         }
         return try await mapped { try await pushLock.withLock { try await withLocks(of: tables[...], body) } }
     }
@@ -397,20 +410,22 @@ extension SyncContext: OperationResolver {
         }
     }
 
-    /// Drops an operation of a table that is not defined any more: there is no row to show.
+    /// Removes an operation of a table that is no longer defined and therefore has no local row.
     private func discardUndefined(
         _ error: TableOperationError, by resolution: OperationResolution, in writer: Store.Writer
     ) throws {
         guard case .discard = resolution else {
             throw SyncError(
-                .invalidArgument, "the table is not defined; define it, or discard the operation", table: error.table,
+                .invalidArgument, "the table is not defined; define it, or cancel the operation and discard the item",
+                table: error.table,
                 id: error.itemID)
         }
         guard let operation = try operations.operation(error.operationID, in: writer),
             operation.revision == error.revision
         else {
             throw SyncError(
-                .operationChanged, "the operation has changed since; nothing was changed", table: error.table,
+                .operationChanged, "the operation has changed since the error occurred; nothing was changed",
+                table: error.table,
                 id: error.itemID)
         }
         try operations.remove(operation, in: writer)

@@ -3,52 +3,54 @@ public import Logging
 public import TidelineStore
 internal import TidelineWire
 
-/// How a client talks to its server and treats the app's changes.
+/// The options for a client's requests and local changes.
 public struct SyncOptions: Sendable {
-    /// The names of the tables that hold the queue, its errors and the tokens.
+    /// The names of the tables for the queue, its errors, and the tokens.
     public var systemTables = SystemTables()
-    /// Whether the context writes the app's rows (the default). If not, only the queue is kept and the app writes the
-    /// rows itself, as with the original SDK's flag of the same name.
+    /// Whether the context writes the app's rows; `true` by default. If `false`, the context maintains only the queue
+    /// and the app writes the rows itself, as with the original SDK's flag of the same name.
     public var handlesSyncTableOperations = true
-    /// Whether an insert of a row whose delete is pending is an error, as in the original SDK, and not a restore.
+    /// Whether an insert of a row with a pending delete is an error, as in the original SDK, instead of a restore.
     public var isStrict = false
-    /// How long one request may take, its answer included.
+    /// The time limit for one request, including its response.
     public var timeout: Duration = .seconds(60)
-    /// How requests are tried again.
+    /// The policy for retrying requests.
     public var retry = RetryPolicy()
-    /// The header that signs a request in, such as `X-ZUMO-AUTH`; called for each request, and once more with `true`
-    /// when the server answered 401. Nil when nobody is signed in.
+    /// Returns the header that authenticates a request, such as `X-ZUMO-AUTH`, or `nil` if no user is signed in. It is
+    /// called for each request, and once more with `true` if the server responds with 401.
     public var authorization: (@Sendable (_ refresh: Bool) async throws -> HTTPField?)?
-    /// The id of the user who is signed in, or any text that stands for it; nil where the app does not tell users apart.
+    /// The identifier of the signed-in user, or any text that represents it; `nil` if the app does not distinguish
+    /// users.
     ///
-    /// It is kept in the store with the queue and never sent. Once a store has a user, pushes, pulls and local changes
-    /// of a client of another user are refused with ``SyncError/Code/otherUser``.
+    /// It is stored with the queue and never sent. Once a store has a user, pushes, pulls, and local changes by a
+    /// client with a different user throw ``SyncError/Code/otherUser``.
     public var userID: String?
-    /// Sent as `X-ZUMO-INSTALLATION-ID`, so that a server can tell the sender of a push notification.
+    /// The installation identifier, sent as `X-ZUMO-INSTALLATION-ID` so that a server can identify the sender of a push
+    /// notification.
     public var installationID: String?
-    /// Headers added to every request.
+    /// The headers added to every request.
     public var headers: HTTPFields = [:]
-    /// Where the client logs: requests and answers at debug level, retries at notice.
+    /// The client's logger. Requests and responses are logged at debug level, retries at notice level.
     public var logger = Logger(label: "tideline")
-    /// Chance, time and ids; replaced in tests.
+    /// The sources of randomness, time, and identifiers, which tests can replace.
     public var environment = SyncEnvironment()
 
-    /// The default options.
+    /// Creates the default options.
     public init() {}
 }
 
-/// What the sync core takes from the world besides store and network: pauses, time, chance and ids.
+/// The sync core's dependencies besides store and network: delays, randomness, time, and identifiers.
 public struct SyncEnvironment: Sendable {
-    /// Waits; throws when the task is cancelled.
+    /// Waits for the given duration. Throws if the task is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void
-    /// A number from 0 to 1, for the variation of pauses.
+    /// Returns a random number from 0 to 1, used to vary retry delays.
     public var random: @Sendable () -> Double
-    /// The present; when an operation failed.
+    /// Returns the current time, used to record when an operation failed.
     public var now: @Sendable () -> Timestamp
-    /// A new id for a row: a lower-case UUID.
+    /// Returns a new row identifier: a lowercase UUID.
     public var makeID: @Sendable () -> String
 
-    /// The system's.
+    /// Creates an environment that uses the system's clock and random numbers.
     public init() {
         sleep = { try await Task.sleep(for: $0) }
         random = { Double.random(in: 0...1) }

@@ -1,31 +1,33 @@
 public import TidelineStore
 internal import TidelineWire
 
-/// A local table whose changes wait in the queue until a push, and into which a pull brings the server's rows.
+/// A local table whose changes are queued until a push, and into which a pull stores the server's rows.
 ///
-/// Insert, update and delete touch the local store alone and never wait for the network. Calls that the tasks of one
-/// actor make take effect in the order in which they are made, also when none waits for the one before; a task that is
-/// cancelled before its transaction begins changes nothing and gets the error ``SyncError/Code/cancelled``.
+/// Insert, update, and delete access only the local store and never wait for the network. Calls from the tasks of one
+/// actor take effect in the order in which they are made, even if none waits for the one before. A task that is
+/// cancelled before its transaction begins changes nothing and throws ``SyncError/Code/cancelled``.
 public struct SyncTable<Store: LocalStore>: Sendable {
-    /// The name of the table, here and on the server.
+    /// The name of the table, locally and on the server.
     public let name: String
-    /// The context it belongs to.
+    /// The context of the table.
     public let context: SyncContext<Store>
 
     // MARK: Local changes
 
-    /// Inserts a row and queues its insert, in one transaction.
+    /// Inserts a row and queues the insert, in one transaction.
     ///
-    /// A row without an id (none, null or empty) gets a new UUID. System columns in `row` are left out: the server
-    /// makes them.
+    /// A row without an identifier (absent, null, or empty) gets a new UUID. System columns in `row` are ignored
+    /// because the server sets them.
     /// - Returns: The row as stored.
-    /// - Throws: ``SyncError``: ``SyncError/Code/rowExists`` for an id that the table or the queue has;
-    ///   ``SyncError/Code/invalidArgument``, naming the column, for a bad id, an unknown column, a name that begins
-    ///   with `__`, a value of the wrong type; ``SyncError/Code/store``.
+    /// - Throws: ``SyncError``.
+    ///   - ``SyncError/Code/rowExists`` if the table or the queue already has a row with the identifier.
+    ///   - ``SyncError/Code/invalidArgument``, with the column, for an invalid identifier, an unknown column, a name
+    ///     that begins with `__`, or a value of the wrong type.
+    ///   - ``SyncError/Code/store`` if the store fails.
     @discardableResult
     public nonisolated(nonsending) func insert(_ row: Row) async throws -> Row {
         var row = row
-        // A value that is no id stays in the row, to be refused.
+        // A value that is not a valid identifier stays in the row and fails validation.
         if row["id"] == nil { row.id = context.options.environment.makeID() }
         let (name, prepared) = (self.name, row)
         return try await context.change(table: name) { changes, writer in
@@ -33,14 +35,16 @@ public struct SyncTable<Store: LocalStore>: Sendable {
         }
     }
 
-    /// Merges the columns that `row` names into the stored row of its id, and queues the update, in one transaction.
+    /// Merges the columns that `row` names into the stored row with its identifier, and queues the update, in one
+    /// transaction.
     ///
-    /// A row that was read carries its `version`. If the stored row has another one by now, a pull or push has changed it,
-    /// and saving the whole row would undo changes of others that the app has not seen. A row without `version` is merged
-    /// as it is; local edits that wait in the queue do not change the version.
-    /// - Parameter overwriting: Whether to merge the row whatever version it carries.
-    /// - Throws: ``SyncError``: ``SyncError/Code/noSuchRow`` for an id that the local table lacks;
-    ///   ``SyncError/Code/rowChanged``, with both rows, for a row of another version; otherwise as ``insert(_:)``.
+    /// A row that was read includes its `version`. If the stored row has a different version, a pull or push has
+    /// changed it, and saving the whole row would undo changes of others that the app has not seen. A row without
+    /// `version` is merged without this check. Pending local edits do not change the version.
+    /// - Parameter overwriting: Whether to merge the row regardless of its version.
+    /// - Throws: ``SyncError``: ``SyncError/Code/noSuchRow`` if the local table has no row with the identifier;
+    ///   ``SyncError/Code/rowChanged``, with both rows, for a row with a different version; otherwise as
+    ///   ``insert(_:)``.
     public nonisolated(nonsending) func update(_ row: Row, overwriting: Bool = false) async throws {
         try await context.change(table: name) { changes, writer in
             let checked = try RowInput.checked(
@@ -49,24 +53,25 @@ public struct SyncTable<Store: LocalStore>: Sendable {
         }
     }
 
-    /// Changes the stored row of an id by a closure, and queues the update, in one transaction.
+    /// Changes a stored row with a closure and queues the update, in one transaction.
     ///
-    /// The closure gets the row as it is stored, so that nothing that others have changed is undone. A column that it
-    /// takes out of the row is cleared; system columns stay as they are; a row that it leaves as it was queues nothing.
+    /// The closure receives the row as stored, so that changes of others are not undone. A column that the closure
+    /// removes is set to null. System columns do not change. A row that the closure does not change queues no
+    /// operation.
     /// ```swift
     /// try await items.update(id: id) { $0["complete"] = true }
     /// ```
     /// - Returns: The row as stored.
-    /// - Throws: ``SyncError``: ``SyncError/Code/noSuchRow`` for an id that the local table lacks;
-    ///   ``SyncError/Code/invalidArgument`` for another id, or where the app writes the rows itself
-    ///   (``SyncOptions/handlesSyncTableOperations``); otherwise as ``insert(_:)``. What the closure throws is thrown on.
+    /// - Throws: ``SyncError``: ``SyncError/Code/noSuchRow`` if the local table has no row with the identifier;
+    ///   ``SyncError/Code/invalidArgument`` if the closure changes the identifier, or if the app writes the rows itself
+    ///   (``SyncOptions/handlesSyncTableOperations``); otherwise as ``insert(_:)``. Rethrows any error of the closure.
     @discardableResult
     public nonisolated(nonsending) func update(id: String, _ change: @escaping @Sendable (inout Row) throws -> Void)
         async throws -> Row
     {
         guard context.options.handlesSyncTableOperations else {
             throw SyncError(
-                .invalidArgument, "the app writes the rows of this context itself; write the row and call update(_:)",
+                .invalidArgument, "the app writes the rows of this context; write the row and call update(_:)",
                 table: name, id: id)
         }
         return try await context.change(table: name) { changes, writer in
@@ -76,18 +81,19 @@ public struct SyncTable<Store: LocalStore>: Sendable {
         }.get()
     }
 
-    /// Deletes the row of that id, and queues the delete with the row's content and version, in one transaction.
+    /// Deletes the row with the given identifier, and queues the delete with the row's content and version, in one
+    /// transaction.
     ///
-    /// A row that the local table lacks is queued too, as the server may have it.
-    /// - Parameter version: The version to delete; without one, whatever version is stored. Where the local table does
-    ///   not have the row, the server deletes this version, or without one whatever it has.
-    /// - Throws: ``SyncError``: ``SyncError/Code/rowChanged`` where the stored row has another version;
-    ///   ``SyncError/Code/invalidArgument`` for a bad id; ``SyncError/Code/store``.
+    /// The delete is queued even if the local table has no such row because the server may have it.
+    /// - Parameter version: The version to delete, or `nil` for any version. If the local table does not have the row,
+    ///   the server deletes this version, or any version if this is `nil`.
+    /// - Throws: ``SyncError``: ``SyncError/Code/rowChanged`` if the stored row has a different version;
+    ///   ``SyncError/Code/invalidArgument`` for an invalid identifier; ``SyncError/Code/store``.
     public nonisolated(nonsending) func delete(id: String, version: String? = nil) async throws {
         try await delete(Row(id: .string(id), distinctColumns: version.map { [("version", .string($0))] } ?? []))
     }
 
-    /// Deletes a row by its id, and by its version if it carries one; see ``delete(id:version:)``.
+    /// Deletes a row by its identifier, and by its version if it has one; see ``delete(id:version:)``.
     public nonisolated(nonsending) func delete(_ row: Row) async throws {
         try await context.change(table: name) { changes, writer in
             try RowInput.checkID(
@@ -98,9 +104,9 @@ public struct SyncTable<Store: LocalStore>: Sendable {
 
     // MARK: Reading
 
-    /// The local row of that id, nil when there is none.
+    /// Returns the local row with the given identifier, or `nil` if there is none.
     ///
-    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidArgument`` for an id that no row can have.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidArgument`` for an identifier that no row can have.
     public nonisolated(nonsending) func row(id: String) async throws -> Row? {
         let name = name
         return try await context.reading { reader in
@@ -111,10 +117,10 @@ public struct SyncTable<Store: LocalStore>: Sendable {
         }
     }
 
-    /// The local rows that match, all by default; the query's table is this one.
+    /// Returns the local rows that match a query of this table, by default all rows.
     ///
-    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidArgument`` for a query that the table cannot answer, such
-    ///   as one with a column that it does not define; ``SyncError/Code/store``.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidArgument`` for an invalid query, such as one with a
+    ///   column that the table does not define; ``SyncError/Code/store``.
     public nonisolated(nonsending) func rows(matching query: Query? = nil) async throws -> QueryResult {
         let query = try own(query)
         do {
@@ -126,15 +132,15 @@ public struct SyncTable<Store: LocalStore>: Sendable {
 
     // MARK: Pull and purge
 
-    /// Brings the server's rows that match into the local table; pushes first when the table has pending operations.
+    /// Fetches the server's matching rows into the local table. Pushes first if the table has pending operations.
     ///
     /// - Parameters:
-    ///   - query: Which rows, all by default; the query's table is this one.
-    ///   - queryID: A name for an incremental pull of these rows: 1 to 255 characters, not blank. The next pull with the
-    ///     same id brings only what changed since. Nil brings all rows every time.
+    ///   - query: The rows to pull, by default all. It must be a query of this table.
+    ///   - queryID: A name for an incremental pull of these rows: 1 to 255 characters, not blank. The next pull with
+    ///     the same query id fetches only the rows that have changed. If `nil`, every pull fetches all rows.
     ///   - settings: See ``PullSettings``.
-    /// - Returns: What the pull did.
-    /// - Throws: ``SyncError``. What was stored before stays, and the next pull goes on from there.
+    /// - Returns: The result of the pull.
+    /// - Throws: ``SyncError``. Rows that were already stored stay, and the next pull continues from there.
     @discardableResult
     public func pull(
         _ query: Query? = nil, queryID: String? = nil, settings: PullSettings = PullSettings()
@@ -142,31 +148,30 @@ public struct SyncTable<Store: LocalStore>: Sendable {
         try await context.pull(own(query), queryID: queryID, settings: settings)
     }
 
-    /// How far an incremental pull has come; nil when it has not begun or its token was reset.
+    /// Returns the token of an incremental pull, or `nil` if the pull has not begun or its token was reset.
     ///
     /// - Parameter queryID: The name of the pull.
-    /// - Throws: ``SyncError`` with code ``SyncError/Code/store``, also for a stored token that cannot be read.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/store``, including for a stored token that cannot be read.
     public func pullToken(queryID: String) async throws -> PullToken? {
         try await context.pullToken(table: name, queryID: queryID)
     }
 
-    /// Drops the token of an incremental pull, so that the next one brings all rows again. A pull with that query id that
-    /// is under way ends with ``SyncError/Code/pullInterrupted``.
+    /// Removes the token of an incremental pull, so that the next pull fetches all rows again. A running pull with that
+    /// query id throws ``SyncError/Code/pullInterrupted``.
     ///
-    /// - Parameter queryID: The name of the pull; nil for all pulls of the table.
+    /// - Parameter queryID: The name of the pull, or `nil` for all pulls of the table.
     public func resetPullToken(queryID: String? = nil) async throws {
         try await context.resetToken(table: name, queryID: queryID)
     }
 
-    /// Removes the local rows that match, all by default, without telling the server; a table with pending operations
-    /// refuses.
+    /// Removes the matching local rows without deleting them on the server. Throws if the table has pending operations.
     ///
     /// - Parameters:
-    ///   - query: Which rows; the query's table is this one.
-    ///   - resetsTokens: Whether the table's incremental pulls begin anew (the default). If not, purged rows come back
-    ///     only when they change on the server.
-    /// - Returns: How many rows were removed.
-    /// - Throws: ``SyncError`` with code ``SyncError/Code/operationsPending``; nothing is removed then.
+    ///   - query: The rows to remove, by default all. It must be a query of this table.
+    ///   - resetsTokens: Whether the table's incremental pulls start from the beginning; `true` by default. If `false`,
+    ///     purged rows return only when they change on the server.
+    /// - Returns: The number of rows removed.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/operationsPending``. Nothing is removed then.
     @discardableResult
     public func purge(_ query: Query? = nil, resetsTokens: Bool = true) async throws -> Int {
         let query = try own(query)
@@ -177,14 +182,14 @@ public struct SyncTable<Store: LocalStore>: Sendable {
         }
     }
 
-    /// Removes all local rows of the table with its pending operations, their errors, and its tokens.
+    /// Removes all local rows of the table, its pending operations, their errors, and its tokens.
     ///
-    /// - Throws: ``SyncError`` with code ``SyncError/Code/operationInFlight`` while an operation of the table is on its
-    ///   way; nothing is removed then.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/operationInFlight`` if an operation of the table is in
+    ///   flight. Nothing is removed then.
     @discardableResult
     public func forcePurge() async throws -> ForcePurgeResult { try await context.forcePurge(table: name) }
 
-    /// A query that the store refuses is the caller's mistake and no failure of the store.
+    /// Maps a store error caused by an invalid query to ``SyncError/Code/invalidArgument``.
     private func argumentError(_ error: any Error) -> any Error {
         guard let error = error as? SyncError, let cause = error.cause as? StoreError,
             [.invalidValue, .unsupportedQuery].contains(cause.code)
@@ -199,7 +204,8 @@ public struct SyncTable<Store: LocalStore>: Sendable {
         let query = query ?? Query(name)
         guard query.table == name else {
             throw SyncError(
-                .invalidArgument, "the query is of table \(query.table.debugDescription), not of this one", table: name)
+                .invalidArgument, "the query is for the table \(query.table.debugDescription), not for this table",
+                table: name)
         }
         return query
     }
