@@ -5,22 +5,22 @@ struct ChildEnd: CustomStringConvertible {
     /// The signal that cannot be caught.
     static let killSignal: Int32 = 9
 
-    /// What it had printed that was not read before.
+    /// The printed lines that have not been read yet.
     var lines: [String]
-    /// Its exit status, where it ended by itself.
+    /// The exit status, if the process exited by itself.
     var status: Int32
-    /// The signal that ended it; nil where it ended by itself.
+    /// The signal that terminated the process, or `nil` if it exited by itself.
     var signal: Int32?
-    /// What is on its error output.
+    /// The contents of its standard error.
     var errors: String
 
-    /// What went wrong in it.
+    /// The error that it reported.
     var failure: ChildFailure? {
         let lines = errors.split(separator: "\n").reversed()
         return lines.lazy.compactMap { try? JSONDecoder().decode(ChildFailure.self, from: Data($0.utf8)) }.first
     }
 
-    /// Whether it did all it had to.
+    /// Whether the process completed its job.
     var isWell: Bool { signal == nil && status == ChildJob.Status.done }
 
     var description: String {

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import TidelineStore
 
-/// What a second process does for a check: steps, one after the other. It goes from process to process as JSON.
+/// The steps that a second process carries out for a check, in order. Sent between processes as JSON.
 struct ChildJob: Codable, Sendable {
-    /// The argument that a job follows.
+    /// The argument that precedes a job.
     static let marker = "--conformance-job"
 
-    /// With what the process ends.
+    /// The exit status of the process.
     enum Status {
         static let done: Int32 = 0
         static let failed: Int32 = 1
@@ -16,9 +16,9 @@ struct ChildJob: Codable, Sendable {
     var steps: [ChildStep]
 }
 
-/// One thing that a second process does. Where nothing is said of it, it prints nothing.
+/// One step of a second process. A step prints nothing unless its comment says otherwise.
 enum ChildStep: Codable, Sendable {
-    /// Opens the store with which the steps that follow deal.
+    /// Opens the store for the steps that follow.
     case open(StoreOpening)
     /// Prints a line.
     case say(String)
@@ -26,50 +26,50 @@ enum ChildStep: Codable, Sendable {
     case wait
     /// Defines tables.
     case define([TableSchema])
-    /// Commits the transactions one by one and prints the number of each when it is committed.
+    /// Commits the transactions one by one and prints the number of each after its commit.
     case write(PairedTransactions)
-    /// Makes all the transactions in a single one, waits within it as ``wait`` does, then commits.
+    /// Makes all changes in a single transaction, waits within it like ``wait``, then commits.
     case writeAndWait(PairedTransactions)
-    /// Reads the tables of ``PairedTransactions``, waits within the read as ``wait`` does.
+    /// Reads the tables of ``PairedTransactions`` and waits within the read like ``wait``.
     case readAndWait
-    /// Adds one to the number of a row, so many times, and prints the new number each time.
+    /// Increments the number of a row `times` times and prints the new number each time.
     case increment(PairedCounter, times: Int)
     /// Deletes all rows of these tables in one transaction.
     case empty([String])
-    /// Prints the ids of the rows whose column has this value, in order, with spaces between.
+    /// Prints the identifiers of the rows whose column has this value, in order, separated by spaces.
     case find(table: String, column: String, value: Int64)
-    /// Defines and fills the table of ``DateParts``, and prints for each of its questions the ids of the rows found, in
-    /// order, with spaces between.
+    /// Defines and fills the table of ``DateParts`` and prints, for each of its queries, the identifiers of the rows
+    /// found, in order, separated by spaces.
     case askDateParts
-    /// Asks many ``DifferentQueries``, and prints by how many bytes the process grows.
+    /// Runs many ``DifferentQueries`` and prints the growth of the process in bytes.
     case askDifferentQueries
-    /// Makes the commits of these numbers of ``KnownContent``; before the first one its tables are defined.
+    /// Makes the commits of ``KnownContent`` with these numbers; defines its tables before the first one.
     case fill(Range<Int>)
     /// Closes the store.
     case close
-    /// Damages copies of a store, and prints a ``DamageFinding`` as JSON for each.
+    /// Damages copies of a store and prints a ``DamageFinding`` as JSON for each.
     case inspect(DamageJob)
 }
 
-/// The lines by which two processes of the suite understand each other. What else the process prints is passed over.
+/// The lines by which two processes of the suite communicate. Other output of the process is ignored.
 enum ChildLine {
-    /// What each line begins with.
+    /// The prefix of each line.
     static let prefix = "conformance: "
     /// The first line of each process.
     static let greeting = "here"
-    /// The process waits to be told to go on.
+    /// The process waits for permission to continue.
     static let waiting = "waiting"
-    /// What the check is about begins.
+    /// The steps that the check examines begin.
     static let begin = "begin"
-    /// What the check is about is done.
+    /// The steps that the check examines are complete.
     static let end = "end"
 }
 
-/// What went wrong in a second process; on its error output as one line of JSON.
+/// The error of a second process; written to its standard error as one line of JSON.
 struct ChildFailure: Codable, Error, CustomStringConvertible {
-    /// The code of a ``StoreError``; nil when something else was thrown.
+    /// The code of a ``StoreError``, or `nil` if another error was thrown.
     var code: StoreError.Code?
-    /// What was thrown, in full.
+    /// The full description of the error.
     var message: String
     /// The path that the error names.
     var path: String?
@@ -91,7 +91,7 @@ struct ChildFailure: Codable, Error, CustomStringConvertible {
 }
 
 extension ChildStep: CustomStringConvertible {
-    /// What it does, in few words, for the script of a failure.
+    /// A short description of the step for the script of a failure.
     var description: String {
         switch self {
         case .open: "open"

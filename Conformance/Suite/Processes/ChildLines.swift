@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// The lines of a process in the order in which it prints them, read on a thread of their own.
+/// The lines of a process in the order in which it prints them, read on a separate thread.
 final class ChildLines: Sendable {
     enum Item {
         case line(String)
@@ -25,11 +25,11 @@ final class ChildLines: Sendable {
         thread.start()
     }
 
-    /// The next line or the end; nil when there is none in time.
+    /// Returns the next line or the end, or `nil` if neither arrives in time.
     func next(within seconds: TimeInterval) -> Item? {
         guard available.wait(timeout: .now() + seconds) == .success else { return nil }
         return items.withLock { items in
-            // The end stays.
+            // The end stays in the queue.
             if case .end = items[0] { available.signal() } else { return items.removeFirst() }
             return items[0]
         }

@@ -1,18 +1,18 @@
 internal import Foundation
 
-/// A second process at its job, as the check sees it. It is used by the check's thread only.
+/// A second process that carries out a job, as seen by the check. Only the check's thread uses it.
 final class ChildProcess {
     private let process: RunningProcess
     private let errorFile: String
     private let patience: TimeInterval
 
-    /// Starts it and waits until it has begun.
+    /// Starts the process and waits until it has begun.
     /// - Parameters:
-    ///   - command: What to start.
-    ///   - job: What it does.
-    ///   - environment: What its environment has beyond this process' own.
-    ///   - errorFile: Where its error output goes.
-    ///   - patience: How long it may take for anything, in seconds.
+    ///   - command: The executable to start.
+    ///   - job: The job to carry out.
+    ///   - environment: Environment variables in addition to those of this process.
+    ///   - errorFile: The file for its standard error.
+    ///   - patience: The maximum wait for any event, in seconds.
     init(
         _ command: StoreProcess, job: ChildJob, environment: [String: String], errorFile: String,
         patience: TimeInterval
@@ -25,43 +25,43 @@ final class ChildProcess {
             errorFile: errorFile)
         guard try next() == ChildLine.greeting else {
             let end = try finish()
-            throw KitError("\(command.executable) does not do what ConformanceChild is asked for: \(end)")
+            throw KitError("\(command.executable) does not run ConformanceChild: \(end)")
         }
     }
 
-    /// Its next line; nil when it has ended.
+    /// Returns its next line, or `nil` if it has ended.
     func next() throws -> String? {
         switch process.lines.next(within: patience) {
         case .line(let line): return line
         case .end: return nil
         case nil:
             kill()
-            throw ChildHang("a second process at work on the store says nothing for \(Int(patience)) seconds")
+            throw ChildHang("a second process that works on the store printed nothing for \(Int(patience)) seconds")
         }
     }
 
-    /// Waits until it says a line.
+    /// Waits until the process prints a line.
     func expect(_ line: String) throws {
         let found = try next()
         guard found == line else {
-            let reason = try found.map { "it says \($0.debugDescription)" } ?? finish().description
-            throw CheckFailure("a second process at work on the store does not get to “\(line)”: \(reason)")
+            let reason = try found.map { "it printed \($0.debugDescription)" } ?? finish().description
+            throw CheckFailure("a second process that works on the store does not reach “\(line)”: \(reason)")
         }
     }
 
-    /// Lets it go on where it waits.
+    /// Lets the process continue from its wait.
     func proceed() { process.proceed() }
 
-    /// Kills it, as a system short of memory does: it does nothing more.
+    /// Kills the process immediately, as a system short of memory does.
     func kill() { process.kill() }
 
-    /// Waits until it has ended.
+    /// Waits until the process has ended.
     func finish() throws -> ChildEnd {
         var rest: [String] = []
         while let line = try next() { rest.append(line) }
         guard let (status, signal) = process.end(within: patience) else {
             kill()
-            throw ChildHang("a second process at work on the store does not end within \(Int(patience)) seconds")
+            throw ChildHang("a second process that works on the store does not end within \(Int(patience)) seconds")
         }
         let errors = (try? String(contentsOfFile: errorFile, encoding: .utf8)) ?? ""
         return ChildEnd(lines: rest, status: status, signal: signal, errors: errors)

@@ -17,7 +17,7 @@ struct ChildRun {
             case .wait: try wait()
             case .inspect(let damages): try inspect(damages)
             default:
-                guard let store else { throw KitError("the step \(step) comes before the store is open") }
+                guard let store else { throw KitError("the step \(step) precedes the opening of the store") }
                 try perform(step, on: store)
             }
         }
@@ -69,14 +69,14 @@ struct ChildRun {
         }
     }
 
-    /// Prints a line at once, without a buffer that would die with the process.
+    /// Prints a line immediately, without a buffer that would be lost if the process dies.
     private func say(_ line: String) {
         FileHandle.standardOutput.write(Data("\(ChildLine.prefix)\(line)\n".utf8))
     }
 
-    /// Waits until the other process says so. When that has ended, so does this one.
+    /// Waits for permission from the other process. If that process has ended, this one ends too.
     private func wait() throws {
         say(ChildLine.waiting)
-        guard readLine() != nil else { throw KitError("the process that gave the job has ended") }
+        guard readLine() != nil else { throw KitError("the process that started this job has ended") }
     }
 }

@@ -1,25 +1,25 @@
 internal import Foundation
 
-/// The second process of the suite, from inside: what an executable that a ``StoreProcess`` names hands over to.
+/// The entry point of the suite's second process, called by the executable that a ``StoreProcess`` names.
 ///
 /// ```swift
 /// let harness = StoreHarness(modes: []) { try MyStore(directory: $0.directory) }
 /// if let status = ConformanceChild.run(arguments: CommandLine.arguments, harness: harness) { exit(status) }
 /// ```
 public enum ConformanceChild {
-    /// Does a job of the suite if the arguments ask for one.
+    /// Runs a job of the suite if the arguments request one.
     ///
-    /// The process belongs to the suite then: what it prints is for the suite, and it should end with what is returned.
+    /// The process then belongs to the suite: its output is for the suite, and it should exit with the returned status.
     ///
     /// - Parameters:
-    ///   - arguments: The arguments of the process; what stands before the suite's own does not matter.
-    ///   - harness: The harness that the suite has, which opens the stores.
-    /// - Returns: The exit status; nil when the arguments are no job of the suite.
+    ///   - arguments: The arguments of the process; those before the suite's own are ignored.
+    ///   - harness: The suite's harness, which opens the stores.
+    /// - Returns: The exit status, or `nil` if the arguments do not request a job.
     public static func run(arguments: [String], harness: StoreHarness) -> Int32? {
         guard let marker = arguments.firstIndex(of: ChildJob.marker) else { return nil }
         let text = arguments.dropFirst(marker + 1).first ?? ""
         guard let job = try? JSONDecoder().decode(ChildJob.self, from: Data(text.utf8)) else {
-            report(ChildFailure(code: nil, message: "\(ChildJob.marker) is not followed by a job", path: nil))
+            report(ChildFailure(code: nil, message: "\(ChildJob.marker) must be followed by a job", path: nil))
             return ChildJob.Status.unknownJob
         }
         do {

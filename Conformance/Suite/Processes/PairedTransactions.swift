@@ -1,19 +1,20 @@
 internal import TidelineStore
 
-/// Transactions in a row that put the same rows into two tables, so that one sees of what a store keeps whether it is
-/// what the first so many of them make.
+/// A sequence of transactions that write the same rows to two tables. From the rows that a store keeps, a check can
+/// determine whether they are the result of a prefix of the sequence.
 ///
-/// Each inserts rows with its number, notes in one row how many there were, and some delete the rows of an earlier one.
+/// Each transaction inserts rows with its number and records the number of transactions in one row; some delete the
+/// rows of an earlier one.
 struct PairedTransactions: Codable, Sendable, Hashable {
-    /// Whose they are; the ids of the rows begin with it.
+    /// The name of the writer; the prefix of the identifiers of its rows.
     var writer: String
-    /// The number of the first.
+    /// The number of the first transaction.
     var first = 0
-    /// How many there are at most.
+    /// The maximum number of transactions.
     var count: Int
-    /// How many rows each puts into either table.
+    /// The number of rows that each transaction adds to each table.
     var rows = 1
-    /// How long the rows' texts are at most.
+    /// The maximum length of the rows' texts.
     var length = 200
 
     /// The two tables.
@@ -23,10 +24,10 @@ struct PairedTransactions: Codable, Sendable, Hashable {
             systemColumns: [], indexes: [["number"], ["writer", "number"]])
     }
 
-    /// Their numbers.
+    /// The transactions' numbers.
     var numbers: Range<Int> { first..<(first + count) }
 
-    /// Makes the transaction of that number, table by table.
+    /// Makes the transaction with the given number, table by table.
     func apply(_ number: Int, to store: some StoreWriter) throws {
         for table in Self.tables {
             try store.upsert(inserted(by: number), into: table.name)
@@ -38,7 +39,7 @@ struct PairedTransactions: Codable, Sendable, Hashable {
         }
     }
 
-    /// What is in either table when all up to that number were committed, in order of id.
+    /// Returns the rows of each table after all transactions up to the given number, sorted by identifier.
     func rows(after total: Int) -> [Row] {
         guard total > 0 else { return [] }
         let removed = Set((0..<total).compactMap(deleted))
@@ -46,13 +47,13 @@ struct PairedTransactions: Codable, Sendable, Hashable {
         return kept + [head(after: total)]
     }
 
-    /// How many of them the row that notes it says were committed.
+    /// Returns the number of committed transactions according to the row that records it.
     func total(in rows: [Row]) -> Int {
         guard let last = rows.last, last.id == headID else { return 0 }
         return last["total"]?.int.map(Int.init) ?? 0
     }
 
-    /// It comes after the ids of the other rows.
+    /// The identifier of the row that records the number; it sorts after those of the other rows.
     private var headID: String { "\(writer)-total" }
 
     private func head(after total: Int) -> Row {
@@ -71,7 +72,7 @@ struct PairedTransactions: Codable, Sendable, Hashable {
         }
     }
 
-    /// A number with so many digits that texts are in its order.
+    /// Returns a number with leading zeros, so that texts sort numerically.
     private static func digits(_ number: Int) -> String { String(String(number + 10_000_000).dropFirst()) }
 
     private func deleted(by number: Int) -> Int? { number % 4 == 3 ? number - 2 : nil }
@@ -82,12 +83,12 @@ struct PairedTransactions: Codable, Sendable, Hashable {
     }
 }
 
-/// A row whose number several processes count up.
+/// A row whose number several processes increment.
 struct PairedCounter: Codable, Sendable {
-    /// The id of the row, which is in the first of ``PairedTransactions/tables``.
+    /// The identifier of the row, which is in the first of ``PairedTransactions/tables``.
     var id = "counter"
 
-    /// Reads the number and writes the next one, in one transaction.
+    /// Increments the number in one transaction.
     /// - Returns: The new number.
     func increment(in store: some LocalStore) throws -> Int64 {
         let table = PairedTransactions.tables[0].name

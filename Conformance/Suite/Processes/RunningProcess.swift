@@ -10,9 +10,9 @@ internal import TidelineSupport
 #endif
 
 #if os(macOS) || os(Linux)
-    /// A process that was started, with its standard input and output.
+    /// A running process with its standard input and output.
     final class RunningProcess {
-        /// What it prints for the suite.
+        /// The lines that it prints for the suite.
         let lines = ChildLines()
         private let process = Process()
         private let input = Pipe()
@@ -22,15 +22,16 @@ internal import TidelineSupport
             _ executable: String, arguments: [String], environment: [String: String], errorFile: String
         ) throws {
             guard FileManager.default.createFile(atPath: errorFile, contents: nil) else {
-                throw KitError("the file \(errorFile) cannot be made")
+                throw KitError("the file \(errorFile) cannot be created")
             }
             let output = Pipe()
             process.executableURL = URL(fileURLWithPath: executable)
             process.arguments = arguments
-            // Where the language prints a trace of a crash, that takes seconds.
+            // If Swift prints a backtrace of a crash, that takes seconds.
             process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
                 .merging(environment) { $1 }
-            // This process keeps the end that is read open, too: who writes to a pipe that nobody reads is ended.
+            // This process also keeps the reading end open: a process that writes to a pipe without a reader is
+            // terminated.
             process.standardInput = input.fileHandleForReading
             process.standardOutput = output
             process.standardError = FileHandle(forWritingAtPath: errorFile)
@@ -44,12 +45,12 @@ internal import TidelineSupport
         /// Writes an empty line to its standard input.
         func proceed() { try? input.fileHandleForWriting.write(contentsOf: Data("\n".utf8)) }
 
-        /// Ends it without a chance to do anything more.
+        /// Kills the process immediately.
         func kill() {
             if process.isRunning { sendKill(process.processIdentifier) }
         }
 
-        /// Its exit status, or the signal that ended it, when it has ended in time.
+        /// Returns its exit status, or the signal that terminated it, if it ends in time.
         func end(within seconds: TimeInterval) -> (status: Int32, signal: Int32?)? {
             guard ended.wait(timeout: .now() + seconds) == .success else { return nil }
             ended.signal()
@@ -60,14 +61,14 @@ internal import TidelineSupport
 
     private func sendKill(_ process: pid_t) { _ = kill(process, SIGKILL) }
 #else
-    /// What stands for a process where there are none.
+    /// A placeholder for platforms without processes.
     final class RunningProcess {
         let lines = ChildLines()
 
         init(
             _ executable: String, arguments: [String], environment: [String: String], errorFile: String
         ) throws {
-            throw KitError("this platform starts no processes")
+            throw KitError("this platform cannot start processes")
         }
 
         func proceed() {}

@@ -2,15 +2,15 @@ internal import Foundation
 internal import TidelineStore
 
 extension Trial {
-    /// How often a check of kills has a process killed.
+    /// The number of kills in a check of kills.
     var kills: Int { 5 * rounds }
 
-    /// Has a second process take steps that go on for long, and kills it.
+    /// Runs long steps in a second process and kills it.
     ///
     /// - Parameters:
-    ///   - lines: After how many lines it is killed.
-    ///   - delay: How long it is left alone after that, as a share of the time between the last two lines.
-    /// - Returns: How many lines it printed before it died.
+    ///   - lines: The number of lines after which it is killed.
+    ///   - delay: The additional delay, as a fraction of the time between the last two lines.
+    /// - Returns: The number of lines that it printed before it died.
     func killing(_ steps: [ChildStep], after lines: Int, delay: Double = 0) throws -> Int {
         try child(steps) { child in
             var pace = Duration.zero
@@ -24,12 +24,12 @@ extension Trial {
         }
     }
 
-    /// Has a second process take steps, and kills it while it is at those between the lines `begin` and `end`.
+    /// Runs steps in a second process and kills it between the lines `begin` and `end`.
     ///
     /// - Parameters:
-    ///   - steps: What it does; a step that waits comes last.
-    ///   - span: How long those steps take. While it is not known they are taken to their end, to measure it.
-    ///   - share: When the process is killed, as a share of that time.
+    ///   - steps: The steps; the last one waits.
+    ///   - span: The duration of those steps. While it is unknown, they run to their end to measure it.
+    ///   - share: The time of the kill, as a fraction of that duration.
     func killing(_ steps: [ChildStep], within span: inout Duration?, at share: Double) throws {
         try child(steps) { child in
             while let line = try child.next(), line != ChildLine.begin {}
@@ -48,13 +48,13 @@ extension Trial {
     private func finishKilled(_ child: ChildProcess) throws -> ChildEnd {
         let end = try child.finish()
         try expect(
-            end.signal == ChildEnd.killSignal, "a second process should be at work until it is killed, but \(end)")
+            end.signal == ChildEnd.killSignal, "a second process should work until it is killed, but \(end)")
         return end
     }
 }
 
 extension ChildProcess {
-    /// Kills it after a while: what a kill finds half done depends on the moment, so moments are chosen at random.
+    /// Kills the process after a delay. The effect of a kill depends on its timing, so the delays are random.
     fileprivate func kill(after delay: Duration) throws {
         if delay > .zero { Thread.sleep(forTimeInterval: delay / .seconds(1)) }
         kill()

@@ -1,13 +1,13 @@
 internal import TidelineStore
 
 extension Trial {
-    /// Fails unless the two tables hold the same rows, those that the first so many transactions of each writer make.
+    /// Fails unless the two tables hold the same rows: the result of a prefix of each writer's transactions.
     ///
     /// - Parameters:
-    ///   - expected: For each writer, how many transactions there may be: from those that were acknowledged up to those
+    ///   - expected: For each writer, the possible numbers of transactions: from those that were acknowledged to those
     ///     that were begun.
-    ///   - moment: When it is that one looks.
-    /// - Returns: How many transactions of each writer there are.
+    ///   - moment: When the tables are read, for messages.
+    /// - Returns: The number of transactions of each writer.
     @discardableResult
     func expectPairs(
         _ expected: [PairedTransactions: ClosedRange<Int>], in store: TracedStore, _ moment: String
@@ -16,7 +16,7 @@ extension Trial {
             (try reader.allRows("left"), try reader.allRows("right"))
         }
         try expect(
-            right, are: left, "\(moment), two tables that every transaction writes alike differ; found is the second")
+            right, are: left, "\(moment), two tables with equal transactions differ; found is the second")
         let rows = Dictionary(grouping: left) { $0["writer"]?.string ?? "" }
         var totals: [PairedTransactions: Int] = [:]
         for (transactions, range) in expected {
@@ -39,9 +39,10 @@ extension Trial {
         return total
     }
 
-    /// Fails unless queries by the table's indexes find the rows that are there.
+    /// Fails unless queries that use the table's indexes find the existing rows.
     ///
-    /// What is asked for is which rows they find, as an index that a death left behind lacks some or has too many.
+    /// Only the identifiers are compared, because an index left behind by a killed process has missing or extra
+    /// entries.
     func expectIndexesAgree(_ table: TableSchema, in store: TracedStore, _ moment: String) throws {
         try store.read { reader in
             let rows = try reader.allRows(table.name)
@@ -63,7 +64,7 @@ extension Trial {
         let differing = found.symmetricDifference(right).sorted().prefix(5)
         try expect(
             differing.isEmpty,
-            "\(moment), \(query.swiftSource) finds \(found.count) rows, expected \(right.count); among them differ \(differing)"
+            "\(moment), \(query.swiftSource) finds \(found.count) rows, expected \(right.count); differences: \(differing)"
         )
     }
 }

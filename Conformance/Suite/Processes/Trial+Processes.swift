@@ -1,7 +1,7 @@
 internal import Foundation
 internal import TidelineStore
 
-/// A second process that no longer answers.
+/// A second process that no longer responds.
 struct ChildHang: Error {
     var message: String
 
@@ -9,13 +9,14 @@ struct ChildHang: Error {
 }
 
 extension Trial {
-    /// Calls `body` with a second process that takes these steps. Whatever is left of it afterwards is killed.
+    /// Calls `body` with a second process that carries out the steps. The process is killed afterwards if it is still
+    /// running.
     ///
-    /// - Parameter environment: What its environment has beyond this process' own.
+    /// - Parameter environment: Environment variables in addition to those of this process.
     func child<T>(_ steps: [ChildStep], environment: [String: String] = [:], body: (ChildProcess) throws -> T) throws
         -> T
     {
-        guard let command = harness.process else { throw KitError("the harness starts no second process") }
+        guard let command = harness.process else { throw KitError("the harness cannot start a second process") }
         note(steps)
         let limit = wait(.process)
         let child = try ChildProcess(
@@ -30,29 +31,29 @@ extension Trial {
         }
     }
 
-    /// Lets a second process take these steps to their end, and fails unless it can.
-    /// - Returns: What it printed.
+    /// Runs the steps in a second process to their end and fails unless they succeed.
+    /// - Returns: The lines that it printed.
     @discardableResult
     func childFinishing(_ steps: [ChildStep], environment: [String: String] = [:]) throws -> [String] {
         let end = try child(steps, environment: environment) { try $0.finish() }
-        try expect(end.isWell, "a second process should do its work, but \(end)")
+        try expect(end.isWell, "a second process should complete its job, but \(end)")
         return end.lines
     }
 
-    /// What opens the store of that name.
+    /// Returns the opening of the store with the given name.
     func opening(_ name: String = "store") throws -> StoreOpening { StoreOpening(directory: try folder(name)) }
 
-    /// The steps that open the store of that name and make transactions in it.
+    /// Returns the steps that open the store with the given name and make transactions in it.
     func writing(_ transactions: PairedTransactions, in name: String = "store") throws -> [ChildStep] {
         [.open(try opening(name)), .define(PairedTransactions.tables), .write(transactions)]
     }
 
-    /// Waits until a second process has said each of these numbers.
+    /// Waits until a second process has printed each of these numbers.
     func expectNumbers(_ numbers: Range<Int>, from child: ChildProcess) throws {
         for number in numbers { try child.expect(String(number)) }
     }
 
-    /// The steps as comments in the script, which is made for one process.
+    /// Adds the steps as comments to the script, which is for one process.
     private func note(_ steps: [ChildStep]) {
         trace.add(
             Trace.Entry(isExpression: false) {

@@ -90,7 +90,7 @@ struct WorkerTests {
         try process.finish()
         let output = try probe.output(process)
         #expect(output.status == 130)
-        #expect(output.out.contains("The run did not come to its end."))
+        #expect(output.out.contains("The run did not complete."))
         let report = try ConformanceReport(json: probe.data())
         #expect(!report.isComplete)
         #expect(report.stores[0].results.contains { $0.status == .notRun })

@@ -64,8 +64,8 @@ struct ReportModelTests {
         #expect(message(newer).contains("tideline-conformance/2"))
         #expect(!message(newer).contains("\u{1B}"))
         #expect(message(newer).contains("reads tideline-conformance/1 only"))
-        #expect(message("{}").contains("no conformance report"))
-        #expect(message("[1").contains("no conformance report"))
+        #expect(message("{}").contains("not a conformance report"))
+        #expect(message("[1").contains("not a conformance report"))
         #expect(message(text.replacing("\"rounds\" : 3", with: "\"rounds\" : \"3\"")).contains("settings.rounds"))
         #expect(message(text.replacing("\"rounds\" : 3,", with: "")).contains("settings.rounds"))
     }
@@ -107,7 +107,7 @@ struct ReportModelTests {
         #expect(!report.isComplete)
         #expect(report.stores[0].results.map(\.status) == [.passed, .notRun, .notRun])
         #expect(report.stores[0].results[1].reason == "the run ended before this check")
-        #expect(TerminalReport().text(of: report).contains("The run did not come to its end."))
+        #expect(TerminalReport().text(of: report).contains("The run did not complete."))
     }
 }
 

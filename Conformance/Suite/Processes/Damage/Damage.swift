@@ -1,31 +1,31 @@
 internal import Foundation
 internal import TidelineSupport
 
-/// One thing done to one file of a closed store.
+/// One change to one file of a closed store.
 struct Damage: Codable, Sendable, CustomStringConvertible {
-    /// The file's path within the store's folder.
+    /// The file's path within the store's directory.
     var file: String
-    /// What is done to it.
+    /// The change.
     var change: Change
 
     enum Change: Codable, Sendable {
-        /// Only so many bytes are left.
+        /// The file is truncated to this size.
         case cut(to: Int)
-        /// Zeros stand in a stretch of it.
+        /// A range of the file is overwritten with zeros.
         case zeros(at: Int, count: Int)
-        /// One bit is another.
+        /// One bit is inverted.
         case flip(byte: Int, bit: Int)
-        /// Bytes from a seed stand in a stretch of it, or behind its end.
+        /// A range of the file, or the space after its end, is overwritten with bytes generated from a seed.
         case garbage(at: Int, count: Int, seed: UInt64)
-        /// Bytes from a seed stand in its place.
+        /// The content is replaced by bytes generated from a seed.
         case replaced(count: Int, seed: UInt64)
-        /// It is not there.
+        /// The file is removed.
         case removed
     }
 
     var description: String {
         switch change {
-        case .cut(let size): "\(file) cut off after \(size) bytes"
+        case .cut(let size): "\(file) truncated to \(size) bytes"
         case .zeros(let place, let count): "\(count) zeros in \(file) from byte \(place) on"
         case .flip(let byte, let bit): "bit \(bit) of byte \(byte) of \(file) flipped"
         case .garbage(let place, let count, _): "\(count) bytes of garbage in \(file) from byte \(place) on"
@@ -34,7 +34,7 @@ struct Damage: Codable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Does it to the store in a folder.
+    /// Applies the damage to the store in a directory.
     func apply(in folder: String) throws {
         let path = "\(folder)/\(file)"
         if case .removed = change { return try FileManager.default.removeItem(atPath: path) }
@@ -47,7 +47,7 @@ struct Damage: Codable, Sendable, CustomStringConvertible {
         case .garbage(let place, let count, let seed): Self.write(Self.garbage(count, seed), at: place, to: &content)
         case .replaced(let count, let seed): content = Self.garbage(count, seed)
         }
-        // Written in its place, as a new file would have other permissions.
+        // The file is overwritten in place because a new file would have other permissions.
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
         try file.truncate(atOffset: 0)
         try file.write(contentsOf: Data(content))

@@ -1,19 +1,20 @@
 internal import TidelineStore
 
-/// Reads a damaged store in every way, and holds each answer against what the commits of ``KnownContent`` left.
+/// Reads a damaged store in every way and compares each answer with the states that the commits of ``KnownContent``
+/// produced.
 struct DamageInspection {
-    /// The codes of errors that tell of damage.
+    /// The codes of errors that report damage.
     private static let codes: Set<StoreError.Code> = [.corrupt, .newerFormat, .io]
 
     private let folder: String
     private let harness: StoreHarness
-    /// The commits that all answers so far agree with.
+    /// The commits that are consistent with all answers so far.
     private var candidates = Array(KnownContent.states.indices)
     private var refusals: [StoreError] = []
-    /// The first answer that no commit explains.
+    /// The first answer that is consistent with no commit.
     private var wrongAnswer: String?
 
-    /// What is found in the store in a folder.
+    /// Returns the findings for the store in a directory.
     static func finding(in folder: String, _ harness: StoreHarness) -> DamageFinding {
         var inspection = DamageInspection(folder: folder, harness: harness)
         do {
@@ -35,7 +36,7 @@ struct DamageInspection {
         defer { try? store.close() }
         try readAll(store)
         guard refusals.isEmpty else { return }
-        // What reads as if it were whole must bear changes, too.
+        // A store that reads as intact must also accept changes.
         try attempt {
             try store.define(KnownContent.tables)
             try store.write { try KnownContent.apply(0, to: $0) }
@@ -44,7 +45,7 @@ struct DamageInspection {
         }
     }
 
-    /// What a call answers; nil when it tells of damage.
+    /// Returns the answer of a call, or `nil` if it reports damage.
     @discardableResult
     private mutating func attempt<T>(_ call: () throws -> T) throws -> T? {
         do {
@@ -60,7 +61,7 @@ struct DamageInspection {
         let isLast = candidates.last == KnownContent.states.indices.last
         guard let error = refusals.first else {
             let step = candidates.last ?? 0
-            let state = step == 0 ? "nothing is there" : "what is there is of commit \(step - 1)"
+            let state = step == 0 ? "no table exists" : "the state is that of commit \(step - 1)"
             return DamageFinding(
                 verdict: isLast ? .right : .earlier, detail: "\(state), of \(KnownContent.commits) commits")
         }
@@ -71,12 +72,12 @@ struct DamageInspection {
         return DamageFinding(verdict: .vague, detail: "\(vague)")
     }
 
-    /// Whether an error says what is damaged: a file or folder of the store, or a row.
+    /// Whether an error names the damaged object: a file or directory of the store, or a row.
     private func namesPlace(_ error: StoreError) -> Bool {
         error.path?.contains(folder) ?? (error.table != nil || error.message.contains(folder))
     }
 
-    /// Keeps the commits that agree with an answer.
+    /// Keeps the commits that are consistent with an answer.
     private mutating func keep(_ answer: String, where difference: (KnownContent.State) -> String?) {
         let agreeing = candidates.filter { difference(KnownContent.states[$0]) == nil }
         if !agreeing.isEmpty {

@@ -1,18 +1,18 @@
 internal import Foundation
 
-/// What a second process does with damaged stores: it copies one, damages the copy, and reads it, for each damage.
+/// The work of a second process on damaged stores: for each damage it copies a store, damages the copy, and reads it.
 struct DamageJob: Codable, Sendable, CustomStringConvertible {
-    /// The folder of a store that is whole.
+    /// The directory of an intact store.
     var sample: String
-    /// The folder in which the copies are made.
+    /// The directory for the copies.
     var workshop: String
-    /// What is done to them.
+    /// The damages to apply.
     var damages: [Damage]
 
-    /// Few words, as the damages are many.
+    /// A short description, because there are many damages.
     var description: String { "\(damages.count) damaged copies" }
 
-    /// Makes the copies one by one, and calls `body` with the folder of each.
+    /// Makes the copies one by one and calls `body` with the directory of each.
     func forEachCopy(_ body: (String) throws -> Void) throws {
         for damage in damages {
             let folder = "\(workshop)/\(UUID().uuidString)"
@@ -24,25 +24,25 @@ struct DamageJob: Codable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What came of reading a damaged store.
+/// The result of reading a damaged store.
 struct DamageFinding: Codable, Sendable {
     enum Verdict: String, Codable, Sendable {
-        /// Every answer was right.
+        /// Every answer was correct.
         case right
-        /// Every answer was right for an earlier commit.
+        /// Every answer was correct for an earlier commit.
         case earlier
-        /// The damage was told by an error, and what was answered before or after was right.
+        /// An error reported the damage, and all answers before and after it were correct.
         case refused
-        /// As ``refused``, but what was answered is of an earlier commit.
+        /// Like ``refused``, but the answers are those of an earlier commit.
         case earlierAndRefused
-        /// Some answer was what no commit left.
+        /// Some answer is consistent with no commit.
         case wrong
-        /// What was thrown tells nothing of damage.
+        /// The error does not report damage.
         case badError
-        /// What was thrown does not say where the damage is.
+        /// The error does not name the damaged object.
         case vague
     }
     var verdict: Verdict
-    /// What is wrong, or what the error says.
+    /// The problem, or the text of the error.
     var detail: String
 }

@@ -2,11 +2,11 @@ internal import Foundation
 internal import TidelineStore
 internal import TidelineSupport
 
-/// A store with ``KnownContent`` whose files are damaged, each copy in another way.
+/// A store with ``KnownContent``, copies of which are damaged in different ways.
 struct DamageSample {
-    /// The folder of the store, which is whole.
+    /// The directory of the intact store.
     let folder: String
-    /// Its files' paths within the folder and their sizes, in order of path; only those with something in them.
+    /// The paths of the nonempty files within the directory and their sizes, sorted by path.
     let files: [(path: String, size: Int)]
 
     private init(_ folder: String) throws {
@@ -20,12 +20,12 @@ struct DamageSample {
         }
     }
 
-    /// A store that was closed.
+    /// Returns a store that was closed.
     ///
-    /// It was opened a second time between, as some stores move rows from their logs then.
+    /// It was opened a second time, because some stores move rows out of their logs then.
     static func closed(_ trial: Trial) throws -> DamageSample {
         for numbers in KnownContent.halves {
-            // What it is filled with is always the same, and would be most of a script.
+            // The content is always the same and would make up most of a script.
             let store = try trial.open("sample")
             try KnownContent.fill(store.base, numbers)
             try store.close()
@@ -33,7 +33,7 @@ struct DamageSample {
         return try checked(trial)
     }
 
-    /// A store whose process was killed, so that there may be a log that the closed one lacks.
+    /// Returns a store whose process was killed, so that it may have a log that the closed one lacks.
     static func killed(_ trial: Trial) throws -> DamageSample {
         let opening = ChildStep.open(try trial.opening("sample"))
         let steps = KnownContent.halves.flatMap { [opening, .fill($0), .close] }
@@ -45,16 +45,16 @@ struct DamageSample {
         return try checked(trial)
     }
 
-    /// Fails unless a copy that nothing was done to is right.
+    /// Fails unless an undamaged copy reads correctly.
     private static func checked(_ trial: Trial) throws -> DamageSample {
         let sample = try DamageSample(try trial.folder("sample"))
         guard let file = sample.files.first else {
             throw CheckFailure(
-                "the store declares that it keeps its rows, but its folder has no file with anything in it")
+                "the store declares that it keeps its rows, but its directory has no nonempty file")
         }
         let unharmed = Damage(file: file.path, change: .cut(to: file.size))
         try trial.expectDamage(
-            [unharmed], of: sample, allows: [.right], "a copy of the store's folder is the same store")
+            [unharmed], of: sample, allows: [.right], "an undamaged copy of the store's directory is the same store")
         return sample
     }
 }
@@ -63,14 +63,14 @@ extension KnownContent {
     fileprivate static let halves = [0..<(commits / 2), (commits / 2)..<commits]
 }
 
-// MARK: - Where
+// MARK: - Locations
 
 extension DamageSample {
-    /// Damages spread over all files, larger ones more, each at least a few times.
+    /// Returns damages spread over all files in proportion to their size, with at least a few for each.
     ///
     /// - Parameters:
-    ///   - count: About how many.
-    ///   - change: What is done to a file of that size, at a place in it.
+    ///   - count: The approximate number.
+    ///   - change: Returns the change for a file of the given size at the given offset.
     func damages(
         _ count: Int, _ random: inout SplitMix64,
         _ change: (_ size: Int, _ place: Int, inout SplitMix64) -> Damage.Change
@@ -84,12 +84,12 @@ extension DamageSample {
         }
     }
 
-    /// One damage of every file.
+    /// Returns one damage for every file.
     func ofEachFile(_ change: (_ size: Int) -> Damage.Change) -> [Damage] {
         files.map { Damage(file: $0.path, change: change($0.size)) }
     }
 
-    /// Places in a file: where it begins and ends, where pages begin, and any.
+    /// Returns offsets in a file: its beginning and end, the beginnings of pages, and random offsets.
     private func places(_ count: Int, in size: Int, _ random: inout SplitMix64) -> [Int] {
         let fixed = [0, size - 1, size / 2].filter { $0 >= 0 }
         let drawn = (0..<max(0, count - fixed.count)).map { _ in

@@ -1,14 +1,14 @@
 internal import TidelineStore
 
-/// What a store holds after each of a row of commits that are always the same: tables with indexes, rows that were
-/// changed and deleted, values longer than an engine's pages.
+/// The content of a store after each of a fixed sequence of commits: tables with indexes, changed and deleted rows, and
+/// values longer than an engine's pages.
 struct KnownContent: Sendable {
-    /// What every table holds, by the table's name.
+    /// The content of every table, keyed by the table's name.
     typealias State = [String: Content]
 
-    /// What a table holds.
+    /// The content of a table.
     struct Content: Sendable {
-        /// The rows in order of id.
+        /// The rows, sorted by identifier.
         let rows: [Row]
         private let byID: [RowID: Row]
 
@@ -20,7 +20,7 @@ struct KnownContent: Sendable {
         subscript(id: RowID) -> Row? { byID[id] }
     }
 
-    /// How many commits follow the definitions.
+    /// The number of commits after the definitions.
     static let commits = 16
 
     static let items = TableSchema(
@@ -33,7 +33,7 @@ struct KnownContent: Sendable {
         "Counter", columns: [.int("value"), .string("name")], systemColumns: [], idType: .int, indexes: [["name"]])
     static let tables = [counters, items]
 
-    /// What is there before anything, after the definitions, and after each commit.
+    /// The states before the definitions, after them, and after each commit.
     static let states: [State] = {
         var state: State = [:]
         var states = [state]
@@ -48,11 +48,11 @@ struct KnownContent: Sendable {
         return states
     }()
 
-    /// The ids of all rows that were ever in a table, by the table's name.
+    /// The identifiers of all rows that were ever in a table, keyed by the table's name.
     static let ids: [String: [RowID]] = Dictionary(
         uniqueKeysWithValues: tables.map { table in (table.name, (0..<(commits * 12)).map { id($0, in: table) }) })
 
-    /// Makes the commit of that number.
+    /// Makes the commit with the given number.
     static func apply(_ number: Int, to store: some StoreWriter) throws {
         for table in tables {
             try store.upsert(upserted(by: number, into: table), into: table.name)
@@ -60,7 +60,7 @@ struct KnownContent: Sendable {
         }
     }
 
-    /// Makes the commits of these numbers, and defines the tables before the first one.
+    /// Makes the commits with the given numbers; defines the tables before the first one.
     static func fill(_ store: some LocalStore, _ numbers: Range<Int>) throws {
         if numbers.lowerBound == 0 { try store.define(tables) }
         for number in numbers { try store.write { try apply(number, to: $0) } }
@@ -70,7 +70,7 @@ struct KnownContent: Sendable {
 
     private static func upserted(by number: Int, into table: TableSchema) -> [Row] {
         let new = (0..<12).map { row(number * 12 + $0, version: number, in: table) }
-        // Of each commit but the first, two older rows are changed.
+        // Each commit except the first changes two older rows.
         let old = number == 0 ? [] : [0, 5].map { row((number - 1) * 12 + $0, version: number, in: table) }
         return new + old
     }
@@ -95,7 +95,7 @@ struct KnownContent: Sendable {
         row["rank"] = number % 7 == 0 ? .null : .int(Int64(number % 20))
         row["score"] = .double(Double(number) / 4)
         row["due"] = .timestamp(Timestamp(clampingTicks: Int64(number) * 10_000_001))
-        // A few values take several pages.
+        // A few values span several pages.
         let length = number % 40 == 11 ? 9_000 : number % 50
         row["data"] = .bytes((0..<length).map { UInt8(truncatingIfNeeded: $0 * 7 + number + version) })
         row["tags"] = .json("[\(number),\(version)]")

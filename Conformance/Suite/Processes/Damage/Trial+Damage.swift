@@ -2,17 +2,17 @@ internal import Foundation
 internal import TidelineStore
 
 extension Trial {
-    /// How many damaged copies a check of damage looks at.
+    /// The number of damaged copies that a check of damage reads.
     var damages: Int { 40 * rounds }
 
-    /// Has a second process look at damaged copies, and fails unless what it finds is allowed for each.
+    /// Reads damaged copies in a second process and fails unless each finding is allowed.
     ///
-    /// A process that dies of one, or does not come back, is a failure; another one looks at the rest.
+    /// A process that dies or hangs on a copy is a failure; another process reads the remaining copies.
     func expectDamage(
         _ damages: [Damage], of sample: DamageSample, allows: Set<DamageFinding.Verdict>, _ promise: String
     ) throws {
         var failures: [String] = []
-        // A job is an argument of a process, whose length is limited.
+        // A job is passed as an argument of a process, whose length is limited.
         for start in stride(from: 0, to: damages.count, by: 200) {
             var rest = damages[start..<min(start + 200, damages.count)]
             while !rest.isEmpty, failures.count < 5 {
@@ -23,7 +23,8 @@ extension Trial {
         try expect(failures.isEmpty, "\(promise), yet of \(damages.count) damaged copies:\n\(shown)")
     }
 
-    /// Has one process look at copies until it dies, takes those off, and tells what is not allowed.
+    /// Reads copies in one process until it dies, removes those copies from the list, and returns the disallowed
+    /// findings.
     private func look(
         at damages: inout ArraySlice<Damage>, of sample: DamageSample, allows: Set<DamageFinding.Verdict>
     ) throws -> [String] {
@@ -54,20 +55,20 @@ extension Trial {
     private func death(of child: ChildProcess, _ damage: Damage) throws -> String {
         let end = try child.finish()
         guard end.signal != nil || end.failure == nil else { throw KitError("\(damage): \(end)") }
-        return "\(damage): the process that opens the store and reads it dies, \(end)"
+        return "\(damage): the process that opens and reads the store dies: \(end)"
     }
 }
 
 extension DamageFinding.Verdict {
-    /// What it says, for the store's author.
+    /// The finding, described for the store's author.
     fileprivate var text: String {
         switch self {
-        case .right: "all is read as it was"
-        case .earlier: "without an error, an earlier state is read"
-        case .refused: "an error tells of it"
-        case .earlierAndRefused: "beside an error, an earlier state is read"
-        case .wrong: "what is read was never committed"
-        case .badError: "the error does not tell of damage (corrupt, newerFormat or io)"
+        case .right: "all data is read correctly"
+        case .earlier: "an earlier state is read without an error"
+        case .refused: "an error reports the damage"
+        case .earlierAndRefused: "an earlier state is read, and an error reports the damage"
+        case .wrong: "data that was never committed is read"
+        case .badError: "the error does not report damage (corrupt, newerFormat or io)"
         case .vague: "the error names neither the store's path nor the row"
         }
     }

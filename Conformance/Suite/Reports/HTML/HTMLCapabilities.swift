@@ -1,6 +1,6 @@
 internal import TidelineSupport
 
-/// What each store declares, side by side.
+/// A side-by-side comparison of what the stores declare.
 struct HTMLCapabilities {
     let stores: [StoreReport]
 
@@ -11,7 +11,7 @@ struct HTMLCapabilities {
             }
             return "<tr><th scope=\"row\">\(fact.title)</th>\(cells.joined())</tr>"
         }
-        return "<details class=\"card\">\n<summary>What the stores declare</summary>\n"
+        return "<details class=\"card\">\n<summary>Declared capabilities</summary>\n"
             + HTMLFrame.table(
                 caption: "Declared capabilities", heading: [""] + stores.map(\.name), rows: rows,
                 className: "capabilities")

@@ -1,15 +1,15 @@
 internal import TidelineSupport
 
-/// What failed, at the top of the page, with the way to all that is known of it.
+/// The failures, shown at the top of the page, with links to the details.
 struct HTMLFailures {
     let report: ConformanceReport
 
-    /// Of more failures than these, a store's are shown when one asks for them.
+    /// A store with more failures than this has them collapsed.
     private static let shown = 12
 
     var html: String {
         let stores = report.stores.compactMap(failures)
-        return stores.isEmpty ? "" : "<section>\n<h2>What failed</h2>\n\(stores.joined(separator: "\n"))\n</section>"
+        return stores.isEmpty ? "" : "<section>\n<h2>Failures</h2>\n\(stores.joined(separator: "\n"))\n</section>"
     }
 
     private func failures(of store: StoreReport) -> String? {

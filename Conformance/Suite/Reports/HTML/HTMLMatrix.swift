@@ -1,6 +1,6 @@
 internal import TidelineSupport
 
-/// The checks beside the stores, group by group. A check opens to its promise's reasons and what was found.
+/// A table of checks by stores, group by group. A check expands to its explanation and findings.
 struct HTMLMatrix {
     let report: ConformanceReport
 
@@ -25,7 +25,7 @@ struct HTMLMatrix {
             "<section class=\"group\" data-group=\"\(group.rawValue)\">\n<h3>\(group.title)</h3>\n\(table)\n</section>"
     }
 
-    /// The row of a check, and the one beneath that shows when the check is opened.
+    /// Returns the row of a check and the row beneath it, which is shown when the check is expanded.
     private func rows(_ check: CheckSummary) -> String {
         let id = Escape.markup(check.id)
         let results = report.stores.map { ($0, $0.result(of: check)) }
@@ -57,14 +57,14 @@ struct HTMLMatrix {
             parts.append("<pre>\(Escape.markupLines(failure.message))</pre>")
             parts.append("<p>Repeat it with <code>\(Escape.markup(options))</code></p>")
             if let script = failure.script {
-                parts.append("<details><summary>As Swift</summary><pre>\(Escape.markupLines(script))</pre></details>")
+                parts.append("<details><summary>Script</summary><pre>\(Escape.markupLines(script))</pre></details>")
             }
         }
         return parts.joined(separator: "\n")
     }
 }
 
-/// The form that narrows the checks; it shows where scripts run only.
+/// The form that filters the checks; shown only if scripts run.
 struct HTMLFilter {
     let report: ConformanceReport
 

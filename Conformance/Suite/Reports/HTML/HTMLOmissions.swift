@@ -1,13 +1,13 @@
 internal import TidelineSupport
 
-/// What did not run, and why.
+/// The checks that did not run, with reasons.
 struct HTMLOmissions {
     let report: ConformanceReport
 
     var html: String {
         let items = Omission.all(of: report).map(item)
         guard !items.isEmpty else { return "" }
-        return "<section>\n<h2>What did not run</h2>\n<ul>\n\(items.joined(separator: "\n"))\n</ul>\n</section>"
+        return "<section>\n<h2>Checks not run</h2>\n<ul>\n\(items.joined(separator: "\n"))\n</ul>\n</section>"
     }
 
     private func item(_ omission: Omission) -> String {
@@ -16,7 +16,7 @@ struct HTMLOmissions {
             <li><strong>\(Escape.markup(omission.stores.joined(separator: ", ")))</strong>, \
             \(Words.counted(omission.ids.count, "check")) \(Words.title(omission.status)): \
             \(Escape.markup(omission.reason))
-            <details><summary>Which</summary><p>\(links.joined(separator: ", "))</p></details></li>
+            <details><summary>Checks</summary><p>\(links.joined(separator: ", "))</p></details></li>
             """
     }
 }

@@ -1,8 +1,8 @@
 internal import TidelineSupport
 
-/// The frame of the page: its head with styles, and its end with the script.
+/// The frame of the page: the head with styles and the end with the script.
 enum HTMLPage {
-    /// Everything up to and with the start of the body.
+    /// Everything up to and including the start of the body.
     static func head(title: String) -> String { HTMLFrame.head(title: title, style: style, hasScript: true) }
 
     /// Everything from the script on.

@@ -1,9 +1,9 @@
 internal import TidelineSupport
 
-/// A report as one HTML page that needs nothing else: it compares the stores side by side, can be filtered where scripts
-/// run and is whole where they do not, and is readable on a phone.
+/// A report as one self-contained HTML page. It compares the stores side by side, can be filtered if scripts run, is
+/// complete without scripts, and is readable on a phone.
 public struct HTMLReport: ReportWriter {
-    /// A writer.
+    /// Creates a writer.
     public init() {}
 
     public func text(of report: ConformanceReport) -> String {
@@ -23,14 +23,14 @@ public struct HTMLReport: ReportWriter {
         let failures = report.stores.reduce(0) { $0 + $1.results.count { $0.status.isFailure } }
         let verdict =
             !report.isComplete
-            ? "The run did not come to its end."
+            ? "The run did not complete."
             : failures > 0 ? "\(Words.counted(failures, "failure"))." : "No failures."
         return """
             <header>
             <h1>Conformance of \(Escape.markup(names))</h1>
             <p class="\(failures > 0 || !report.isComplete ? "bad" : "good")">\(verdict)</p>
             <p>\(Words.counted(report.checks.count, "check")) over \(Words.counted(report.stores.count, "store")). \
-            What a store promises, and what was found.</p>
+            The promises of a store and the results.</p>
             </header>
             """
     }
@@ -40,9 +40,9 @@ public struct HTMLReport: ReportWriter {
     }
 }
 
-/// Pieces of HTML that the parts of the page have in common.
+/// HTML fragments shared by the parts of the page.
 enum HTML {
-    /// A status: its sign, which differs by shape, and its words, which narrow cells show to screen readers only.
+    /// Returns a status: a sign with a distinct shape and a word that narrow cells show only to screen readers.
     static func status(_ status: CheckStatus) -> String {
         """
         <span class="status \(status.rawValue)"><span aria-hidden="true">\(Words.sign(status))</span> \
@@ -51,7 +51,7 @@ enum HTML {
     }
 }
 
-/// What the page says at first: which profile each store has reached, and how many checks ended in which way.
+/// The summary at the top of the page: the profiles that each store reached and the number of checks by result.
 struct HTMLOverview {
     let report: ConformanceReport
 
@@ -59,7 +59,7 @@ struct HTMLOverview {
         let rows = Profile.allCases.map(verdicts) + CheckStatus.allCases.filter(occurs).map(totals) + [time]
         return "<section>\n<h2>Profiles</h2>\n"
             + HTMLFrame.table(
-                caption: "Profiles that each store reaches, and how its checks ended",
+                caption: "Profiles that each store reaches, and the results of its checks",
                 heading: [""] + report.stores.map(\.name), rows: rows, className: "overview")
             + "\n</section>"
     }

@@ -2,14 +2,14 @@ public import Foundation
 internal import TidelineSupport
 
 extension ConformanceReport {
-    /// Reads a report back.
-    /// - Throws: ``ReadingError`` for what is no report, or one of another version.
+    /// Decodes a report.
+    /// - Throws: ``ReadingError`` if the data is not a report or has another version.
     public init(json: Data) throws {
         let version: String
         do {
             version = try JSONDecoder().decode(Version.self, from: json).schema
         } catch {
-            throw ReadingError("this is no conformance report: JSON with a field \"schema\" is expected")
+            throw ReadingError("this is not a conformance report: expected JSON with a field \"schema\"")
         }
         guard version == ConformanceReport.currentSchema else {
             throw ReadingError(
@@ -19,13 +19,13 @@ extension ConformanceReport {
         do {
             self = try JSONDecoder().decode(ConformanceReport.self, from: json)
         } catch let error as DecodingError {
-            throw ReadingError("the report cannot be understood: \(error.account)")
+            throw ReadingError("the report cannot be decoded: \(error.account)")
         }
     }
 
-    /// Why a report cannot be read.
+    /// The reason why a report cannot be read.
     public struct ReadingError: Error, CustomStringConvertible {
-        /// What is wrong with it.
+        /// The problem with the report.
         public let description: String
 
         init(_ description: String) { self.description = description }

@@ -1,29 +1,30 @@
 internal import Foundation
 public import TidelineSupport
 
-/// What a run found: everything that a report of any form is made of.
+/// The results of a run, from which reports of all forms are made.
 ///
-/// As JSON it has a version, ``schema``; ``init(json:)`` reads it back.
+/// The JSON form has a version, ``schema``; ``init(json:)`` decodes it.
 public struct ConformanceReport: Sendable, Hashable, Codable {
-    /// The version of the form; its number changes when a reader of the old one would misunderstand the new one.
+    /// The current version of the form; its number changes when a reader of the old version would misinterpret the new
+    /// one.
     public static let currentSchema = "tideline-conformance/1"
 
     /// The version of this report's form.
     public private(set) var schema = ConformanceReport.currentSchema
     /// The suite that ran.
     public var suite: SuiteSummary
-    /// How it ran.
+    /// The settings of the run.
     public var settings: ReportSettings
-    /// Where it ran.
+    /// The environment of the run.
     public var environment: ReportEnvironment
-    /// Whether the run came to its end; if not, the checks that were left are ``CheckStatus/notRun``.
+    /// Whether the run completed. If not, the remaining checks are ``CheckStatus/notRun``.
     public var isComplete: Bool
-    /// The checks that were asked for, in their order.
+    /// The requested checks, in order.
     public var checks: [CheckSummary]
-    /// What was found, for each store.
+    /// The results for each store.
     public var stores: [StoreReport]
 
-    /// A report.
+    /// Creates a report.
     public init(
         suite: SuiteSummary = .current, settings: ReportSettings, environment: ReportEnvironment = .current,
         isComplete: Bool = true, checks: [CheckSummary], stores: [StoreReport]
@@ -36,40 +37,40 @@ public struct ConformanceReport: Sendable, Hashable, Codable {
         self.stores = stores
     }
 
-    /// Whether any store broke a promise, or a check could not be done.
+    /// Whether any store broke a promise or any check failed to run because of the suite itself.
     public var hasFailures: Bool { stores.contains { $0.results.contains { $0.status.isFailure } } }
 
-    /// The groups that the checks belong to, in their order.
+    /// The groups of the checks, in order.
     public var groups: [CheckGroup] {
         let present = Set(checks.map(\.group))
         return CheckGroup.allCases.filter { present.contains($0) }
     }
 
-    /// How the groups' checks are told apart in reports.
+    /// Returns the checks of a group.
     func checks(of group: CheckGroup) -> [CheckSummary] { checks.filter { $0.group == group } }
 
-    /// The check of a result.
+    /// Returns the check with the given identifier.
     func check(_ id: String) -> CheckSummary? { checks.first { $0.id == id } }
 }
 
-/// Which suite a report is of.
+/// The suite that produced a report.
 public struct SuiteSummary: Sendable, Hashable, Codable {
     /// The version of the package.
     public var version: String
-    /// How many checks there are in all.
+    /// The total number of checks.
     public var checks: Int
 
-    /// A suite.
+    /// Creates a summary of a suite.
     public init(version: String, checks: Int) {
         self.version = version
         self.checks = checks
     }
 
-    /// This suite.
+    /// The summary of this suite.
     public static var current: SuiteSummary { SuiteSummary(version: "0.1.0", checks: Check.all.count) }
 }
 
-/// How a suite ran, as a report has it.
+/// The settings of a run, as stored in a report.
 public struct ReportSettings: Sendable, Hashable, Codable {
     /// ``ConformanceSettings/seed``.
     public var seed: UInt64
@@ -80,7 +81,7 @@ public struct ReportSettings: Sendable, Hashable, Codable {
     /// ``ConformanceSettings/profile``.
     public var profile: Profile
 
-    /// Those of a run.
+    /// Creates the settings of a run.
     public init(_ settings: ConformanceSettings) {
         seed = settings.seed
         rounds = settings.rounds
@@ -89,7 +90,7 @@ public struct ReportSettings: Sendable, Hashable, Codable {
     }
 }
 
-/// A check, as a report has it: a report stays readable beside a suite of another version.
+/// A check, as stored in a report, so that a report stays readable with another version of the suite.
 public struct CheckSummary: Sendable, Hashable, Codable {
     /// ``Check/id``.
     public var id: String
@@ -104,14 +105,14 @@ public struct CheckSummary: Sendable, Hashable, Codable {
     /// ``Check/needs``.
     public var needs: [CheckNeed]
 
-    /// Of a check.
+    /// Creates a summary of a check.
     public init(_ check: Check) {
         self.init(
             id: check.id, group: check.group, tier: check.tier, promise: check.promise,
             explanation: check.explanation, needs: check.needs)
     }
 
-    /// A check.
+    /// Creates a summary of a check.
     public init(
         id: String, group: CheckGroup, tier: CheckTier, promise: String, explanation: String = "",
         needs: [CheckNeed] = []

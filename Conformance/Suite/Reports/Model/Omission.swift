@@ -1,15 +1,16 @@
-/// Checks that did not run, for one reason.
+/// Checks that did not run for the same reason.
 struct Omission {
-    /// The stores on which they did not.
+    /// The stores on which they did not run.
     var stores: [String]
     /// ``CheckStatus/skipped`` or ``CheckStatus/notRun``.
     var status: CheckStatus
-    /// Why.
+    /// The reason.
     var reason: String
-    /// Which checks.
+    /// The identifiers of the checks.
     var ids: [String]
 
-    /// All of a report: for each status, what concerns most checks first; stores that omit the same are told of together.
+    /// Returns all omissions of a report, grouped by status, with the largest first. Stores with the same omissions are
+    /// combined.
     static func all(of report: ConformanceReport) -> [Omission] {
         let all = [CheckStatus.skipped, .notRun].flatMap { status in
             let omissions = report.stores.flatMap { Omission.all(of: $0, status) }

@@ -1,33 +1,34 @@
-/// How far a store has come with a profile.
+/// The verdict on a store for one profile.
 public struct ProfileVerdict: Sendable, Hashable, Codable {
-    /// What is said of a profile.
+    /// The possible verdicts.
     public enum Outcome: String, Sendable, Hashable, Codable, CaseIterable {
-        /// Every check held, but for those of promises that the store declares not to give.
+        /// Every check passed, except those of promises that the store declares not to make.
         case reached
-        /// None failed, but some did not run: nothing is proven.
+        /// No check failed, but some did not run, so nothing is proven.
         case open
-        /// At least one promise does not hold, known or not.
+        /// At least one promise does not hold, whether the failure is known or not.
         case missed
     }
 
     /// The profile.
     public var profile: Profile
-    /// What is said of it.
+    /// The verdict.
     public var outcome: Outcome
-    /// How many checks it has, asked for or not.
+    /// The number of checks in the profile, requested or not.
     public var checks: Int
-    /// How many held.
+    /// The number of checks that passed.
     public var passed: Int
-    /// How many did not, known failures among them.
+    /// The number of checks that failed, including known failures.
     public var failed: Int
-    /// How many concern what the store declares not to give.
+    /// The number of checks of promises that the store declares not to make.
     public var skipped: Int
-    /// How many did not run, as they were not asked for, a hook is missing, or the suite itself could not.
+    /// The number of checks that did not run because they were not requested, a hook is missing, or the suite itself
+    /// failed.
     public var notRun: Int
 
-    /// What results say of a profile.
+    /// Creates the verdict on a profile from results.
     ///
-    /// - Parameter all: Every check of the suite; those without a result did not run.
+    /// - Parameter all: Every check of the suite; checks without a result did not run.
     public init(_ profile: Profile, results: [CheckResult], among all: [Check] = Check.all) {
         let wanted = Set(all.lazy.filter { profile.groups.contains($0.group) }.map(\.id))
         let totals = StatusTotals(results.filter { wanted.contains($0.id) })
@@ -40,7 +41,7 @@ public struct ProfileVerdict: Sendable, Hashable, Codable {
         outcome = failed > 0 ? .missed : notRun > 0 ? .open : .reached
     }
 
-    /// The verdict in a few words, for a cell of a table.
+    /// The verdict in a few words for a table cell.
     public var words: String {
         switch outcome {
         case .reached: "reached"

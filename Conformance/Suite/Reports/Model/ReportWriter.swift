@@ -1,5 +1,5 @@
-/// A form of report.
+/// A format of reports.
 public protocol ReportWriter: Sendable {
-    /// The report as text, which ends with a line's end.
+    /// Returns the report as text that ends with a newline.
     func text(of report: ConformanceReport) throws -> String
 }

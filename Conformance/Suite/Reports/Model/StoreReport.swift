@@ -1,23 +1,23 @@
 public import TidelineStore
 
-/// What was found of one store.
+/// The results for one store.
 public struct StoreReport: Sendable, Hashable, Codable {
     /// Its name.
     public var name: String
-    /// What it declares; nil when it could not be asked.
+    /// The capabilities that it declares, or `nil` if they could not be read.
     public var capabilities: StoreCapabilities?
-    /// How each check went, in the order of the checks.
+    /// The result of each check, in the order of the checks.
     public var results: [CheckResult]
-    /// How far it has come with each profile.
+    /// The verdict for each profile.
     public var profiles: [ProfileVerdict]
-    /// How many checks ended in which way.
+    /// The number of checks by result.
     public var totals: StatusTotals
-    /// How long all took, in seconds.
+    /// The total duration in seconds.
     public var seconds: Double
 
-    /// What was found.
+    /// Creates the report of a store.
     ///
-    /// - Parameter all: Every check of the suite, asked for or not, for the verdicts.
+    /// - Parameter all: Every check of the suite, requested or not, for the verdicts.
     public init(
         name: String, capabilities: StoreCapabilities?, results: [CheckResult], seconds: Double,
         among all: [Check] = Check.all
@@ -30,11 +30,11 @@ public struct StoreReport: Sendable, Hashable, Codable {
         self.seconds = seconds
     }
 
-    /// How a check went; nil when it was not asked for.
+    /// Returns the result of a check, or `nil` if it was not requested.
     func result(of check: CheckSummary) -> CheckResult? { results.first { $0.id == check.id } }
 }
 
-/// How many checks ended in which way.
+/// The number of checks by result.
 public struct StatusTotals: Sendable, Hashable, Codable {
     /// ``CheckStatus/passed``.
     public var passed = 0
@@ -51,18 +51,18 @@ public struct StatusTotals: Sendable, Hashable, Codable {
     /// ``CheckStatus/notRun``.
     public var notRun = 0
 
-    /// Of results.
+    /// Counts results.
     public init(_ results: some Sequence<CheckResult>) {
         for result in results { self[result.status] += 1 }
     }
 
-    /// How many ended so.
+    /// The number of checks with the given result.
     public subscript(status: CheckStatus) -> Int {
         get { self[keyPath: StatusTotals.path(status)] }
         set { self[keyPath: StatusTotals.path(status)] = newValue }
     }
 
-    /// How many there are.
+    /// The total number of checks.
     public var all: Int { CheckStatus.allCases.reduce(0) { $0 + self[$1] } }
 
     private static func path(_ status: CheckStatus) -> WritableKeyPath<StatusTotals, Int> {

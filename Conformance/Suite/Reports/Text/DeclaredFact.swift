@@ -1,22 +1,22 @@
 internal import TidelineStore
 
-/// Something that a store declares, in words.
+/// A capability that a store declares, in words.
 struct DeclaredFact: Sendable {
-    /// What it is about.
+    /// The name of the capability.
     var title: String
-    /// What a store says of it.
+    /// Returns the text of a store's declaration.
     var text: @Sendable (StoreCapabilities) -> String
 
-    /// All of them.
+    /// All declared capabilities.
     static let all: [DeclaredFact] = [
         DeclaredFact(title: "Adapter") { $0.name },
         DeclaredFact(title: "Keeps rows when closed") { answer($0.isPersistent) },
         DeclaredFact(title: "Durability") { $0.durability.rawValue },
         DeclaredFact(title: "Files shared with processes") { answer($0.sharesFilesWithProcesses) },
-        DeclaredFact(title: "Readers leave writers free") { answer($0.readersDoNotBlockWriters) },
+        DeclaredFact(title: "Readers do not block writers") { answer($0.readersDoNotBlockWriters) },
         DeclaredFact(title: "Stores NaN") { answer($0.storesNaN) },
         DeclaredFact(title: "Stores infinities") { answer($0.storesInfinity) },
-        DeclaredFact(title: "Notices flipped bits") { answer($0.detectsBitFlips) },
+        DeclaredFact(title: "Detects flipped bits") { answer($0.detectsBitFlips) },
         DeclaredFact(title: "Longest id") { "\($0.maximumIDLength)" },
     ]
 

@@ -1,19 +1,19 @@
 internal import TidelineSupport
 
 extension CheckStatus {
-    /// The status as reports have it, such as `known failure`.
+    /// The status as shown in reports, such as `known failure`.
     public var title: String { Words.title(self) }
 }
 
 extension CheckTier {
-    /// The tier as reports have it, such as `by capability`.
+    /// The tier as shown in reports, such as `by capability`.
     public var title: String { Words.title(self) }
 }
 
 extension CheckNeed {
-    /// The need as reports have it, such as `full durability`.
+    /// The requirement as shown in reports, such as `full durability`.
     public var title: String { Words.title(self) }
 }
 
-/// Text of a store on one line of a terminal: control characters become visible.
+/// Returns a store's text on one line for a terminal, with control characters made visible.
 package func printable(_ text: String) -> String { Escape.line(text) }

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import TidelineSupport
 
-/// How reports say things, alike in every form.
+/// The wording that reports of all forms share.
 enum Words {
-    /// A status as a heading or a cell has it.
+    /// Returns a status for a heading or a cell.
     static func title(_ status: CheckStatus) -> String {
         switch status {
         case .passed: "passed"
@@ -16,7 +16,7 @@ enum Words {
         }
     }
 
-    /// A sign for a status, which differs from the others by its shape.
+    /// Returns a sign for a status, distinguishable by its shape.
     static func sign(_ status: CheckStatus) -> String {
         switch status {
         case .passed: "✓"
@@ -29,20 +29,20 @@ enum Words {
         }
     }
 
-    /// What a status means, for a legend.
+    /// Returns the meaning of a status for a legend.
     static func meaning(_ status: CheckStatus) -> String {
         switch status {
         case .passed: "the promise holds"
-        case .failed: "it does not"
-        case .kitError: "the suite itself could not do what the check needs"
-        case .skipped: "the store declares that the promise is not its"
-        case .knownFailure: "it does not hold, which the list of known failures says"
-        case .unexpectedPass: "it holds, though the list of known failures says it does not"
-        case .notRun: "the harness lacks a hook that the check needs, or the run ended before"
+        case .failed: "the promise does not hold"
+        case .kitError: "the suite itself could not do what the check requires"
+        case .skipped: "the store declares that it does not make the promise"
+        case .knownFailure: "the promise does not hold, as listed in the known failures"
+        case .unexpectedPass: "the promise holds although it is listed as a known failure"
+        case .notRun: "the harness lacks a hook that the check requires, or the run ended earlier"
         }
     }
 
-    /// A tier as a list of checks has it.
+    /// Returns a tier for a list of checks.
     static func title(_ tier: CheckTier) -> String {
         switch tier {
         case .required: "required"
@@ -51,7 +51,7 @@ enum Words {
         }
     }
 
-    /// A need as a list of checks has it, such as `full durability`.
+    /// Returns a requirement for a list of checks, such as `full durability`.
     static func title(_ need: CheckNeed) -> String {
         switch need {
         case .nan: "NaN"
@@ -63,15 +63,15 @@ enum Words {
         }
     }
 
-    /// A number with its noun, as one writes it: `1 check`, `2 checks`.
+    /// Returns a number with its noun: `1 check`, `2 checks`.
     static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
-    /// A time in seconds.
+    /// Returns a duration in seconds.
     static func seconds(_ seconds: Double) -> String {
         String(format: seconds < 0.0995 ? "%.3f s" : "%.1f s", seconds)
     }
 
-    /// What names a run: the suite, how and where it ran.
+    /// Returns the properties of a run: the suite, its settings, and its environment.
     static func run(_ report: ConformanceReport) -> [(String, String)] {
         let (settings, environment) = (report.settings, report.environment)
         return [
@@ -85,7 +85,7 @@ enum Words {
         ]
     }
 
-    /// The options of the command that repeat one check on one store, as one types them.
+    /// Returns the command-line options that repeat one check on one store.
     static func options(_ result: CheckResult, store: String, _ report: ConformanceReport) -> String {
         var options = ["--store", store, "--filter", result.id]
         options += ["--seed", "\(result.failure?.seed ?? report.settings.seed)"]
@@ -94,7 +94,7 @@ enum Words {
         return options.map(quoted).joined(separator: " ")
     }
 
-    /// A word as a shell takes it as one.
+    /// Returns a word quoted for a shell.
     private static func quoted(_ word: String) -> String {
         let isPlain = word.unicodeScalars.allSatisfy { scalar in
             scalar.isASCII && scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// A badge as shields.io takes it from an endpoint: the highest profile that every store has reached, or the failures.
+/// A badge in the format of shields.io endpoints: the highest profile that every store has reached, or the failures.
 public struct BadgeReport: ReportWriter {
-    /// A writer.
+    /// Creates a writer.
     public init() {}
 
     public func text(of report: ConformanceReport) throws -> String {

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// A report as JSON, which ``ConformanceReport/init(json:)`` reads back; the same report gives the same bytes.
+/// A report as JSON, which ``ConformanceReport/init(json:)`` decodes. Equal reports produce equal bytes.
 public struct JSONReport: ReportWriter {
-    /// A writer.
+    /// Creates a writer.
     public init() {}
 
     public func text(of report: ConformanceReport) throws -> String {

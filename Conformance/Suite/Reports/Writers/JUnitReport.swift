@@ -1,12 +1,12 @@
 internal import Foundation
 internal import TidelineSupport
 
-/// A report as JUnit's XML, which continuous integration shows: a suite for each store, a case for each check.
+/// A report as JUnit XML for continuous integration: a test suite for each store, a test case for each check.
 ///
-/// A failure and an unexpected pass are failures, an error of the suite itself is an error; what is skipped, not run or
-/// known to fail is skipped, with the reason.
+/// A failure or an unexpected pass is a failure, and an error of the suite itself is an error. Checks that are skipped,
+/// not run, or known to fail are skipped, with the reason.
 public struct JUnitReport: ReportWriter {
-    /// A writer.
+    /// Creates a writer.
     public init() {}
 
     public func text(of report: ConformanceReport) -> String {
@@ -49,14 +49,14 @@ public struct JUnitReport: ReportWriter {
         case .failed: return Self.element("failure", result)
         case .kitError: return Self.element("error", result)
         case .unexpectedPass:
-            let message = "It holds, but is listed as a known failure: \(reason)"
+            let message = "The promise holds but is listed as a known failure: \(reason)"
             return "<failure\(Self.attribute("type", "unexpectedPass"))\(Self.attribute("message", message))/>"
         case .skipped, .notRun, .knownFailure:
             return "<skipped\(Self.attribute("message", "\(Words.title(result.status)): \(reason)"))/>"
         }
     }
 
-    /// An element with what was found, whose first line is its message.
+    /// Returns an element with the finding, whose first line is the message.
     private static func element(_ name: String, _ result: CheckResult) -> String {
         let failure = result.failure
         let message = failure?.message ?? ""

@@ -1,17 +1,17 @@
 internal import TidelineSupport
 
-/// A report as Markdown: the profiles that each store reaches, and a table of checks and stores for each group.
+/// A report as Markdown: the profiles that each store reaches, and a table of checks by stores for each group.
 public struct MarkdownReport: ReportWriter {
-    /// A writer.
+    /// Creates a writer.
     public init() {}
 
     public func text(of report: ConformanceReport) -> String {
         var parts = ["# Conformance", verdicts(report), totals(report), run(report)]
-        parts += ["## What the stores declare", declarations(report), "## What was checked", groups(report)]
+        parts += ["## Declared capabilities", declarations(report), "## Checks", groups(report)]
         let notes = notes(report)
         if !notes.isEmpty { parts += ["## Failures", notes.joined(separator: "\n")] }
         let omissions = omissions(report)
-        if !omissions.isEmpty { parts += ["## What did not run", omissions.joined(separator: "\n")] }
+        if !omissions.isEmpty { parts += ["## Checks not run", omissions.joined(separator: "\n")] }
         parts += ["## Checks", legend(report)]
         for group in report.groups {
             parts.append("### \(group.title)")
@@ -62,7 +62,7 @@ public struct MarkdownReport: ReportWriter {
 
     private func run(_ report: ConformanceReport) -> String {
         let facts = Words.run(report).map { "\($0): \(Escape.markdown($1))" }.joined(separator: " · ")
-        return report.isComplete ? facts : "The run did not come to its end. " + facts
+        return report.isComplete ? facts : "The run did not complete. " + facts
     }
 
     private func legend(_ report: ConformanceReport) -> String {
@@ -98,12 +98,12 @@ public struct MarkdownReport: ReportWriter {
     }
 }
 
-/// The list of checks as Markdown, for documentation.
+/// Lists checks as Markdown for documentation.
 public struct MarkdownCheckList: Sendable {
-    /// A writer.
+    /// Creates a writer.
     public init() {}
 
-    /// A heading and a table for each group of the checks.
+    /// Returns a heading and a table for each group of the checks.
     public func text(of checks: [Check]) -> String {
         let groups = CheckGroup.allCases.map { group in (group, checks.filter { $0.group == group }) }
         let parts = groups.filter { !$0.1.isEmpty }.map { group, checks in

@@ -1,19 +1,18 @@
 public import TidelineSupport
 
-/// The end of a run as one reads it on a terminal: failures with all that is known of them, what did not run and why,
-/// and a summary.
+/// The end of a run for a terminal: failures with all details, the checks that did not run with reasons, and a summary.
 public struct TerminalReport: ReportWriter {
-    /// Of a longer script only so many lines are shown; the other forms have all of it.
+    /// The maximum number of lines shown of a script; the other formats contain all of it.
     private static let scriptLines = 40
 
-    /// The command that ran the suite, as one types it; nil leaves out how to repeat a check.
+    /// The command that ran the suite; `nil` omits the instructions to repeat a check.
     public var command: String?
-    /// With colours or without.
+    /// Whether and how the text is colored.
     public var style: TerminalStyle
-    /// Whether what was skipped and not run is left out.
+    /// Whether skipped checks and checks that did not run are omitted.
     public var isQuiet: Bool
 
-    /// A writer.
+    /// Creates a writer.
     public init(
         command: String? = nil, style: TerminalStyle = TerminalStyle(isColored: false), isQuiet: Bool = false
     ) {
@@ -44,7 +43,7 @@ public struct TerminalReport: ReportWriter {
         let promise = report.check(result.id)?.promise ?? ""
         var lines = ["\(title)  \(Escape.line(store.name))  \(style.strong(Escape.line("\(result.id)  \(promise)")))"]
         if result.status == .unexpectedPass {
-            lines.append("    It holds, but is listed as a known failure: \(Escape.line(result.reason ?? ""))")
+            lines.append("    The promise holds but is listed as a known failure: \(Escape.line(result.reason ?? ""))")
         }
         if let failure = result.failure { lines += indented(failure.message, by: 4) }
         if let command {
@@ -57,7 +56,7 @@ public struct TerminalReport: ReportWriter {
     private func script(_ text: String) -> [String] {
         let lines = indented(text, by: 8)
         guard lines.count > Self.scriptLines + 1 else { return lines.map(style.faint) }
-        let rest = "        … \(lines.count - Self.scriptLines) more lines, which a report in JSON or HTML has"
+        let rest = "        … \(lines.count - Self.scriptLines) more lines; a report in JSON or HTML contains them"
         return lines.prefix(Self.scriptLines).map(style.faint) + [rest]
     }
 
@@ -67,7 +66,7 @@ public struct TerminalReport: ReportWriter {
             .map { $0.isEmpty ? "" : blanks + $0 }
     }
 
-    // MARK: What did not run
+    // MARK: Checks not run
 
     private func knownFailures(_ report: ConformanceReport) -> [String] {
         report.stores.flatMap { store in
@@ -77,7 +76,7 @@ public struct TerminalReport: ReportWriter {
         }
     }
 
-    /// A line for each reason, with the number of checks and the first of them.
+    /// Returns a line for each reason, with the number of checks and the first of them.
     private func omissions(_ report: ConformanceReport) -> [String] {
         let rows = Omission.all(of: report).map { omission in
             [Words.title(omission.status), "\(omission.ids.count)", omission.stores.joined(separator: ", ")]
@@ -110,7 +109,7 @@ public struct TerminalReport: ReportWriter {
         let failures = report.stores.reduce(0) { $0 + $1.results.count { $0.status.isFailure } }
         let checks = Words.counted(report.checks.count, "check")
         let over = report.stores.count == 1 ? "" : " over \(report.stores.count) stores"
-        if !report.isComplete { return style.open("The run did not come to its end.") }
+        if !report.isComplete { return style.open("The run did not complete.") }
         guard failures == 0 else { return style.bad("\(Words.counted(failures, "failure")) in \(checks)\(over).") }
         let rest = report.stores.contains { $0.totals.notRun > 0 } ? "; not all of them ran." : "."
         return style.good("No failures") + " in \(checks)\(over)\(rest)"
