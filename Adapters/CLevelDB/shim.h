@@ -1,4 +1,4 @@
-// LevelDB, and what of the operating system's interface Swift cannot import: variadic functions.
+// LevelDB, with wrappers for variadic system functions that Swift cannot import.
 #ifndef TIDELINE_CLEVELDB_SHIM_H
 #define TIDELINE_CLEVELDB_SHIM_H
 
@@ -7,12 +7,12 @@
 #include <leveldb/c.h>
 #include <string.h>
 
-// Opens a file for reading and writing, made when it is missing; -1 with errno when that fails.
+// Opens a file for reading and writing, and creates it if it does not exist. Returns -1 and sets errno on failure.
 static inline int tideline_open_lock(const char *path) {
     return open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 }
 
-// Locks a whole file for this process as LevelDB does; 0, or the error number.
+// Locks a whole file for this process, as LevelDB does. Returns 0 or the error number.
 static inline int tideline_lock(int file) {
     struct flock lock;
     memset(&lock, 0, sizeof lock);

@@ -3,20 +3,21 @@ internal import Foundation
 internal import TidelineStore
 
 extension LevelDBEngine {
-    /// Makes a closed database that is damaged one that can be opened, of what is left.
+    /// Repairs a damaged, closed database from its remaining data, so that it can be opened.
     ///
-    /// - Throws: ``StoreError``: ``StoreError/Code/locked`` when it is open; ``StoreError/Code/full`` before anything
-    ///   was changed; what LevelDB says otherwise.
+    /// - Throws: ``StoreError``: ``StoreError/Code/locked`` if it is open; ``StoreError/Code/full`` before any change
+    ///   is made;
+    ///   otherwise LevelDB's error.
     static func repair(path: String, options: LevelDBOptions) throws(StoreError) {
         let path = try DatabaseFolder.absolute(path)
         guard try FolderCheck.names(in: path).contains(where: { FileName($0)?.holdsData == true }) else {
-            throw StoreError(.io, "there is no store in the folder to repair", path: path)
+            throw StoreError(.io, "the folder contains no store to repair", path: path)
         }
         // LevelDB's repair takes no lock.
         let lock = try FolderLock(path)
         defer { lock.release() }
         try DiskRoom.check(in: path)
-        // The logs will not stay as they are.
+        // The repair changes the logs, so their recorded sizes become invalid.
         LogSeal.remove(in: path)
         try LostFiles(folder: path).sortOut()
         try rebuild(path, options)
@@ -31,8 +32,9 @@ extension LevelDBEngine {
         if let message { throw StoreError.levelDB(message, path: path, doing: "repairing failed") }
     }
 
-    /// Merges all tables. The repair put them in one level, where a look-up trusts the table of the highest number; but
-    /// a table that a compaction made has a higher number than one with later changes.
+    /// Merges all tables. The repair puts them in one level, where a lookup prefers the table with the highest number.
+    /// However,
+    /// a table from a compaction can have a higher number than a table with later changes.
     private static func settle(_ path: String, _ options: LevelDBOptions) throws(StoreError) {
         let database = try Database(path, options, createsIfMissing: false)
         defer { database.close() }

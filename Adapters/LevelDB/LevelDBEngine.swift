@@ -3,23 +3,29 @@ internal import Synchronization
 public import TidelineKeyValue
 public import TidelineStore
 
-/// An ``OrderedKeyValueEngine`` on LevelDB: a folder of sorted tables and a log.
+/// An ``OrderedKeyValueEngine`` backed by LevelDB: a folder of sorted tables and a log.
 ///
-/// One process has the folder open at a time, and in it one store. Readers and the writer do not wait for each other.
-/// Tables that have become superfluous are merged in the background.
+/// Only one process at a time can have the folder open, with one store. Readers and the writer do not wait for each
+/// other.
+/// Tables are merged in the background.
 ///
-/// Every block of a table has a checksum, which is verified whenever it is read from the disk: a read that meets damage throws
-/// ``StoreError/Code/corrupt``. What LevelDB itself would pass over — a missing log, a stretch of zeros, a manifest that
-/// was cut off — is looked for when the folder is opened. A log that ends in the middle of a commit is what a killed
-/// process leaves: the commits before are there. So they are where a loss of power left zeros in place of what was not
-/// synced; with ``StoreCapabilities/Durability/full`` that is never more than the last commit, and zeros before others
-/// are damage. A store that was closed has its logs on the disk: any damage to them is told.
+/// Every block of a table has a checksum, which is verified whenever the block is read from disk: reading a damaged
+/// block
+/// throws ``StoreError/Code/corrupt``. Opening the folder checks for damage that LevelDB itself ignores: a missing log,
+/// a run of zeros, a truncated manifest. A log that ends in the middle of a commit is normal after a process was
+/// killed;
+/// all earlier commits are intact. The same holds if a power loss left zeros in place of unsynced data: with
+/// ``StoreCapabilities/Durability/full``, that can affect only the last commit, and zeros before other commits are
+/// reported
+/// as damage. Closing a store syncs its logs, so any later damage to them is reported.
 ///
-/// After a write that failed, reads go on and LevelDB is closed and opened again before the next write, which waits ten
-/// seconds for the reads in flight and throws ``StoreError/Code/busy`` then.
+/// After a failed write, reads continue, and LevelDB is closed and reopened before the next write. That write waits up
+/// to
+/// ten seconds for reads in flight, then throws ``StoreError/Code/busy``.
 ///
-/// ``StoreError/engineCode`` is the operating system's error number where LevelDB's message has one in words; LevelDB
-/// has no codes of its own.
+/// ``StoreError/engineCode`` is the operating system's error number if LevelDB's message contains its description;
+/// LevelDB
+/// has no error codes of its own.
 public final class LevelDBEngine: OrderedKeyValueEngine {
     public let capabilities: StoreCapabilities
     public let maximumKeyLength = Int.max
@@ -27,18 +33,19 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     private let gate: DatabaseGate
     private let batch = Mutex(WriteBatch())
     private let known = KnownKeys()
-    /// Compactions run one by one: each begins a log, and the last one must have a record in its log by then.
+    /// Serializes compactions: each starts a new log, and the last one needs a record in its log.
     private let compacting = Mutex(())
 
     public var path: String? { gate.path }
-    /// A look-up takes more than twice the time of a change, most of it in a table's index and block.
+    /// A lookup takes more than twice as long as a change, mostly in a table's index and block.
     public var looksUpSlowly: Bool { true }
 
-    /// Opens the database in the folder at `path`, and makes both if that is asked for.
+    /// Opens the database in the folder at `path`, and creates both if the options allow it.
     ///
-    /// - Throws: ``StoreError``: ``StoreError/Code/locked`` when another store or process has the folder open;
-    ///   ``StoreError/Code/corrupt`` when it is damaged or another program's; ``StoreError/Code/readOnly`` when it cannot
-    ///   be written to; ``StoreError/Code/full``; ``StoreError/Code/io`` with the reason for all else.
+    /// - Throws: ``StoreError``: ``StoreError/Code/locked`` if another store or process has the folder open;
+    ///   ``StoreError/Code/corrupt`` if it is damaged or belongs to another program; ``StoreError/Code/readOnly`` if it
+    ///   cannot
+    ///   be written to; ``StoreError/Code/full``; otherwise ``StoreError/Code/io``, with the reason.
     public init(path: String, options: LevelDBOptions = .init()) throws {
         let folder = try DatabaseFolder(path, createsIfMissing: options.createsIfMissing)
         do throws(StoreError) {
@@ -94,16 +101,19 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
         }
     }
 
-    /// Merges all tables into as few as there can be, without what was deleted or replaced.
+    /// Merges all tables into as few as possible, and drops deleted and replaced data.
     ///
-    /// It takes room for a second copy of the rows meanwhile. Reads and writes go on; what a read in flight still needs is kept.
-    /// - Throws: What went wrong; the database is whole then, as it was or compacted.
+    /// Compaction temporarily needs disk space for a second copy of the rows. Reads and writes continue, and data that
+    /// a read in
+    /// flight still needs is kept.
+    ///
+    /// - Throws: The error of a failed compaction; the database is intact in this case, compacted or not.
     public func compact() throws {
         let database = try gate.enterForWriting()
         defer { gate.leave() }
         try compacting.withLock { _ in
             database.compact()
-            // A compaction that failed makes the next write fail: here one without a change.
+            // LevelDB reports a failed compaction at the next write, so write an empty batch.
             try batch.withLock { batch in try write(batch, to: database) }
         }
     }

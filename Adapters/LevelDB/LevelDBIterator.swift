@@ -2,7 +2,7 @@ internal import CLevelDB
 internal import TidelineKeyValue
 internal import TidelineStore
 
-/// One walk over the keys of a snapshot.
+/// A scan over the keys of a snapshot.
 struct LevelDBIterator {
     private let iterator: OpaquePointer?
     private let path: String
@@ -12,18 +12,19 @@ struct LevelDBIterator {
         path = database.path
     }
 
-    /// Lets go of it; LevelDB's files stay open until then.
+    /// Destroys the iterator; LevelDB keeps its files open until then.
     func end() { leveldb_iter_destroy(iterator) }
 
-    /// Throws what went wrong on the way, if anything did.
+    /// Throws an error if the scan failed.
     func check() throws(StoreError) {
         var message: UnsafeMutablePointer<CChar>?
         leveldb_iter_get_error(iterator, &message)
         if let message { throw StoreError.levelDB(message, path: path, doing: "reading failed") }
     }
 
-    /// Calls `body` with so many keys of a range at most, in order. Returns what is left of the range then, nil when all
-    /// was seen or `body` stopped.
+    /// Calls `body` with at most `limit` keys of a range, in order. Returns the rest of the range, or `nil` if the
+    /// range is
+    /// exhausted or `body` stopped.
     func walk(
         _ range: KeyRange, descending: Bool, limit: Int,
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> ScanStep
@@ -43,7 +44,7 @@ struct LevelDBIterator {
         }
     }
 
-    /// Calls `body` with so many keys at most. Returns the first it was not called with for that reason.
+    /// Calls `body` with at most `limit` keys. Returns the next key if the limit was reached.
     @inline(__always)
     private func walk(
         _ limit: Int, while isInRange: (UnsafeRawBufferPointer) -> Bool, _ move: (OpaquePointer?) -> Void,
@@ -61,7 +62,7 @@ struct LevelDBIterator {
         return nil
     }
 
-    /// Whether no key begins with these bytes; false when reading failed.
+    /// Returns whether no key begins with these bytes; `false` if reading failed.
     func isEmpty(_ prefix: UnsafeRawBufferPointer) -> Bool {
         leveldb_iter_seek(iterator, prefix.chars, prefix.count)
         let isFound = isValid && key.starts(with: prefix)
@@ -75,7 +76,7 @@ struct LevelDBIterator {
 
     private func seek(to key: [UInt8]) { key.withUnsafeBytes { leveldb_iter_seek(iterator, $0.chars, $0.count) } }
 
-    /// Goes to the last key before `key`.
+    /// Moves to the last key before `key`.
     private func seek(before key: [UInt8]) {
         seek(to: key)
         if isValid { leveldb_iter_prev(iterator) } else { leveldb_iter_seek_to_last(iterator) }
@@ -83,7 +84,7 @@ struct LevelDBIterator {
 
     private var isValid: Bool { leveldb_iter_valid(iterator) != 0 }
 
-    /// The key and the value there, in LevelDB's memory until the next move.
+    /// The current key and value, in LevelDB's memory until the next move.
     private var key: UnsafeRawBufferPointer {
         var length = 0
         let bytes = leveldb_iter_key(iterator, &length)
@@ -98,6 +99,6 @@ struct LevelDBIterator {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The bytes as C's characters, which LevelDB takes.
+    /// The bytes as C characters, for calls to LevelDB.
     var chars: UnsafePointer<CChar>? { baseAddress?.assumingMemoryBound(to: CChar.self) }
 }

@@ -1,27 +1,29 @@
 public import TidelineStore
 
-/// How a ``LevelDBEngine`` opens its folder. There is no way to open one for reading only: LevelDB rewrites its files
-/// whenever it opens them.
+/// Options for opening a ``LevelDBEngine``. A folder cannot be opened for reading only, because LevelDB rewrites files
+/// whenever it opens a folder.
 public struct LevelDBOptions: Sendable {
-    /// What a commit survives: ``StoreCapabilities/Durability/full`` syncs the log at every commit,
-    /// ``StoreCapabilities/Durability/normal`` leaves that to the operating system. LevelDB has no lesser one, so
-    /// ``StoreCapabilities/Durability/none`` counts as normal.
+    /// The durability of a commit: ``StoreCapabilities/Durability/full`` syncs the log at every commit,
+    /// ``StoreCapabilities/Durability/normal`` leaves syncing to the operating system. LevelDB has no lower level, so
+    /// ``StoreCapabilities/Durability/none`` has the effect of normal.
     public var durability: StoreCapabilities.Durability
-    /// Whether a folder that does not exist is created, and an empty one made a store; its parent must exist.
+    /// Whether a missing folder is created, and an empty one becomes a store; the parent folder must exist.
     public var createsIfMissing: Bool
-    /// The memory for blocks read from tables, uncompressed, in bytes. Long scans use it but leave
-    /// only their beginning in it.
+    /// The size of the cache for blocks read from tables, uncompressed, in bytes. A long scan uses cached blocks, but
+    /// adds
+    /// only the blocks of its beginning.
     public var cacheSize: Int
-    /// How many bytes of changes are gathered in memory, and as much again in the log, before they become a table.
-    /// LevelDB takes 64 KiB to 1 GiB and clips what lies outside. Opening reads as much of the log again.
+    /// The size of the changes collected in memory before they become a table, in bytes; the log takes the same size on
+    /// disk.
+    /// LevelDB clamps the value to 64 KiB to 1 GiB. Opening reads up to this size of log.
     public var writeBufferSize: Int
-    /// The bits each key has in the filters by which a look-up passes over tables without the key; 0 for no filters.
-    /// With 10, one look-up in a hundred reads a block in vain. Tables keep the filter they were written with.
+    /// The number of bits per key in the filters that let a lookup skip tables without the key; 0 for no filters.
+    /// With 10 bits, one lookup in a hundred reads a block unnecessarily. Existing tables keep their filters.
     public var filterBits: Int
-    /// Whether new tables are compressed, with Snappy; those there are can be read either way.
+    /// Whether new tables are compressed, with Snappy. Existing tables can be read either way.
     public var compresses: Bool
 
-    /// Options; those not named are the common ones.
+    /// Creates options, with defaults that suit most stores.
     public init(
         durability: StoreCapabilities.Durability = .normal, createsIfMissing: Bool = true,
         cacheSize: Int = 64 << 20, writeBufferSize: Int = 16 << 20, filterBits: Int = 10, compresses: Bool = true

@@ -4,13 +4,15 @@ public import TidelineStore
 
 /// The commits made before a read or write began; see ``KeyValueSnapshot``.
 ///
-/// Valid within the body it was passed to. What a write reads is the database as it is: nobody else writes meanwhile.
+/// Valid within the body that it was passed to. A write reads the current state of the database, because there is no
+/// other
+/// writer.
 public struct LevelDBSnapshot: KeyValueSnapshot {
-    /// How many keys of a scan fill the cache.
+    /// The number of keys of a scan that are read through the cache.
     private static let cachedKeys = 64
 
     private let database: Database
-    /// Nil for a write's.
+    /// `nil` for a write.
     private let snapshot: OpaquePointer?
     private let lookingUp: OpaquePointer?
     private let scanning: OpaquePointer?
@@ -24,7 +26,7 @@ public struct LevelDBSnapshot: KeyValueSnapshot {
         scanning = Self.makeOptions(snapshot, fillsCache: false)
     }
 
-    /// What is committed, for a write: the caller sees to it that there is no other.
+    /// Creates a view of the committed state for a write; the caller must ensure that there is no other writer.
     init(writingTo database: Database, _ known: KnownKeys) {
         self.database = database
         snapshot = nil
@@ -33,7 +35,7 @@ public struct LevelDBSnapshot: KeyValueSnapshot {
         self.known = known
     }
 
-    /// Lets go of it. It must not be used afterwards.
+    /// Releases the snapshot, which must not be used afterwards.
     func end() {
         guard let snapshot else { return }
         leveldb_readoptions_destroy(lookingUp)
@@ -66,10 +68,10 @@ public struct LevelDBSnapshot: KeyValueSnapshot {
         return true
     }
 
-    /// The value of a key in memory of its own, which the caller frees.
+    /// Returns a copy of the value of a key, which the caller must free.
     @inline(__always)
     private func copy(of key: UnsafeRawBufferPointer) throws(StoreError) -> UnsafeMutableRawBufferPointer? {
-        // What is known is known of what a write finds.
+        // The known keys describe the committed state, which only a write reads.
         if snapshot == nil, known.lack(key, isEmpty: { isEmpty($0) }) { return nil }
         var length = 0
         var message: UnsafeMutablePointer<CChar>?
@@ -78,7 +80,7 @@ public struct LevelDBSnapshot: KeyValueSnapshot {
         return value.map { UnsafeMutableRawBufferPointer(start: $0, count: length) }
     }
 
-    /// Whether no key begins with these bytes; false when reading failed.
+    /// Returns whether no key begins with these bytes; `false` if reading failed.
     private func isEmpty(_ prefix: UnsafeRawBufferPointer) -> Bool {
         let iterator = LevelDBIterator(database, lookingUp)
         defer { iterator.end() }
@@ -90,12 +92,13 @@ public struct LevelDBSnapshot: KeyValueSnapshot {
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
     ) throws {
         guard !range.isEmpty else { return }
-        // Short scans are look-ups in an index and come again; what long ones read would drive that out of the cache.
+        // Short scans are index lookups, which are repeated. Blocks read by long scans would evict them from the cache.
         let rest = try walk(range, descending, lookingUp, limit: Self.cachedKeys, body)
         if let rest { _ = try walk(rest, descending, scanning, limit: .max, body) }
     }
 
-    /// Goes over so many keys of a range at most. Returns what is left then, nil when the scan is done.
+    /// Calls `body` with at most `limit` keys of a range. Returns the rest of the range, or `nil` if the scan is
+    /// complete.
     private func walk(
         _ range: KeyRange, _ descending: Bool, _ options: OpaquePointer?, limit: Int,
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> ScanStep
@@ -103,7 +106,8 @@ public struct LevelDBSnapshot: KeyValueSnapshot {
         let iterator = LevelDBIterator(database, options)
         defer { iterator.end() }
         let ended = Result { try iterator.walk(range, descending: descending, limit: limit, body) }
-        // LevelDB passes over a damaged block and tells it at the end: what the body saw, or threw, is not the truth then.
+        // LevelDB skips a damaged block and reports it at the end, so the results of the body, or its error, are then
+        // invalid.
         try iterator.check()
         return try ended.get()
     }

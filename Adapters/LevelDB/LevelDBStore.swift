@@ -1,34 +1,39 @@
 public import TidelineKeyValue
 internal import TidelineStore
 
-/// A whole store in a folder of LevelDB's.
+/// A store in a LevelDB folder.
 public typealias LevelDBStore = KeyValueStore<LevelDBEngine>
 
 extension KeyValueStore where Engine == LevelDBEngine {
-    /// Opens the store in the folder at `path`, a path of the file system; the folder is made when it is missing.
+    /// Opens the store in the folder at `path`, a file system path; a missing folder is created if the options allow
+    /// it.
     ///
-    /// - Throws: What ``LevelDBEngine/init(path:options:)`` and ``KeyValueStore/init(engine:)`` throw.
+    /// - Throws: The errors of ``LevelDBEngine/init(path:options:)`` and ``KeyValueStore/init(engine:)``.
     public convenience init(path: String, options: LevelDBOptions = .init()) throws {
         let engine = try LevelDBEngine(path: path, options: options)
         do {
             try engine.requireStore(at: path)
         } catch {
-            // The first failure is the one to tell.
+            // Report the first error, not that of closing.
             try? engine.close()
             throw error
         }
         try self.init(engine: engine)
     }
 
-    /// Makes a closed store that is ``StoreError/Code/corrupt`` one that can be opened, of what is left.
+    /// Repairs a closed store that is ``StoreError/Code/corrupt`` from its remaining data, so that it can be opened.
     ///
-    /// Rows may be lost: those of damaged blocks and tables, and every change from the damaged place of a log on. Where the
-    /// manifest is lost, rows may be back that were replaced or deleted shortly before. So copy what matters out of a
-    /// repaired store and begin anew, or pull again into a new one. Indexes and counts are made anew from the rows that
-    /// are left. What could not be used is kept in the folder `lost` within.
-    /// - Throws: ``StoreError/Code/locked`` when the store is open, in this process or another;
-    ///   ``StoreError/Code/corrupt`` when so much is lost that what is left is no store, or a row in it is damaged;
-    ///   ``StoreError/Code/full``; ``StoreError/Code/io``. The folder can be repaired again then.
+    /// Rows may be lost: those in damaged blocks and tables, and all changes from the damaged position of a log on. If
+    /// the
+    /// manifest is lost, rows that were replaced or deleted shortly before may reappear. Copy important rows out of a
+    /// repaired
+    /// store into a new one, or pull again into a new one. Indexes and counts are rebuilt from the remaining rows.
+    /// Unusable files
+    /// are kept in the subfolder `lost`.
+    ///
+    /// - Throws: ``StoreError/Code/locked`` if the store is open, in this process or another;
+    ///   ``StoreError/Code/corrupt`` if the remaining data is not a store, or a row in it is damaged;
+    ///   ``StoreError/Code/full``; ``StoreError/Code/io``. The folder can be repaired again after an error.
     public static func repair(path: String, options: LevelDBOptions = .init()) throws {
         try LevelDBEngine.repair(path: path, options: options)
         var options = options
@@ -37,39 +42,43 @@ extension KeyValueStore where Engine == LevelDBEngine {
         do {
             try store.rebuildIndexes()
         } catch {
-            // The first failure is the one to tell.
+            // Report the first error, not that of closing.
             try? store.close()
             throw error
         }
         try store.close()
     }
 
-    /// Removes the store in the folder at `path`: LevelDB's files, those that a repair kept in `lost`, and the folder when
-    /// nothing else is in it.
+    /// Removes the store in the folder at `path`: LevelDB's files, those that a repair kept in `lost`, and the folder
+    /// if it
+    /// contains nothing else.
     ///
-    /// Where there is no store, nothing is done. Files that are not the store's stay. A store that is damaged can be
-    /// destroyed, too; but of a damaged LevelDB nobody can tell whether it is a store's or another program's.
-    /// - Throws: ``StoreError/Code/locked`` when the store is open, in this process or another;
-    ///   ``StoreError/Code/corrupt`` when the folder is not a store's; ``StoreError/Code/readOnly``,
-    ///   ``StoreError/Code/full`` or ``StoreError/Code/io`` when it cannot be looked into, or its files cannot be removed.
-    ///   Nothing is removed then, unless removing them failed half-way: then call it again.
+    /// Does nothing if there is no store. Other files in the folder remain. A damaged store can be destroyed, too;
+    /// however,
+    /// a damaged LevelDB database cannot be distinguished from another program's and is removed.
+    ///
+    /// - Throws: ``StoreError/Code/locked`` if the store is open, in this process or another;
+    ///   ``StoreError/Code/corrupt`` if the folder is not a store; ``StoreError/Code/readOnly``,
+    ///   ``StoreError/Code/full`` or ``StoreError/Code/io`` if it cannot be read, or its files cannot be removed.
+    ///   Nothing is removed in these cases, unless removal failed partway: call this method again then.
     public static func destroy(path: String) throws {
         let path = try DatabaseFolder.absolute(path)
         guard try DatabaseFolder.hasDatabase(at: path) else { return }
         if let engine = try LevelDBEngine.opened(toDestroy: path) {
-            // A folder that cannot be closed in an orderly way is closed all the same.
+            // The folder is closed even if closing reports an error.
             defer { try? engine.close() }
             try engine.requireStore(at: path)
         }
         try DatabaseFolder.destroy(path)
     }
 
-    /// Gives back the room of what was deleted or replaced; see ``LevelDBEngine/compact()``.
+    /// Frees the disk space of deleted and replaced rows; see ``LevelDBEngine/compact()``.
     public func compact() throws { try withEngine { try $0.compact() } }
 }
 
 extension LevelDBEngine {
-    /// The database in a folder, to see whose it is; nil where it is damaged or was never finished.
+    /// Opens the database in a folder, to identify its owner; returns `nil` if it is damaged or its creation was
+    /// interrupted.
     fileprivate static func opened(toDestroy path: String) throws -> LevelDBEngine? {
         guard try FolderCheck.names(in: path).contains("CURRENT") else { return nil }
         do {
@@ -79,10 +88,11 @@ extension LevelDBEngine {
         }
     }
 
-    /// Checks that what is in the folder, if anything, was written by a store.
+    /// Throws an error if the folder contains data that was not written by a store.
+    ///
     /// - Throws: ``StoreError/Code/corrupt``.
     fileprivate func requireStore(at path: String) throws {
-        // The keys of a store begin with four bytes of a number, the first of which is the smallest there is.
+        // The keys of a store begin with a four-byte number, and its first key has the smallest number, zero.
         let everything = KeyRange(from: [], to: Array(repeating: 0xFF, count: 8))
         var isForeign = false
         try read { snapshot in
@@ -93,7 +103,7 @@ extension LevelDBEngine {
         }
         guard !isForeign else {
             throw StoreError(
-                .corrupt, "the folder has another program's database; name another folder", path: path)
+                .corrupt, "the folder contains another program's database; choose another folder", path: path)
         }
     }
 }

@@ -3,14 +3,14 @@ public import TidelineStore
 
 /// An engine that keeps its entries in memory, in an ordered map.
 ///
-/// A snapshot of the map costs nothing, so readers keep theirs for as long as they like while a writer goes on; what
-/// only they still see is let go of with them.
+/// A snapshot of the map is free, so readers can keep theirs for any time while a writer continues. Data that only
+/// a snapshot still uses is freed with the snapshot.
 public final class MemoryEngine: OrderedKeyValueEngine {
     public let capabilities = StoreCapabilities(name: "memory", isPersistent: false, durability: .none)
     public let maximumKeyLength = Int.max
     private let committed = LockedValue(OrderedMap())
 
-    /// An engine without entries.
+    /// Creates an engine without entries.
     public init() {}
 
     public func read<T>(_ body: (MemorySnapshot) throws -> T) throws -> T {
@@ -24,10 +24,10 @@ public final class MemoryEngine: OrderedKeyValueEngine {
         return result
     }
 
-    /// Forgets all entries.
+    /// Removes all entries.
     public func close() { replaceCommitted(by: OrderedMap()) }
 
-    /// Lets go of the map there was outside of the lock: that takes time when nobody else holds it.
+    /// Replaces the map. Frees the old map outside the lock, because that takes time if no snapshot uses it.
     private func replaceCommitted(by map: OrderedMap) {
         let old = committed.withLock { committed in
             let old = committed

@@ -1,7 +1,7 @@
 public import TidelineKeyValue
 public import TidelineStore
 
-/// Reading within one snapshot of a ``MemoryEngine``.
+/// Reads within one snapshot of a ``MemoryEngine``.
 public struct MemorySnapshot: KeyValueSnapshot {
     let map: OrderedMap
 

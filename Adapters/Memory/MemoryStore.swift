@@ -1,13 +1,14 @@
 public import TidelineKeyValue
 
-/// A ``LocalStore`` in memory, which is gone when it is closed.
+/// A ``LocalStore`` in memory; closing it discards its content.
 ///
-/// Its rows are encoded as in the other stores over ordered keys; it is the store for tests, previews and caches.
+/// Rows are encoded as in the other key-value stores. Use it for tests, previews and caches.
 public typealias MemoryStore = KeyValueStore<MemoryEngine>
 
 extension KeyValueStore where Engine == MemoryEngine {
-    /// An empty store.
+    /// Creates an empty store.
     ///
-    /// - Throws: ``StoreError``, as the key-value layer declares it for all engines; memory gives no reason for one.
+    /// - Throws: ``StoreError``, as declared by the key-value layer for all engines; the memory engine itself never
+    ///   fails.
     public convenience init() throws { try self.init(engine: MemoryEngine()) }
 }

@@ -1,9 +1,9 @@
 public import TidelineKeyValue
 public import TidelineStore
 
-/// Reading and writing within one transaction of a ``MemoryEngine``: on a copy of the map.
+/// Reads and writes within one transaction of a ``MemoryEngine``, on a copy of the map.
 public final class MemoryTransaction: KeyValueTransaction {
-    /// Unchecked: nothing that is called while it is changed comes back to it.
+    /// Exclusivity is unchecked because no access overlaps another.
     @exclusivity(unchecked)
     private(set) var map: OrderedMap
 

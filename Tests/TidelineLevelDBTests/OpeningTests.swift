@@ -13,7 +13,7 @@ import TidelineTestSupport
             try FileManager.default.createDirectory(atPath: "\(folder)/empty", withIntermediateDirectories: false)
             let cases: [(String, Bool, String)] = [
                 (file, true, "file"), ("\(file)/db", true, "cannot be created"), ("\(folder)/none/db", true, "parent"),
-                ("\(folder)/db", false, "not to be created"), ("\(folder)/empty", false, "none was to be created"),
+                ("\(folder)/db", false, "not allow creating"), ("\(folder)/empty", false, "not allow creating"),
                 ("", true, "empty"), ("\(folder)/a\0b", true, "NUL"),
             ]
             for (path, creates, reason) in cases {

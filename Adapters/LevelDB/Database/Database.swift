@@ -1,16 +1,17 @@
 internal import CLevelDB
 internal import TidelineStore
 
-/// An open database of LevelDB.
+/// An open LevelDB database.
 ///
-/// `@unchecked Sendable`: LevelDB's handles may be used by any number of threads at once, and nothing here changes. That
-/// nobody uses it after ``close()`` is ``DatabaseGate``'s work.
+/// `@unchecked Sendable`: any number of threads can use LevelDB's handles at once, and no property changes.
+/// ``DatabaseGate``
+/// ensures that the database is not used after ``close()``.
 final class Database: @unchecked Sendable {
     let path: String
     let handle: OpaquePointer
     private let options: NativeOptions
     private let writing: OpaquePointer?
-    /// For reading what is committed last, as ``LevelDBSnapshot`` reads.
+    /// Options for reading the latest committed state, with the settings of ``LevelDBSnapshot``.
     let lookingUp: OpaquePointer?
     let scanning: OpaquePointer?
 
@@ -33,17 +34,17 @@ final class Database: @unchecked Sendable {
         scanning = LevelDBSnapshot.makeOptions(nil, fillsCache: false)
     }
 
-    /// Commits the changes of a batch, all or none.
+    /// Commits the changes of a batch atomically.
     func write(_ batch: WriteBatch) throws(StoreError) {
         var message: UnsafeMutablePointer<CChar>?
         leveldb_write(handle, writing, batch.handle, &message)
         if let message { throw StoreError.levelDB(message, path: path, doing: "writing failed") }
     }
 
-    /// Rewrites all tables without what was deleted or replaced. LevelDB tells failures to the next write only.
+    /// Rewrites all tables without deleted and replaced data. LevelDB reports a failure only at the next write.
     func compact() { leveldb_compact_range(handle, nil, 0, nil, 0) }
 
-    /// Waits for LevelDB's work in the background and closes its files.
+    /// Waits for LevelDB's background work and closes its files.
     func close() {
         leveldb_close(handle)
         leveldb_writeoptions_destroy(writing)

@@ -1,35 +1,38 @@
 internal import Foundation
 internal import TidelineStore
 
-/// Lends the open database to reads and writes, and opens it anew after a write that failed.
+/// Gives reads and writes access to the open database, and reopens it after a failed write.
 ///
-/// After a failed write LevelDB cannot go on: part of the commit may lie in the log, with later commits to come behind
-/// it where no reader looks for them; or, after a failed sync, all of it does and would be there again when the folder
-/// is next opened; and after a failure in the background every write fails. So the log is cut back to the commits that
-/// were acknowledged, and the database is closed and opened again before the next write, when no read uses it. Until
-/// then reads go on.
+/// LevelDB cannot continue after a failed write. Part of the commit may be in the log, and later commits would follow
+/// it
+/// where no reader finds them. After a failed sync, the whole commit is in the log and would reappear when the folder
+/// is
+/// opened again. After a failure in the background, every write fails. Therefore, the log is truncated to the
+/// acknowledged
+/// commits, and the database is closed and reopened before the next write, when no read uses it. Reads continue until
+/// then.
 ///
-/// `@unchecked Sendable`: every property that changes is used under `condition`'s lock only.
+/// `@unchecked Sendable`: every mutable property is accessed only under the lock of `condition`.
 final class DatabaseGate: @unchecked Sendable {
-    /// How long a write waits for the reads in flight when the database must be opened anew.
+    /// How long a write waits for reads in flight when the database must be reopened, in seconds.
     private static let patience: TimeInterval = 10
 
     private let condition = NSCondition()
     private let folder: DatabaseFolder
-    /// The folder, for messages.
+    /// The path of the folder, for error messages.
     var path: String { folder.path }
     private let options: LevelDBOptions
-    /// Nil when it could not be opened anew.
+    /// `nil` if the database could not be reopened.
     private var database: Database?
     private var users = 0
     private var hasFailed = false
     private var isClosed = false
-    /// Whether the log has anything to seal.
+    /// Whether there were commits, so that the sizes of the logs must be recorded at closing.
     private var hasCommitted = false
-    /// The number of the last change that was acknowledged, as LevelDB counts them.
+    /// The sequence number of the last acknowledged change, as LevelDB counts changes.
     private var lastSequence: UInt64
 
-    /// Opens the database in a folder; the folder is the gate's from then on.
+    /// Opens the database in a folder, of which the gate takes ownership.
     init(_ folder: DatabaseFolder, _ options: LevelDBOptions) throws(StoreError) {
         self.folder = folder
         self.options = options
@@ -40,14 +43,14 @@ final class DatabaseGate: @unchecked Sendable {
 
     // MARK: Use
 
-    /// Lends the database for reading, until ``leave()``.
+    /// Returns the database for reading, until ``leave()``.
     func enter() throws(StoreError) -> Database {
         condition.lock()
         defer { condition.unlock() }
         return try lend()
     }
 
-    /// Lends the database for a write or a compaction, until ``leave()``.
+    /// Returns the database for a write or a compaction, until ``leave()``.
     func enterForWriting() throws(StoreError) -> Database {
         condition.lock()
         defer { condition.unlock() }
@@ -70,7 +73,7 @@ final class DatabaseGate: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// Notes that a commit of so many changes succeeded.
+    /// Records a successful commit with the given number of changes.
     func committed(_ changes: Int) {
         condition.lock()
         lastSequence += UInt64(changes)
@@ -78,16 +81,17 @@ final class DatabaseGate: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// Notes that a write failed, and takes out of the log what it left there.
+    /// Records a failed write, and removes its data from the log.
     func failed() {
         condition.lock()
         hasFailed = true
-        // Tried again before the database is opened anew.
+        // Tried again before the database is reopened.
         try? LogRepair.cut(logsIn: folder.path, after: lastSequence)
         condition.unlock()
     }
 
-    /// Closes the database and gives the folder back.
+    /// Closes the database and releases the folder.
+    ///
     /// - Returns: Whether it was open.
     func close() -> Bool {
         condition.lock()
@@ -101,30 +105,32 @@ final class DatabaseGate: @unchecked Sendable {
         return true
     }
 
-    // MARK: Opening anew
+    // MARK: Reopening
 
     private func mend() throws(StoreError) {
         let deadline = Date(timeIntervalSinceNow: Self.patience)
         while users > 0 {
             guard condition.wait(until: deadline) else {
                 throw StoreError(
-                    .busy, "a write failed before; another can begin when the reads in flight have ended",
+                    .busy, "an earlier write failed; end the reads in flight so that the store can be reopened",
                     path: folder.path)
             }
         }
         guard let old = database else { return }
-        // Opening makes a table of the log, and must not fail for want of room when reads could go on.
+        // Opening turns the log into a table. Check the disk space first, so that reads can continue if there is too
+        // little.
         try DiskRoom.check(in: folder.path)
         old.close()
         database = nil
         _ = try openAnew()
     }
 
-    /// Opens the database again, with the lock held.
+    /// Reopens the database, with the lock held.
     private func openAnew() throws(StoreError) -> Database {
         try folder.lockAgain()
         try LogRepair.cut(logsIn: folder.path, after: lastSequence)
-        // A commit that failed has used up numbers; LevelDB goes on behind them if a compaction wrote them down since.
+        // The failed commit has used sequence numbers. LevelDB continues after them if a compaction has recorded them
+        // since.
         lastSequence = try FolderCheck(folder: folder.path).lastSequence()
         let opened = try Database(folder.path, options, createsIfMissing: false)
         database = opened

@@ -1,26 +1,27 @@
 internal import TidelineKeyValue
 
-/// The keys that may be there, of the key spaces that were seen empty: so that the first pull into a table, which asks for
-/// every row whether it is new, does not ask LevelDB.
+/// The keys that may exist in key spaces that were empty when first used. With it, the first pull into a table, which
+/// checks
+/// for every row whether it is new, does not have to query LevelDB.
 ///
-/// Every key that is stored must be noted before it can be read; what is noted and then not stored, or removed again, costs
-/// a look-up in vain. A space that was not empty when it was first asked for is nothing known of.
+/// Every key must be recorded before it is stored. A recorded key that is not stored, or is deleted again, costs only
+/// an unnecessary lookup. Nothing is recorded about a space that was not empty when it was first used.
 ///
-/// `@unchecked Sendable`: it is used within writes only, of which the engine has one at a time.
+/// `@unchecked Sendable`: it is used only within writes, of which the engine runs one at a time.
 final class KnownKeys: @unchecked Sendable {
     private struct Space {
         let number: UInt32
-        /// Nil where nothing is known.
+        /// `nil` if the keys of the space are not known.
         var filter: KeyFilter?
     }
 
-    /// The space asked for last comes first. Unchecked: nothing that is called while it is changed comes back to it.
+    /// The key spaces, the most recently used first. Exclusivity is unchecked because no access overlaps another.
     @exclusivity(unchecked)
     private var spaces: [Space] = []
 
-    /// Whether there certainly is no such key.
+    /// Returns whether a key certainly does not exist.
     ///
-    /// - Parameter isEmpty: Whether no key begins with those of a space; asked once for each.
+    /// - Parameter isEmpty: Returns whether no key begins with the four bytes of a space; called once for each space.
     func lack(_ key: UnsafeRawBufferPointer, isEmpty: (_ space: UnsafeRawBufferPointer) -> Bool) -> Bool {
         guard let number = Self.space(of: key) else { return false }
         if spaces.first?.number != number {
@@ -34,9 +35,9 @@ final class KnownKeys: @unchecked Sendable {
         return spaces[0].filter?.lacks(KeyHash.of(key)) ?? false
     }
 
-    /// Notes a key that is about to be stored.
+    /// Records a key that is about to be stored.
     ///
-    /// - Parameter hash: Its ``KeyHash``.
+    /// - Parameter hash: The ``KeyHash`` of the key.
     func note(_ key: UnsafeRawBufferPointer, hash: UInt64) {
         guard let number = Self.space(of: key) else { return }
         for index in spaces.indices where spaces[index].number == number {
@@ -50,27 +51,28 @@ final class KnownKeys: @unchecked Sendable {
     }
 }
 
-/// A set of hashes that may say of one in a hundred that it has it when it does not, in two bytes for each.
+/// A set of hashes with a false-positive rate of one percent, which takes two bytes for each hash.
 ///
-/// Each part is a Bloom filter in which a hash sets four bits of one word. A part is full when it has one hash for 16 bits;
-/// then another is begun that is four times as large.
+/// Each part is a Bloom filter in which a hash sets four bits of one word. A part is full when it has one hash for
+/// every
+/// 16 bits; the next part is four times as large.
 struct KeyFilter: Sendable {
     private static let firstWordCount = 1 << 10
-    /// Beyond eight million bytes, a filter takes more memory than it is worth.
+    /// The maximum size of a part, eight million bytes; a larger filter uses more memory than it is worth.
     private static let lastWordCount = 1 << 20
 
     private var parts: [[UInt64]] = [Array(repeating: 0, count: KeyFilter.firstWordCount)]
-    /// How many hashes the last part can still take.
+    /// The number of hashes that the last part can still take.
     private var room = KeyFilter.firstWordCount * 4
 
-    /// Whether a hash was certainly not inserted.
+    /// Returns whether a hash was certainly not inserted.
     func lacks(_ hash: UInt64) -> Bool {
         let bits = Self.bits(of: hash)
         for part in parts where part[Self.word(of: hash, in: part)] & bits == bits { return false }
         return true
     }
 
-    /// - Returns: Whether there was room for it; if not, the set is of no use any more.
+    /// - Returns: Whether there was space for the hash; if not, the set can no longer be used.
     mutating func insert(_ hash: UInt64) -> Bool {
         if room == 0 {
             let count = parts[parts.count - 1].count * 4
@@ -88,7 +90,9 @@ struct KeyFilter: Sendable {
         1 << (hash & 63) | 1 << (hash >> 6 & 63) | 1 << (hash >> 12 & 63) | 1 << (hash >> 18 & 63)
     }
 
-    /// By bits of the hash that the bits in the word do not depend on; the number of words is a power of two.
+    /// Returns the index of a hash's word, from bits of the hash that do not select the bits in the word. The number of
+    /// words is
+    /// a power of two.
     private static func word(of hash: UInt64, in part: [UInt64]) -> Int {
         Int(truncatingIfNeeded: hash >> 24) & (part.count - 1)
     }

@@ -1,6 +1,6 @@
 internal import CLevelDB
 
-/// LevelDB's options, and what they refer to; it must outlive the database opened with them.
+/// LevelDB's options and the objects that they refer to. It must outlive the database opened with it.
 struct NativeOptions {
     let handle: OpaquePointer? = leveldb_options_create()
     private let cache: OpaquePointer?
@@ -8,11 +8,12 @@ struct NativeOptions {
 
     init(_ options: LevelDBOptions, createsIfMissing: Bool) {
         cache = leveldb_cache_create_lru(max(0, options.cacheSize))
-        // LevelDB takes at most 30 probes, and so no more bits than this counts.
+        // LevelDB uses at most 30 probes, which this number of bits already reaches.
         filter = options.filterBits > 0 ? leveldb_filterpolicy_create_bloom(Int32(min(options.filterBits, 64))) : nil
         leveldb_options_set_create_if_missing(handle, createsIfMissing ? 1 : 0)
-        // Checks the log and the manifest at opening, and the blocks that a compaction or a filter's reader reads:
-        // without it a flipped bit in a filter hides rows, and a compaction carries damage on under a new checksum.
+        // Checks the log and the manifest at opening, and the blocks that are read for a compaction or a filter.
+        // Without it,
+        // a flipped bit in a filter would hide rows, and a compaction would copy damage under a new checksum.
         leveldb_options_set_paranoid_checks(handle, 1)
         leveldb_options_set_cache(handle, cache)
         leveldb_options_set_write_buffer_size(handle, min(max(0, options.writeBufferSize), 1 << 30))

@@ -1,26 +1,27 @@
 internal import CLevelDB
 internal import TidelineStore
 
-/// The changes of one transaction, as LevelDB takes them.
+/// The changes of one transaction, in LevelDB's format.
 ///
-/// Used again from one transaction to the next, so that its memory is.
+/// A batch is reused for the next transaction, together with its memory.
 ///
-/// `@unchecked Sendable`: LevelDB's batch is memory that belongs to no thread; the engine's lock hands it from one to the
-/// next.
+/// `@unchecked Sendable`: LevelDB's batch is memory that is not bound to a thread, and the engine's lock ensures that
+/// only
+/// one thread at a time uses it.
 struct WriteBatch: @unchecked Sendable {
-    /// Beyond so many bytes the memory is not worth keeping.
+    /// The size in bytes above which the memory is not kept.
     private static let keptSize = 4 << 20
-    /// LevelDB stores lengths in 32 bits and cuts off longer ones without a word; eight bytes of a key are its own.
+    /// LevelDB stores lengths in 32 bits and silently truncates larger ones; it adds eight bytes of its own to a key.
     private static let maximumLength = Int(Int32.max)
 
-    /// Nil after ``destroy()``.
+    /// `nil` after ``destroy()``.
     private(set) var handle: OpaquePointer? = leveldb_writebatch_create()
     private(set) var count = 0
     private var size = 0
 
     mutating func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StoreError) {
         guard value.count <= Self.maximumLength, key.count <= Self.maximumLength else {
-            throw StoreError(.invalidValue, "LevelDB keeps keys and values up to 2 GiB")
+            throw StoreError(.invalidValue, "LevelDB limits keys and values to 2 GiB")
         }
         leveldb_writebatch_put(handle, key.chars, key.count, value.chars, value.count)
         count += 1
@@ -33,7 +34,7 @@ struct WriteBatch: @unchecked Sendable {
         size += key.count
     }
 
-    /// Forgets the changes.
+    /// Removes all changes.
     mutating func clear() {
         if size > Self.keptSize {
             destroy()
@@ -45,7 +46,7 @@ struct WriteBatch: @unchecked Sendable {
         size = 0
     }
 
-    /// Gives its memory back; it must not be used afterwards.
+    /// Frees the memory; the batch must not be used afterwards.
     mutating func destroy() {
         leveldb_writebatch_destroy(handle)
         handle = nil

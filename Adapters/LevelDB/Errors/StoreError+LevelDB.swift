@@ -3,10 +3,11 @@ internal import Foundation
 internal import TidelineStore
 
 extension StoreError {
-    /// The error for a message of LevelDB, which is freed.
+    /// Creates the error for a message from LevelDB, and frees the message.
     ///
-    /// LevelDB has no codes, only texts: the kind of failure, the file, and often what the operating system said.
-    /// ``StoreError/engineCode`` is the operating system's error number where the text ends with its description.
+    /// LevelDB has no error codes, only texts: the kind of failure, the file, and often the operating system's
+    /// description.
+    /// ``StoreError/engineCode`` is the operating system's error number if the text ends with its description.
     static func levelDB(_ message: UnsafeMutablePointer<CChar>, path: String, doing: String) -> StoreError {
         defer { leveldb_free(message) }
         return levelDB(text: String(cString: message), path: path, doing: doing)
@@ -19,16 +20,16 @@ extension StoreError {
             engineCode: number.map(Int.init))
     }
 
-    /// The error for a failed call of the operating system.
+    /// Creates the error for a failed system call.
     static func system(_ number: Int32, path: String, doing: String) -> StoreError {
         StoreError(
             Code(systemError: number), "\(doing): \(describe(number))", path: path, engineCode: Int(number))
     }
 
-    /// The error for files that are not as LevelDB leaves them.
+    /// Creates the error for files that LevelDB did not leave in this state.
     static func damaged(_ path: String, _ what: String) -> StoreError {
         StoreError(
-            .corrupt, "\(what); restore the folder, or have LevelDBStore.repair(path:options:) keep what it can",
+            .corrupt, "\(what); restore a backup of the folder, or call LevelDBStore.repair(path:options:)",
             path: path)
     }
 
@@ -36,7 +37,7 @@ extension StoreError {
         ENOSPC, EDQUOT, EROFS, EACCES, EPERM, EAGAIN, EINVAL, EIO, EMFILE, ENFILE, ENOENT, EFBIG, ENOMEM, ENOTDIR,
     ]
 
-    /// The operating system's words for an error number, in the language LevelDB gets them in.
+    /// Returns the operating system's description of an error number, in the same language in which LevelDB gets it.
     private static func describe(_ number: Int32) -> String { String(cString: strerror(number)) }
 }
 
@@ -45,7 +46,7 @@ extension StoreError.Code {
         if text.hasPrefix("IO error: lock ") {
             self = .locked
         } else if text.hasPrefix("Corruption: ") || text.hasPrefix("NotFound: ") || systemError == EINVAL {
-            // A table that is gone is not found, one that is shorter than it was gives an invalid argument.
+            // LevelDB reports a missing table as "not found", and a truncated one as an invalid argument.
             self = .corrupt
         } else {
             self = systemError.map { .init(systemError: $0) } ?? .io

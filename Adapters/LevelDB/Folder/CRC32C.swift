@@ -1,9 +1,9 @@
-/// The checksum in LevelDB's logs: CRC-32 with Castagnoli's polynomial, as RFC 3720 has it.
+/// The checksum in LevelDB's logs: CRC-32 with the Castagnoli polynomial, as defined in RFC 3720.
 struct CRC32C {
-    /// The checksum so far.
+    /// The checksum of the bytes added so far.
     private(set) var value: UInt32 = 0
 
-    /// Adds bytes.
+    /// Adds bytes to the checksum.
     mutating func add(_ bytes: UnsafeRawBufferPointer) {
         value = Self.tables.withUnsafeBufferPointer { tables in
             var crc = ~value
@@ -21,10 +21,10 @@ struct CRC32C {
         }
     }
 
-    /// The checksum as it is stored: LevelDB changes it, so that data with checksums in it have a better one.
+    /// The checksum as it is stored. LevelDB masks it to improve the checksums of data that contains checksums.
     var masked: UInt32 { ((value >> 15) | (value << 17)) &+ 0xA282_EAD8 }
 
-    /// Eight bytes at once, through a table each.
+    /// Processes eight bytes at once, with one table for each.
     @inline(__always)
     private static func step(_ crc: UInt32, _ word: UInt64, _ tables: UnsafeBufferPointer<UInt32>) -> UInt32 {
         let mixed = word ^ UInt64(crc)
@@ -35,7 +35,8 @@ struct CRC32C {
         return result
     }
 
-    /// Eight tables of 256: what a byte does to the checksum with as many bytes after it as the table's number.
+    /// Eight tables of 256 entries: the effect of a byte on the checksum, with as many bytes after it as the table's
+    /// index.
     private static let tables: [UInt32] = {
         var tables = [UInt32](repeating: 0, count: 8 * 256)
         for byte in 0..<256 {

@@ -2,9 +2,9 @@ internal import Foundation
 internal import TidelineStore
 
 extension DatabaseFolder {
-    /// Whether there is anything of a database in the folder at a path, be it an unfinished or a damaged one.
+    /// Returns whether the folder at a path contains any part of a database, even if incomplete or damaged.
     ///
-    /// - Throws: ``StoreError/Code/corrupt`` for a folder with other files only, ``StoreError/Code/io`` for a file.
+    /// - Throws: ``StoreError/Code/corrupt`` for a folder with only other files, ``StoreError/Code/io`` for a file.
     static func hasDatabase(at path: String) throws(StoreError) -> Bool {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { return false }
@@ -12,26 +12,29 @@ extension DatabaseFolder {
         let names = try FolderCheck.names(in: path)
         let files = names.map { FileName($0) }
         if files.contains(where: { $0?.beginsDatabase == true }) { return true }
-        // A log by itself may be anybody's; what is left of an unfinished database has no data.
+        // A log alone may belong to any program; an incomplete database has no data files.
         guard files.allSatisfy({ $0?.holdsData == false }) else {
             throw StoreError(
-                .corrupt, "the folder holds other files: it is not a store's, and nothing was removed", path: path)
+                .corrupt, "the folder contains other files and is not a store; nothing was removed", path: path)
         }
         return files.contains(.lock)
     }
 
-    /// Removes the files of a database that nobody has open, and the folder when nothing else is in it.
-    /// - Throws: ``StoreError/Code/locked``.
+    /// Removes the files of a database that is not open, and the folder if it contains nothing else.
+    ///
+    /// - Throws: ``StoreError/Code/locked`` if the database is open.
     static func destroy(_ path: String) throws(StoreError) {
         let lock = try FolderLock(path)
         defer { lock.release() }
         let names = try FolderCheck.names(in: path)
-        // Without CURRENT what is left is no database that could be opened, and with a manifest it can be destroyed again.
+        // CURRENT goes first: without it, the rest cannot be opened as a database. The manifest goes last among the
+        // data files:
+        // with it, the rest can be destroyed again.
         try remove(names.filter { FileName($0) == .current }, in: path)
         try remove(names.filter { FileName($0)?.beginsDatabase == false && FileName($0) != .lock }, in: path)
         try remove(names.filter { FileName($0)?.beginsDatabase == true }, in: path)
         if names.contains(LostFiles.folderName) { try LostFiles(folder: path).remove() }
-        // Last, as it keeps others out.
+        // Last, because it locks out others.
         try remove(["LOCK"], in: path)
         rmdir(path)
     }

@@ -1,26 +1,27 @@
 internal import Foundation
 internal import TidelineStore
 
-/// The folder of a database, locked from its opening to ``release()``.
+/// The folder of a database, locked from the time it is opened until ``release()``.
 final class DatabaseFolder: Sendable {
     let path: String
     private let lock: FolderLock
-    /// What of an unfinished creation to remove: all that was not there before, and the folder if it was not.
+    /// The files that existed before. An interrupted creation removes all others, and the folder if it did not exist.
     private let before: Set<String>
     private let existed: Bool
-    /// Whether there is no database in it yet.
+    /// Whether the folder contains no database yet.
     let isNew: Bool
 
-    /// Locks the folder at `path`, and makes it if that is asked for.
+    /// Locks the folder at `path`, which is created if `createsIfMissing` is `true`.
     init(_ path: String, createsIfMissing: Bool) throws(StoreError) {
         let path = try Self.absolute(path)
         existed = try Self.requireFolder(path, createsIfMissing: createsIfMissing)
         self.path = path
         do throws(StoreError) {
-            // Nothing is made in a folder of another program, not even a lock.
+            // Nothing is created in a folder of another program, not even a lock.
             before = Set(try FolderCheck.names(in: path))
             guard try !Self.isNew(before, path) || createsIfMissing else {
-                throw StoreError(.io, "there is no store in the folder, and none was to be created", path: path)
+                throw StoreError(
+                    .io, "the folder contains no store, and the options do not allow creating one", path: path)
             }
             lock = try FolderLock(path)
         } catch {
@@ -28,7 +29,7 @@ final class DatabaseFolder: Sendable {
             throw error
         }
         do throws(StoreError) {
-            // Another process may have made one before the lock was had.
+            // Another process may have created a database before the lock was taken.
             isNew = try Self.isNew(Set(FolderCheck.names(in: path)), path)
         } catch {
             lock.release()
@@ -36,13 +37,13 @@ final class DatabaseFolder: Sendable {
         }
     }
 
-    /// Gives the lock back.
+    /// Releases the lock.
     func release() { lock.release() }
 
-    /// Takes the lock again after LevelDB closed the folder.
+    /// Takes the lock again after LevelDB has closed the folder.
     func lockAgain() throws(StoreError) { try lock.take() }
 
-    /// Removes what an opening that failed has made, if it was to make the database; gives the lock back.
+    /// Removes the files created by a failed opening of a new database, and releases the lock.
     func abandon() {
         if isNew {
             for name in (try? FolderCheck.names(in: path)) ?? [] where !before.contains(name) {
@@ -55,16 +56,16 @@ final class DatabaseFolder: Sendable {
 
     // MARK: Checks
 
-    /// The path from the root on.
+    /// Returns the absolute path.
     static func absolute(_ path: String) throws(StoreError) -> String {
         guard !path.isEmpty, !path.utf8.contains(0) else {
-            throw StoreError(.io, "the path is empty or has a NUL in it", path: path)
+            throw StoreError(.io, "the path is empty or contains a NUL character", path: path)
         }
         // A relative path would change its meaning with the current folder.
         return path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
     }
 
-    /// Makes sure that there is a folder. Returns whether there was one before.
+    /// Ensures that the folder exists. Returns whether it existed before.
     private static func requireFolder(_ path: String, createsIfMissing: Bool) throws(StoreError) -> Bool {
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
@@ -72,7 +73,7 @@ final class DatabaseFolder: Sendable {
             return true
         }
         guard createsIfMissing else {
-            throw StoreError(.io, "the folder does not exist, and was not to be created", path: path)
+            throw StoreError(.io, "the folder does not exist, and the options do not allow creating it", path: path)
         }
         guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
             let number = errno
@@ -82,10 +83,11 @@ final class DatabaseFolder: Sendable {
         return false
     }
 
-    /// Whether a folder with these names has no database yet, so that one may be made in it.
+    /// Returns whether a folder with these files contains no database yet, so that one can be created in it.
     ///
-    /// A process that was killed while it made one may have left a lock, a report, and the first manifest. LevelDB would
-    /// begin an empty database in any folder without `CURRENT`, over the tables and logs there are.
+    /// A process that was killed while creating one may have left a lock, a report, and the first manifest. LevelDB
+    /// would create
+    /// an empty database in any folder without `CURRENT`, over existing tables and logs.
     private static func isNew(_ names: Set<String>, _ path: String) throws(StoreError) -> Bool {
         let files = Set(names.map { FileName($0) })
         if files.contains(.current) { return false }
@@ -93,7 +95,7 @@ final class DatabaseFolder: Sendable {
         if files.isSubset(of: unfinished) { return true }
         guard files.contains(where: { $0.map { !unfinished.contains($0) } ?? false }) else {
             throw StoreError(
-                .corrupt, "the folder holds other files: it is not a store's; name another one", path: path)
+                .corrupt, "the folder contains other files and is not a store; choose another folder", path: path)
         }
         throw .damaged("\(path)/CURRENT", "the file that names the manifest is missing")
     }

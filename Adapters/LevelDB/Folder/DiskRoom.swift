@@ -1,17 +1,18 @@
 internal import Foundation
 internal import TidelineStore
 
-/// Whether a folder has room for what opening its database writes.
+/// Checks for the disk space that opening a database needs.
 enum DiskRoom {
     private static let chunk = 65_536
 
-    /// Throws ``StoreError/Code/full`` when there is not as much room as the logs take and a little more.
+    /// Throws ``StoreError/Code/full`` if there is less disk space than the size of the logs plus a small reserve.
     ///
-    /// It writes a file and removes it: what a file system says is free is not always to be had.
+    /// The check writes a file and removes it, because the free space that a file system reports is not always
+    /// available.
     static func check(in folder: String) throws(StoreError) {
         let path = "\(folder)/tideline.room"
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        guard file >= 0 else { throw .system(errno, path: folder, doing: "making sure of room failed") }
+        guard file >= 0 else { throw .system(errno, path: folder, doing: "the check for disk space failed") }
         defer {
             close(file)
             unlink(path)
@@ -20,8 +21,8 @@ enum DiskRoom {
         for _ in 0...(try logSize(in: folder) / chunk + 3) {
             let written = write(file, zeros, chunk)
             guard written == chunk else {
-                // A write that stops half-way has met the end of the room.
-                throw .system(written < 0 ? errno : ENOSPC, path: folder, doing: "making sure of room failed")
+                // A partial write has reached the end of the disk space.
+                throw .system(written < 0 ? errno : ENOSPC, path: folder, doing: "the check for disk space failed")
             }
         }
     }

@@ -2,8 +2,9 @@ internal import Foundation
 internal import TidelineStore
 
 extension FileHandle {
-    /// Opens a file to read it; nil where there is none.
-    /// - Throws: What the system says otherwise: a file that cannot be read now is not missing.
+    /// Opens a file for reading; returns `nil` if it does not exist.
+    ///
+    /// - Throws: The system's error in all other cases: an unreadable file is not a missing one.
     static func reading(_ path: String) throws(StoreError) -> FileHandle? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         if descriptor >= 0 { return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true) }
@@ -12,7 +13,7 @@ extension FileHandle {
         return nil
     }
 
-    /// All bytes from here on.
+    /// Returns all bytes from the current position on.
     func all(of path: String) throws(StoreError) -> [UInt8] {
         do {
             return [UInt8](try readToEnd() ?? Data())

@@ -1,16 +1,16 @@
 internal import Foundation
 internal import TidelineStore
 
-/// A file of a database, by its name.
+/// The kind of a database file, from its name.
 enum FileName: Hashable {
     case current, lock
-    /// LevelDB's report of what it does, this one's or the one's before.
+    /// LevelDB's log of its own activity, current or previous.
     case report
     case manifest(UInt64)
     case log(UInt64)
     case table(UInt64)
     case temporary(UInt64)
-    /// What is noted of the logs when the database is closed.
+    /// The sizes of the logs, recorded when the database was closed.
     case seal
 
     init?(_ name: String) {
@@ -31,7 +31,7 @@ enum FileName: Hashable {
         }
     }
 
-    /// Whether it is a part of the database itself.
+    /// Whether the file is part of the database itself.
     var holdsData: Bool {
         switch self {
         case .current, .manifest, .log, .table: true
@@ -39,7 +39,7 @@ enum FileName: Hashable {
         }
     }
 
-    /// Whether it is one that every database has, and by which it is told from other files.
+    /// Whether the file is one that every database has, and that identifies a folder as a database.
     var beginsDatabase: Bool {
         switch self {
         case .current, .manifest: true
@@ -60,7 +60,7 @@ enum FileName: Hashable {
         text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt64(text) : nil
     }
 
-    /// The name of the manifest that `CURRENT` names.
+    /// Returns the name of the manifest that `CURRENT` refers to.
     static func current(in folder: String) throws(StoreError) -> String {
         let path = "\(folder)/CURRENT"
         guard let file = try FileHandle.reading(path) else { throw .damaged(path, "the file is missing") }

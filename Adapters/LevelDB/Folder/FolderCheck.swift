@@ -1,16 +1,16 @@
 internal import Foundation
 internal import TidelineStore
 
-/// Finds the damage to a database that LevelDB passes over, before LevelDB opens it.
+/// Checks a database for damage that LevelDB ignores, before LevelDB opens it.
 ///
-/// LevelDB has checksums, but does not notice a log that is missing, zeros within a log or manifest, or a manifest that
-/// was cut off; it begins an empty database where `CURRENT` is missing; and some damage ends the process.
-/// What is left to LevelDB are the blocks of tables, which it checks when it reads them. A log that ends too early is
-/// taken as a killed process leaves it, unless the store was closed: the commits before that are there.
+/// LevelDB has checksums, but does not detect a missing log, zeros within a log or manifest, or a truncated
+/// manifest. It creates an empty database if `CURRENT` is missing, and some damage makes it crash the process.
+/// LevelDB itself checks the blocks of tables when it reads them. A log that ends too early is treated as the result of
+/// a killed process, unless the store was closed: all earlier commits are intact.
 struct FolderCheck {
     let folder: String
 
-    /// The number of the last change of a database, whose logs are made whole where a loss of power cut them.
+    /// Returns the sequence number of the last change in a database, after truncating logs that a power loss damaged.
     func lastSequence(recovering durability: StoreCapabilities.Durability) throws(StoreError) -> UInt64 {
         do throws(StoreError) {
             return try lastSequence()
@@ -20,12 +20,12 @@ struct FolderCheck {
         }
     }
 
-    /// The number of the last change of a sound database.
+    /// Returns the sequence number of the last change in an undamaged database.
     func lastSequence() throws(StoreError) -> UInt64 {
         let manifest = try Manifest(in: folder)
         for (number, size) in manifest.tables { try TableFile.check(number, size: size, in: folder) }
         let logs = try Self.logs(in: folder).filter { $0 >= manifest.firstLog }
-        // The log is made before the manifest names it, and kept until a manifest names another.
+        // The log is created before the manifest refers to it, and kept until a manifest refers to another.
         guard manifest.firstLog == 0 || logs.first == manifest.firstLog else {
             throw .damaged(Self.path(ofLog: manifest.firstLog, in: folder), "the log is missing")
         }
@@ -35,12 +35,13 @@ struct FolderCheck {
         return max(manifest.lastSequence, last ?? 0)
     }
 
-    /// Refuses damage and gaps in a log, and a log of another place. Changes are numbered without gaps, over all logs and
-    /// commits.
+    /// Throws an error if a log is damaged, has gaps, or does not follow the previous logs. Changes are numbered
+    /// without gaps
+    /// across all logs and commits.
     ///
     /// - Parameters:
-    ///   - last: The number of the last change in the logs before, then of the last in this one.
-    ///   - size: How long the log was when the database was closed, where that is known.
+    ///   - last: The number of the last change in the previous logs; set to that of the last change in this log.
+    ///   - size: The size of the log when the database was closed, if it is known.
     private func check(
         log: UInt64, _ last: inout UInt64?, _ manifest: Manifest, size: UInt64?
     ) throws(StoreError) {
@@ -50,7 +51,7 @@ struct FolderCheck {
         while let record = try reader.next() {
             guard let commit = LogCommit(record),
                 manifest.admits(commit.first, after: last, isInFirstLog: log == manifest.firstLog)
-            else { throw .damaged(path, "the commit at \(record.start) does not follow those before it") }
+            else { throw .damaged(path, "the commit at byte \(record.start) does not follow the previous ones") }
             last = commit.last
         }
         if let damage = reader.damage { throw .damaged(path, "the log is damaged: \(damage)") }
@@ -61,12 +62,12 @@ struct FolderCheck {
         defer { try? file.close() }
         guard let found = try? file.seekToEnd() else { throw StoreError(.io, "the log cannot be read", path: path) }
         guard found != size else { return }
-        throw .damaged(path, "the log has \(found) bytes and had \(size) when the store was closed")
+        throw .damaged(path, "the log has \(found) bytes, but had \(size) when the store was closed")
     }
 
     // MARK: Logs
 
-    /// The numbers of the logs, in order.
+    /// Returns the numbers of the logs, in order.
     static func logs(in folder: String) throws(StoreError) -> [UInt64] {
         try names(in: folder).compactMap { name -> UInt64? in
             if case .log(let number) = FileName(name) { number } else { nil }
@@ -79,7 +80,7 @@ struct FolderCheck {
         return "\(folder)/\(String(repeating: "0", count: max(0, 6 - digits.count)))\(digits).log"
     }
 
-    /// The names of all files of a folder.
+    /// Returns the names of all files in a folder.
     static func names(in folder: String) throws(StoreError) -> [String] {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: folder)
@@ -92,16 +93,16 @@ struct FolderCheck {
     }
 }
 
-/// What a log's record says of its commit: the number of its first change and of its last.
+/// The sequence numbers of a commit's first and last change, as stored in its log record.
 struct LogCommit {
     static let headerSize = 12
-    /// The upper limit of the number of a change, which has 56 bits; no change has this number.
+    /// The exclusive upper limit of sequence numbers, which have 56 bits.
     static let numberLimit: UInt64 = 1 << 56
 
     let first: UInt64
     let last: UInt64
 
-    /// Nil for a record that is no commit.
+    /// Returns `nil` for a record that is not a commit.
     init?(_ record: LogRecord) {
         guard record.bytes.count == Self.headerSize else { return nil }
         let first = (0..<8).reduce(UInt64(0)) { $0 | UInt64(record.bytes[$1]) << UInt64(8 * $1) }

@@ -3,14 +3,16 @@ internal import Foundation
 internal import Synchronization
 internal import TidelineStore
 
-/// A folder that no other process and no other store of this one has open.
+/// An exclusive lock on a folder, against other processes and other stores of this process.
 ///
-/// LevelDB takes the same lock, of the file `LOCK`, but only while it has the folder open; this one covers the checks
-/// before and the time between closing and opening again. The operating system drops it when the process ends, however
-/// it ends, but also when the process closes any descriptor of the file; and locks of one process do not exclude each
-/// other. Hence this one stays open, and the files that are locked are listed: none of them is opened twice.
+/// LevelDB takes the same lock, on the file `LOCK`, but only while it has the folder open. This lock also covers the
+/// checks
+/// before that and the time between closing and reopening. The operating system releases it when the process ends in
+/// any
+/// way, but also when the process closes any descriptor of the file, and locks of one process do not exclude each
+/// other. Therefore the descriptor stays open, and locked files are registered so that none is opened twice.
 struct FolderLock: Sendable {
-    /// A file is known by what no other has while it is open.
+    /// The identity of a file, unique while the file is open.
     private struct Identity: Hashable {
         var device: dev_t
         var file: ino_t
@@ -27,16 +29,16 @@ struct FolderLock: Sendable {
     private let identity: Identity
     private let descriptor: Int32
 
-    /// Locks a folder that exists, without changing anything in it but `LOCK`.
+    /// Locks an existing folder, without changing anything in it except `LOCK`.
     ///
-    /// - Throws: ``StoreError/Code/locked``.
+    /// - Throws: ``StoreError/Code/locked`` if another store or process has the folder open.
     init(_ folder: String) throws(StoreError) {
         self.folder = folder
         (descriptor, identity) = try Self.held.withLock { held throws(StoreError) in
             var status = stat()
             if stat("\(folder)/LOCK", &status) == 0, held.contains(Identity(status)) {
                 throw StoreError(
-                    .locked, "a store of this process has the folder open already; use that one, or close it first",
+                    .locked, "the folder is already open in a store of this process; use that store, or close it first",
                     path: folder)
             }
             let descriptor = tideline_open_lock("\(folder)/LOCK")
@@ -54,10 +56,10 @@ struct FolderLock: Sendable {
         }
     }
 
-    /// Takes the lock again; it was lost if LevelDB closed the folder.
+    /// Takes the lock again; it is lost when LevelDB closes the folder.
     func take() throws(StoreError) { try Self.lock(descriptor, folder) }
 
-    /// Gives the lock back, after LevelDB closed the folder. It must not be used afterwards.
+    /// Releases the lock, after LevelDB has closed the folder. The lock must not be used afterwards.
     func release() {
         Self.held.withLock { held in
             held.remove(identity)
@@ -71,7 +73,7 @@ struct FolderLock: Sendable {
         case 0: return
         case EAGAIN, EACCES:
             throw StoreError(
-                .locked, "another process has the folder open; close the store there", path: folder,
+                .locked, "the folder is open in another process; close the store there", path: folder,
                 engineCode: Int(number))
         default: throw .system(number, path: folder, doing: "the folder cannot be locked")
         }

@@ -3,27 +3,28 @@ internal import TidelineStore
 
 /// A record of a log.
 struct LogRecord {
-    /// Where it begins and ends in the file.
+    /// The start and end offsets in the file.
     var start = 0
     var end = 0
-    /// How long it is, and its bytes, or so many of them as were asked for.
+    /// The length of the record, and its bytes up to the requested number.
     var length = 0
     var bytes: [UInt8] = []
 }
 
-/// Reads a file of records, LevelDB's log or manifest, without passing over anything.
+/// Reads a file of records, LevelDB's log or manifest, and reports all damage.
 ///
-/// LevelDB's own reader skips a stretch of zeros silently, and drops the rest of the last block when a length there
-/// points past the end. This one takes the file for cut off, as a killed process leaves it, only when what is there
-/// cannot be anything else; everything else that is not a whole record is damage.
+/// LevelDB's own reader silently skips a run of zeros, and drops the rest of the last block if a length in it
+/// points past the end. This reader treats a file as truncated, as after a killed process, only if there is no other
+/// explanation; anything else that is not a complete record is damage.
 ///
-/// A file is blocks of 32 KiB. A record is one fragment or, over several blocks, a first, middle ones and a last. A
-/// fragment has a header of 7 bytes: masked CRC-32C of kind and content, length in 16 bits, kind; all little-endian. No
-/// header crosses a block's end.
+/// A file consists of blocks of 32 KiB. A record is one fragment, or a first, middle and last fragment over several
+/// blocks.
+/// A fragment has a header of 7 bytes: masked CRC-32C of type and content, 16-bit length, type; all little-endian. No
+/// header crosses the end of a block.
 struct LogReader {
     private static let blockSize = 32_768
     private static let headerSize = 7
-    /// What a disk writes whole or not at all.
+    /// The size that a disk writes atomically.
     private static let sectorSize = 512
 
     private enum Kind: UInt8 {
@@ -38,17 +39,17 @@ struct LogReader {
 
     private let file: FileHandle
     private let path: String
-    /// How many bytes of each record to keep.
+    /// The number of bytes of each record to keep.
     private let limit: Int
     private var block: [UInt8] = []
     private var blockStart = 0
     private var position = 0
     private var isLastBlock = false
-    /// Where the last whole record ends.
+    /// The end of the last complete record.
     private(set) var end = 0
-    /// What is wrong with the file, once that was met.
+    /// A description of the damage, after the reader has reached it.
     private(set) var damage: String?
-    /// Whether the damaged place reads as what was never written: zeros up to the end of a sector.
+    /// Whether the damaged part looks unwritten: zeros up to the end of a sector.
     private(set) var isUnwritten = false
 
     init(_ path: String, keeping limit: Int = .max) throws(StoreError) {
@@ -58,13 +59,13 @@ struct LogReader {
         self.limit = limit
     }
 
-    /// The next whole record; nil at the end, where the file was cut off, and at damage.
+    /// Returns the next complete record, or `nil` at the end, where the file was truncated, or at damage.
     mutating func next() throws(StoreError) -> LogRecord? {
         var record = LogRecord()
         var isWithin = false
         while let fragment = try nextFragment() {
             guard isWithin == (fragment.kind == .middle || fragment.kind == .last) else {
-                damage = "a record at \(blockStart + fragment.start) is not whole"
+                damage = "the record at byte \(blockStart + fragment.start) is incomplete"
                 return nil
             }
             if !isWithin { record.start = blockStart + fragment.start }
@@ -98,9 +99,9 @@ struct LogReader {
         return Fragment(kind: kind, start: position, content: content..<(content + length))
     }
 
-    /// Notes damage to the fragment here, which should end at `end`.
+    /// Records damage to the current fragment, which should end at `end`.
     private mutating func meetDamage(_ what: String, _ end: Int) {
-        damage = "\(what) at \(blockStart + position) is wrong"
+        damage = "\(what) at byte \(blockStart + position) is wrong"
         var start = position
         while start < min(end, block.count), !isUnwritten {
             let next = min((start / Self.sectorSize + 1) * Self.sectorSize, block.count)
@@ -109,7 +110,7 @@ struct LogReader {
         }
     }
 
-    /// Whether a whole record begins behind the damage, as far as can be seen.
+    /// Returns whether a complete record begins after the damage, as far as it can be determined.
     mutating func hasCommitBehind() throws(StoreError) -> Bool {
         let last = block.count - Self.headerSize
         if last > position, (position + 1...last).contains(where: beginsRecord) { return true }
@@ -154,9 +155,11 @@ struct LogReader {
         return checksum.masked == storedChecksum(at: header)
     }
 
-    /// Whether the fragment whose length points past the end of the file can have been cut off there.
+    /// Returns whether a fragment whose length points past the end of the file may have been truncated there.
     ///
-    /// It cannot if it is whole with a shorter length, so that the length was damaged, nor if whole ones follow it.
+    /// It was not truncated if it is complete with a shorter length, which means that the length is damaged, or if
+    /// complete
+    /// fragments follow it.
     private func isCut(at header: Int) -> Bool {
         let stored = storedChecksum(at: header)
         var checksum = CRC32C()

@@ -1,17 +1,18 @@
 internal import TidelineStore
 
-/// Finds out whether a loss of power damaged the logs of a database, and makes them whole again.
+/// Determines whether a power loss damaged the logs of a database, and truncates them to their intact commits.
 ///
-/// What LevelDB writes goes to the disk in any order until it is synced: with ``StoreCapabilities/Durability/normal``
-/// any sector of a log may read zero, whatever comes after it; with ``StoreCapabilities/Durability/full`` those of the
-/// last commit only. The commits before are whole, and what comes after is of no use without what is missing.
+/// Until it is synced, LevelDB's data reaches the disk in any order. With ``StoreCapabilities/Durability/normal``, any
+/// sector of a log may read as zeros, whatever follows it; with ``StoreCapabilities/Durability/full``, only sectors of
+/// the
+/// last commit. The commits before are intact, and the data after is useless without the missing part.
 struct LogRecovery {
     let folder: String
     let durability: StoreCapabilities.Durability
 
-    /// Cuts the logs behind the last commit before the first one that is missing, if a loss of power can have taken it.
+    /// Truncates the logs after the last commit before the first missing one, if a power loss can explain the gap.
     ///
-    /// Other damage stays, for the check to tell; so does all damage to logs that were synced when the database was
+    /// Other damage is left for the check to report, as is all damage to logs that were synced when the database was
     /// closed.
     func cut() throws(StoreError) {
         let manifest = try Manifest(in: folder)
@@ -20,9 +21,10 @@ struct LogRecovery {
         var last: UInt64?
         for (index, log) in logs.enumerated() {
             guard let end = try endOfWhole(log, &last, manifest, isLast: index == logs.count - 1) else { continue }
-            // After a loss of power an old manifest may count again, and with it a log of before the store was closed.
+            // After a power loss, an old manifest may be current again, and with it a log from before the store was
+            // closed.
             guard end >= 0, seal[log] == nil else { return }
-            // From behind, so that a second loss of power in between leaves the first one to be found.
+            // In reverse order, so that after a second power loss, the first gap is still found.
             for later in logs[(index + 1)...].reversed() { try LogRepair.cut(path(later), to: 0) }
             return try LogRepair.cut(path(log), to: end)
         }
@@ -30,9 +32,12 @@ struct LogRecovery {
 
     private func path(_ log: UInt64) -> String { FolderCheck.path(ofLog: log, in: folder) }
 
-    /// Where the commits of a log end that are to stay; nil when all are, negative when it has other damage.
+    /// Returns the end of the commits of a log that are to be kept; `nil` if that is all of them, negative if the log
+    /// has other
+    /// damage.
     ///
-    /// - Parameter last: The number of the last change in the logs before, then of the last in this one.
+    /// - Parameter last: The number of the last change in the previous logs; set to that of the last change in this
+    ///   log.
     private func endOfWhole(
         _ log: UInt64, _ last: inout UInt64?, _ manifest: Manifest, isLast: Bool
     ) throws(StoreError) -> Int? {
@@ -42,7 +47,8 @@ struct LogRecovery {
             guard let commit = LogCommit(record) else { return -1 }
             let isFirst = log == manifest.firstLog
             guard manifest.admits(commit.first, after: last, isInFirstLog: isFirst) else {
-                // The log before lost its end; a gap within one is no loss of power's, nor is another first log.
+                // The previous log lost its end. A power loss explains neither a gap within a log nor a different first
+                // log.
                 return durability != .full && end == 0 && !isFirst && commit.first > (last ?? 0) ? 0 : -1
             }
             last = commit.last

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import TidelineStore
 
-/// Cuts from logs what must not be read again.
+/// Truncates logs to the part that may be read again.
 enum LogRepair {
-    /// Cuts commits later than the last acknowledged one, and the rest of one, from the logs in a folder.
+    /// Removes commits after the last acknowledged one, and an incomplete commit, from the logs in a folder.
     static func cut(logsIn folder: String, after lastSequence: UInt64) throws(StoreError) {
         for log in try FolderCheck.logs(in: folder) {
             let path = FolderCheck.path(ofLog: log, in: folder)
@@ -13,12 +13,12 @@ enum LogRepair {
                 if let commit = LogCommit(record), commit.last > lastSequence { break }
                 end = record.end
             }
-            // Damage is for the check to tell.
+            // Damage is left for the check to report.
             if reader.damage == nil { try cut(path, to: end) }
         }
     }
 
-    /// Makes a log end at `size`.
+    /// Truncates a log to `size` bytes if it is longer.
     static func cut(_ path: String, to size: Int) throws(StoreError) {
         guard let file = FileHandle(forUpdatingAtPath: path) else {
             throw .system(errno, path: path, doing: "the log cannot be opened")
@@ -29,7 +29,7 @@ enum LogRepair {
             try file.truncate(atOffset: UInt64(size))
             try file.synchronize()
         } catch {
-            throw StoreError(.io, "the log cannot be cut", path: path, cause: error)
+            throw StoreError(.io, "the log cannot be truncated", path: path, cause: error)
         }
     }
 }

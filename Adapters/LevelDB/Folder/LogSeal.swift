@@ -1,16 +1,17 @@
 internal import Foundation
 internal import TidelineStore
 
-/// The sizes of the logs of a database when it was closed, and all of them was on the disk.
+/// The sizes of a database's logs when it was closed and all of them were synced.
 ///
-/// A stretch of zeros in a log may be what a loss of power left, or damage. In a log that was synced it is damage, and so
-/// is another size. LevelDB begins a new log whenever it opens a database, so what this says of the old ones stays true.
+/// A run of zeros in a log may be the result of a power loss, or damage. In a synced log it is damage, and so is a
+/// different
+/// size. LevelDB begins a new log whenever it opens a database, so the record of the old ones stays valid.
 struct LogSeal {
     static let fileName = "tideline.seal"
 
     private var sizes: [UInt64: UInt64] = [:]
 
-    /// What is noted in a folder; nothing where there is no note, or one that is damaged.
+    /// Reads the record in a folder; empty if there is no record or it is damaged.
     init(in folder: String) {
         guard let content = FileManager.default.contents(atPath: "\(folder)/\(Self.fileName)") else { return }
         var fields = String(decoding: content, as: UTF8.self).split(whereSeparator: \.isWhitespace).map { UInt64($0) }
@@ -22,10 +23,10 @@ struct LogSeal {
         }
     }
 
-    /// How long a log has to be; nil where nothing is known of it.
+    /// Returns the required size of a log, or `nil` if it is not known.
     subscript(log: UInt64) -> UInt64? { sizes[log] }
 
-    /// Syncs the logs of a database that was closed, and notes their sizes. Where that fails, nothing is known of them.
+    /// Syncs the logs of a closed database, and records their sizes. If that fails, nothing is recorded.
     static func write(in folder: String) {
         guard let logs = try? FolderCheck.logs(in: folder) else { return }
         var fields: [UInt64] = []
@@ -39,7 +40,7 @@ struct LogSeal {
         try? Data("\(text)\n".utf8).write(to: URL(fileURLWithPath: "\(folder)/\(fileName)"))
     }
 
-    /// Forgets what is noted.
+    /// Removes the record.
     static func remove(in folder: String) { unlink("\(folder)/\(fileName)") }
 
     private static func checksum(_ fields: [UInt64]) -> UInt64 {

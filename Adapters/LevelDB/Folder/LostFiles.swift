@@ -1,22 +1,22 @@
 internal import Foundation
 internal import TidelineStore
 
-/// Files that a repair does not use, kept in the folder `lost` as LevelDB's repair keeps them.
+/// Files that a repair does not use, kept in the folder `lost` as LevelDB's own repair does.
 struct LostFiles {
     let folder: String
 
     static let folderName = "lost"
 
-    /// Keeps from LevelDB's repair what it would make wrong rows of, or what would end the process.
+    /// Moves away files from which LevelDB's repair would create wrong rows, or which would crash the process.
     ///
-    /// LevelDB's repair reads logs without regard to checksums, and reads every table there is.
+    /// LevelDB's repair ignores checksums in logs, and reads every existing table.
     func sortOut() throws(StoreError) {
         var manifest = try? Manifest(in: folder)
         if let known = manifest, try !known.isCurrent(in: folder) { manifest = nil }
         for name in try FolderCheck.names(in: folder) {
             switch FileName(name) {
             case .table(let number):
-                // A table that the database had done with holds old rows, and some that were deleted since.
+                // A table that the database no longer uses contains old rows, including deleted ones.
                 if !isReadable(number, name) || manifest.map({ $0.tables[number] == nil }) == true { try keep(name) }
             case .log(let number):
                 if manifest.map({ number < $0.firstLog }) == true {
@@ -34,7 +34,7 @@ struct LostFiles {
         return (try? TableFile.check(number, size: UInt64(size ?? 0), in: folder)) != nil
     }
 
-    /// Cuts damage and all that comes after it from a log, of which a copy is kept.
+    /// Removes damage and everything after it from a log, and keeps a copy of the log.
     private func cutDamage(_ name: String, _ number: UInt64) throws(StoreError) {
         let path = "\(folder)/\(name)"
         var reader = try LogReader(path, keeping: LogCommit.headerSize)
@@ -51,7 +51,7 @@ struct LostFiles {
         }
     }
 
-    /// A path in `lost` that is free.
+    /// Returns an unused path in `lost`.
     private func place(for name: String) throws -> String {
         let lost = "\(folder)/\(Self.folderName)"
         try FileManager.default.createDirectory(atPath: lost, withIntermediateDirectories: true)
@@ -59,7 +59,7 @@ struct LostFiles {
         return FileManager.default.fileExists(atPath: path) ? "\(path).\(UUID().uuidString)" : path
     }
 
-    /// Removes the files that were kept, and their folder when nothing else is in it.
+    /// Removes the kept files, and their folder if it contains nothing else.
     func remove() throws(StoreError) {
         let lost = "\(folder)/\(Self.folderName)"
         for name in try FolderCheck.names(in: lost) where Self.isKept(name) && unlink("\(lost)/\(name)") != 0 {
@@ -68,7 +68,7 @@ struct LostFiles {
         rmdir(lost)
     }
 
-    /// Whether a name is that of a database's file, with what ``place(for:)`` and ``cutDamage(_:_:)`` may have added.
+    /// Returns whether a name is that of a database file, with any suffix from ``place(for:)`` or ``cutDamage(_:_:)``.
     private static func isKept(_ name: String) -> Bool {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         return (1...2).contains { FileName(parts.prefix($0).joined(separator: ".")) != nil }
@@ -78,7 +78,7 @@ struct LostFiles {
         do {
             try body(.default)
         } catch {
-            throw StoreError(.io, "the file cannot be put aside", path: path, cause: error)
+            throw StoreError(.io, "the file cannot be moved to the folder \"lost\"", path: path, cause: error)
         }
     }
 }

@@ -1,22 +1,22 @@
 internal import TidelineStore
 
-/// What the manifest says of a database: which tables and logs it consists of.
+/// The content of a manifest: the tables and logs of a database.
 ///
-/// LevelDB reads it again; this reading finds what LevelDB passes over.
+/// LevelDB reads the manifest again; this reader detects damage that LevelDB ignores.
 struct Manifest {
     /// The size of each table, by number.
     private(set) var tables: [UInt64: UInt64] = [:]
-    /// The first log whose changes are in no table yet, 0 before there was one.
+    /// The first log with changes that are in no table yet, or 0 before there was a log.
     private(set) var firstLog: UInt64 = 0
-    /// The number of the last change when the manifest was written.
+    /// The sequence number of the last change when the manifest was written.
     private(set) var lastSequence: UInt64 = 0
-    /// The numbers that the first change in ``firstLog`` can have.
+    /// The possible sequence numbers of the first change in ``firstLog``.
     private(set) var firstChanges: ClosedRange<UInt64> = 1...1
 
-    /// For each record, in order: the number of the next file, and that of the last change at that time.
+    /// For each record, in order: the number of the next file, and the last sequence number at that time.
     private var history: [(nextFile: UInt64, lastSequence: UInt64)] = []
     private var nextFile: UInt64 = 0
-    /// The highest number of a change that is known to be in a table.
+    /// The highest sequence number of a change that is known to be in a table.
     private var lastInTables: UInt64 = 0
     private var comparator: [UInt8]?
     private var isComplete: Bool { has.isSuperset(of: [.logNumber, .nextFile, .lastSequence]) }
@@ -28,41 +28,42 @@ struct Manifest {
         case previousLog = 9
     }
 
-    /// Reads the manifest that `CURRENT` names.
+    /// Reads the manifest that `CURRENT` refers to.
     init(in folder: String) throws(StoreError) {
         let path = "\(folder)/\(try FileName.current(in: folder))"
         var reader = try LogReader(path)
         while let record = try reader.next() {
-            guard apply(record.bytes) else { throw .damaged(path, "the manifest has an entry that is none") }
+            guard apply(record.bytes) else { throw .damaged(path, "the manifest contains an invalid entry") }
         }
         if let damage = reader.damage { throw .damaged(path, "the manifest is damaged: \(damage)") }
-        guard isComplete else { throw .damaged(path, "the manifest is not complete") }
+        guard isComplete else { throw .damaged(path, "the manifest is incomplete") }
         guard comparator == Array("leveldb.BytewiseComparator".utf8) else {
-            throw .damaged(path, "the database orders its keys in another way: it is not a store's")
+            throw .damaged(path, "the database has a different key order and is not a store")
         }
     }
 
-    /// Whether all it names is there; if not, later entries are lost.
+    /// Returns whether all files that the manifest refers to exist; if not, later entries are lost.
     func isCurrent(in folder: String) throws(StoreError) -> Bool {
         let files = Set(try FolderCheck.names(in: folder).compactMap { FileName($0) })
         return (firstLog == 0 || files.contains(.log(firstLog)))
             && tables.keys.allSatisfy { files.contains(.table($0)) }
     }
 
-    /// Whether the first change of a log can have that number.
+    /// Returns whether the first change of a log can have the given sequence number.
     ///
-    /// Changes are numbered without gaps, over all logs.
+    /// Changes are numbered without gaps across all logs.
+    ///
     /// - Parameters:
-    ///   - last: The number of the last change in the logs before; nil where they have none.
+    ///   - last: The sequence number of the last change in the previous logs; `nil` if they have no changes.
     ///   - isInFirstLog: Whether the log is ``firstLog``.
     func admits(_ first: UInt64, after last: UInt64?, isInFirstLog: Bool) -> Bool {
         if let last { return first == last + 1 }
         if isInFirstLog { return firstChanges.contains(first) }
-        // The first log is empty: nothing was written to it only if this log begins just where it would have begun.
+        // The first log is empty. That is valid only if this log begins where the first log would have begun.
         return firstChanges.lowerBound == firstChanges.upperBound && first == firstChanges.upperBound
     }
 
-    /// Takes over a record; false when it is damaged.
+    /// Applies a record; returns `false` if it is damaged.
     private mutating func apply(_ record: [UInt8]) -> Bool {
         var reader = VarintReader(record)
         let log = firstLog
@@ -75,11 +76,13 @@ struct Manifest {
         return true
     }
 
-    /// Where the changes of ``firstLog`` begin, when a record has just named it.
+    /// The possible sequence numbers of the first change of ``firstLog``, after a record has named it.
     ///
-    /// The second record is of the opening, before the first change. Later ones name a log when the log before has
-    /// become a table: the new log has changes by then, all of them later than those in tables, and later than what was
-    /// noted before the log was made.
+    /// The second record is written when the database is opened, before the first change. Later records name a log
+    /// after the
+    /// previous log has become a table. The new log has changes by then, which are later than all changes in tables and
+    /// than the
+    /// last sequence number recorded before the log was created.
     private var beginningOfFirstLog: ClosedRange<UInt64> {
         let latest = lastSequence + 1
         if history.count == 1 { return latest...latest }
@@ -113,7 +116,7 @@ struct Manifest {
         return true
     }
 
-    /// The number of the change that a key in a table is of: the upper seven of the eight bytes behind the key.
+    /// Returns the sequence number of a key in a table: the upper seven of the eight bytes after the key.
     private static func change(of key: ArraySlice<UInt8>) -> UInt64 {
         key.suffix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) } >> 8
     }

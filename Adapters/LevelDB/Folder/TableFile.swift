@@ -1,29 +1,30 @@
 internal import Foundation
 internal import TidelineStore
 
-/// What of a table LevelDB does not check: its size, and the footer, which has no checksum.
+/// Checks for the parts of a table that LevelDB does not check: its size, and the footer, which has no checksum.
 ///
-/// A wrong place or length in the footer would have LevelDB ask for as much memory, and end the process when there is
-/// not so much.
+/// With a wrong offset or length in the footer, LevelDB would allocate that amount of memory and crash the process if
+/// there
+/// is not enough.
 enum TableFile {
     private static let footerSize = 48
-    /// The kind of a block and its checksum, behind it.
+    /// The size of the type and checksum after a block.
     private static let trailerSize: UInt64 = 5
     private static let magic: [UInt8] = [0x57, 0xFB, 0x80, 0x8B, 0x24, 0x75, 0x47, 0xDB]
 
-    /// Refuses a table that is not of the size the manifest says, or whose footer points outside.
+    /// Throws an error if a table does not have the size in the manifest, or its footer points outside the file.
     static func check(_ number: UInt64, size: UInt64, in folder: String) throws(StoreError) {
         let path = path(number, in: folder)
         guard let file = try FileHandle.reading(path) else { throw .damaged(path, "the table is missing") }
         defer { try? file.close() }
         guard let actual = try? file.seekToEnd() else { throw StoreError(.io, "the table cannot be read", path: path) }
         guard actual == size, size >= UInt64(footerSize) else {
-            throw .damaged(path, "the table has \(actual) bytes and should have \(size)")
+            throw .damaged(path, "the table has \(actual) bytes instead of \(size)")
         }
         guard isGood(try footer(file, size, path), size) else { throw .damaged(path, "the table's footer is damaged") }
     }
 
-    /// The table's file; databases of an old LevelDB have another suffix.
+    /// Returns the path of a table; old versions of LevelDB use a different suffix.
     private static func path(_ number: UInt64, in folder: String) -> String {
         let digits = String(number)
         let stem = "\(folder)/\(String(repeating: "0", count: max(0, 6 - digits.count)))\(digits)"

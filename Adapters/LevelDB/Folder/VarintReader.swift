@@ -1,4 +1,5 @@
-/// Takes numbers and byte strings from the front of bytes; every one is nil when the bytes end within it.
+/// Reads numbers and byte strings from the start of a sequence of bytes. Each read returns `nil` if too few bytes are
+/// left.
 struct VarintReader {
     private var bytes: ArraySlice<UInt8>
 
@@ -6,7 +7,7 @@ struct VarintReader {
 
     var isAtEnd: Bool { bytes.isEmpty }
 
-    /// A number of seven bits a byte, the lowest first, at most 64 bits.
+    /// Reads a number of at most 64 bits, stored in groups of seven bits per byte, the lowest first.
     mutating func number() -> UInt64? {
         var value: UInt64 = 0
         for shift in stride(from: UInt64(0), to: 64, by: 7) {
@@ -17,7 +18,7 @@ struct VarintReader {
         return nil
     }
 
-    /// A length and so many bytes.
+    /// Reads a length and as many bytes.
     mutating func string() -> ArraySlice<UInt8>? {
         guard let length = number(), length <= UInt64(bytes.count) else { return nil }
         defer { bytes = bytes.dropFirst(Int(length)) }
