@@ -1,10 +1,10 @@
-/// Files as a disk has them, while a log of changes is replayed.
+/// The contents of a disk while a log of changes is replayed.
 struct Disk {
     private var contents: [Int: [UInt8]] = [:]
     private var names: [String: Int] = [:]
     private var folders: Set<String> = []
 
-    /// What is there.
+    /// The current contents.
     var image: FolderImage {
         var image = FolderImage()
         image.folders = folders
@@ -12,7 +12,7 @@ struct Disk {
         return image
     }
 
-    /// Puts bytes into a file, which grows as it must, with zeros.
+    /// Writes bytes to a file, which is extended with zeros if necessary.
     mutating func write(_ bytes: ArraySlice<UInt8>, to file: Int, at offset: Int) {
         var content = contents.removeValue(forKey: file) ?? []
         let end = offset + bytes.count
@@ -23,7 +23,7 @@ struct Disk {
         contents[file] = content
     }
 
-    /// Changes names and sizes.
+    /// Applies a change of names or sizes.
     mutating func apply(_ change: FileLog.Change) {
         switch change {
         case .create(let file, let path):

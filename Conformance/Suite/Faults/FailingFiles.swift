@@ -1,23 +1,23 @@
 internal import Foundation
 internal import Synchronization
 
-/// Makes some file calls of a folder fail, or do less than they should.
+/// Makes some file calls in a directory fail or complete only in part.
 final class FailingFiles: FileObserver {
-    /// What fails.
+    /// The calls that fail.
     struct Plan: Sendable {
-        /// Which calls count.
+        /// The kinds of calls that count.
         var kinds: Set<FileOperation.Kind>
-        /// The first that fails, from 1.
+        /// The number of the first call that fails, from 1.
         var first: Int
-        /// How many fail from there on.
+        /// The number of consecutive failures.
         var count: Int
-        /// How one fails.
+        /// The kind of failure.
         var failure: Failure
 
         enum Failure: Sendable {
-            /// With an error number.
+            /// The call fails with an error number.
             case error(Int32)
-            /// After half of its bytes, without an error; the next one with one, as on a disk that is full.
+            /// The call writes half of its bytes without an error, and the next one fails, as on a full disk.
             case half
         }
     }
@@ -27,24 +27,24 @@ final class FailingFiles: FileObserver {
         var outcome = Outcome()
     }
 
-    /// What came of a plan.
+    /// The result of a plan.
     struct Outcome: Sendable {
-        /// How many calls of any kind there were.
+        /// The number of calls of any kind.
         var calls = 0
-        /// How many of those that count.
+        /// The number of calls that counted.
         var counted = 0
         /// The calls that failed.
         var failed: [String] = []
     }
     private let state = Mutex(State())
 
-    /// Nothing fails yet.
+    /// Creates an observer that does not cause any failures yet.
     init() {}
 
-    /// Begins to count calls, and to let them fail as planned.
+    /// Starts to count calls and to fail them as planned.
     func begin(_ plan: Plan) { state.withLock { $0 = State(plan: plan) } }
 
-    /// Ends that.
+    /// Stops the failures.
     @discardableResult
     func end() -> Outcome {
         state.withLock { state in
@@ -79,6 +79,6 @@ extension Set<FileOperation.Kind> {
     static let changes: Self = [.create, .write, .resize, .rename, .link, .unlink, .makeDirectory, .removeDirectory]
     /// The calls that wait for the disk.
     static let syncs: Self = [.sync, .syncDirectory]
-    /// Both.
+    /// Calls that change files or wait for the disk.
     static let changesAndSyncs = changes.union(syncs)
 }

@@ -1,6 +1,6 @@
-/// Everything that was done to the files of a folder, in order, from when it was empty.
+/// All changes to the files of a directory, in order, starting with an empty directory.
 struct FileLog: Sendable {
-    /// One change; files are numbered as they are made.
+    /// One change. Files are numbered in the order of their creation.
     enum Change: Sendable {
         case create(file: Int, path: String?)
         case write(file: Int, offset: Int, bytes: [UInt8], isSynced: Bool)
@@ -14,25 +14,25 @@ struct FileLog: Sendable {
         case removeDirectory(path: String)
     }
 
-    /// One change and what it was, for a message.
+    /// One change and its description for a message.
     struct Entry: Sendable {
         var change: Change
         var operation: String
     }
 
     private(set) var entries: [Entry] = []
-    /// How many entries there were at each moment that the check marked.
+    /// The number of entries at each point that the check marked.
     private(set) var marks: [Int] = []
-    /// The number of each file there is, by what tells them apart while they exist.
+    /// The number of each existing file, keyed by its system identifier.
     private var numbers: [UInt64: Int] = [:]
     private var lastNumber = 0
 
-    /// An empty folder, nothing done yet.
+    /// Creates the log of an empty directory.
     init() {}
 
-    /// What is in a folder, as if it had been made and synced.
+    /// Creates the log of a directory with content, as if it had been created and synced.
     ///
-    /// - Parameter number: What tells the file of a path apart.
+    /// - Parameter number: Returns the system identifier of the file at a path.
     init(_ image: FolderImage, number: (String) -> UInt64) {
         for path in image.folders.sorted() { add(FileOperation(.makeDirectory, path: path)) { _ in nil } }
         for (path, bytes) in image.files.sorted(by: { $0.key < $1.key }) {
@@ -44,15 +44,16 @@ struct FileLog: Sendable {
         }
     }
 
-    /// Marks this moment.
+    /// Marks the current point.
     mutating func mark() { marks.append(entries.count) }
 
-    /// How many of the marks were made before an entry.
+    /// Returns the number of marks before an entry.
     func marks(before position: Int) -> Int { marks.prefix { $0 <= position }.count }
 
-    /// Adds what was done.
+    /// Adds an operation.
     ///
-    /// - Parameter content: What a file has now that the log does not know; one made in a way that is not seen.
+    /// - Parameter content: Returns the current content of a file that the log does not know because its creation was
+    ///   not observed.
     mutating func add(_ operation: FileOperation, content: (String) -> [UInt8]?) {
         switch operation.kind {
         case .open, .read, .map: break
@@ -73,7 +74,7 @@ struct FileLog: Sendable {
         let file = number(for: operation, operation.path, content)
         switch operation.kind {
         case .write:
-            // A new file's content has it.
+            // The content of a new file includes it.
             guard !isNew, !operation.bytes.isEmpty else { return }
             let change = Change.write(
                 file: file, offset: operation.offset, bytes: operation.bytes, isSynced: operation.isSynced)
@@ -98,7 +99,8 @@ struct FileLog: Sendable {
         }
     }
 
-    /// The number of an operation's file; one that was made unseen is made now, with what it has.
+    /// Returns the number of an operation's file. A file whose creation was not observed is added with its current
+    /// content.
     private mutating func number(
         for operation: FileOperation, _ path: String?, _ content: (String) -> [UInt8]?
     ) -> Int {
@@ -123,7 +125,7 @@ struct FileLog: Sendable {
 }
 
 extension FileLog.Change {
-    /// Whether a journal of the file system keeps it, in order with the others of its kind.
+    /// Whether the file system's journal preserves the change in order with other changes of its kind.
     var isMetadata: Bool {
         switch self {
         case .write, .sync, .syncDirectory: false
@@ -131,7 +133,7 @@ extension FileLog.Change {
         }
     }
 
-    /// Whether everything that is metadata is on the disk after it.
+    /// Whether all metadata is on the disk after the change.
     var isSync: Bool {
         switch self {
         case .sync, .syncDirectory: true

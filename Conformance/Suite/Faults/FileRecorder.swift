@@ -1,14 +1,14 @@
 internal import Foundation
 internal import Synchronization
 
-/// Notes all that is done to the files in a folder.
+/// Records all changes to the files in a directory.
 ///
-/// What is synced is only noted as synced: the disk is not asked, so that many commits take little time.
+/// Syncs are only recorded, not performed, so that many commits take little time.
 final class FileRecorder: FileObserver {
     private let directory: String
     private let content: Mutex<FileLog>
 
-    /// A recorder for a folder, which may have files already.
+    /// Creates a recorder for a directory, which may already contain files.
     init(_ directory: String) throws {
         self.directory = directory
         let image = try FolderImage(reading: directory)
@@ -20,10 +20,10 @@ final class FileRecorder: FileObserver {
         return (attributes?[.systemFileNumber] as? NSNumber)?.uint64Value ?? 0
     }
 
-    /// All so far.
+    /// The changes so far.
     var log: FileLog { content.withLock { $0 } }
 
-    /// Marks this moment.
+    /// Marks the current point.
     func mark() { content.withLock { $0.mark() } }
 
     func decide(_ operation: FileOperation) -> FileDecision {

@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// The content of a folder: its files and the folders within, by their paths in it.
+/// The contents of a directory: its files and subdirectories, keyed by their relative paths.
 struct FolderImage: Sendable, Hashable {
     var files: [String: [UInt8]] = [:]
     var folders: Set<String> = []
 
-    /// An empty folder.
+    /// Creates the image of an empty directory.
     init() {}
 
-    /// What is in a folder now.
+    /// Reads the current contents of a directory.
     init(reading directory: String) throws {
         let manager = FileManager.default
         for path in manager.enumerator(atPath: directory)?.compactMap({ $0 as? String }) ?? [] {
@@ -22,7 +22,7 @@ struct FolderImage: Sendable, Hashable {
         }
     }
 
-    /// Puts all of it in a folder, which is empty.
+    /// Writes the contents to an empty directory.
     func write(to directory: String) throws {
         let manager = FileManager.default
         do {
@@ -35,7 +35,7 @@ struct FolderImage: Sendable, Hashable {
                 try Data(bytes).write(to: file)
             }
         } catch {
-            throw KitError("the files of a crash cannot be made in \(directory): \(error)")
+            throw KitError("the files of a crash cannot be created in \(directory): \(error)")
         }
     }
 }

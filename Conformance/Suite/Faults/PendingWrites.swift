@@ -1,13 +1,13 @@
-/// Which of the writes in a log are not on the disk for certain.
+/// The writes in a log that are not guaranteed to be on the disk.
 struct PendingWrites {
-    /// How many entries there are up to the last sync: names and sizes before are on the disk.
+    /// The number of entries up to the last sync. Earlier changes of names and sizes are on the disk.
     private(set) var journaled = 0
     /// The pending writes, in order.
     private(set) var writes: [Int] = []
     /// The last pending write of each sector.
     private(set) var last: [Sector: Int] = [:]
     private var touched: [Int: [Sector]] = [:]
-    /// The last write of each sector that was waited for; it took along what was in the sector before.
+    /// The last synced write of each sector, which also made the sector's earlier content durable.
     private var settled: [Sector: Int] = [:]
 
     init(_ entries: ArraySlice<FileLog.Entry>) {
@@ -35,26 +35,26 @@ struct PendingWrites {
         for sector in sectors { last[sector] = index }
     }
 
-    /// The sectors that a pending write touches; nil for a write that is on the disk.
+    /// Returns the sectors of a pending write, or `nil` for a write that is on the disk.
     func sectors(of index: Int) -> [Sector]? { touched[index] }
 
-    /// Whether a sector has what a write put there for certain, or something later.
+    /// Returns whether a sector is guaranteed to contain the data of a write or of a later one.
     func isSettled(_ sector: Sector, since index: Int) -> Bool { settled[sector].map { $0 > index } ?? false }
 }
 
-/// A sector of a file: what a disk writes whole or not at all.
+/// A sector of a file: the unit that a disk writes completely or not at all.
 struct Sector: Hashable, Sendable {
     static let size = 512
 
     let file: Int
     let index: Int
 
-    /// The sectors of so many bytes.
+    /// Returns the sectors of a range of bytes.
     static func all(of file: Int, from offset: Int, count: Int) -> [Sector] {
         (offset / size..<(offset + count + size - 1) / size).map { Sector(file: file, index: $0) }
     }
 
-    /// Which bytes of a write at `offset` it has.
+    /// Returns the range of bytes, within a write at `offset`, that falls into this sector.
     func range(_ offset: Int, _ count: Int) -> Range<Int> {
         max(0, index * Sector.size - offset)..<min(count, (index + 1) * Sector.size - offset)
     }

@@ -1,50 +1,50 @@
 internal import TidelineSupport
 
-/// What a disk may have when the power goes at some place in a log of file changes.
+/// A model of the possible contents of a disk after a power loss at some position in a log of file changes.
 ///
-/// The model is that of a journaling file system on a disk that writes sectors of 512 bytes whole:
-/// - What a sync that has ended covered is there: the content of its file, and every change of names and sizes before
-///   it, of any file, as file systems write their journal as a whole.
-/// - Later changes of names and sizes are there up to some moment, in their order.
-/// - Of the writes since, each sector has what it had at some moment, whatever the others have; one that was never
-///   written reads zero where the file is longer. A write behind a change of size that is lost is lost, too.
+/// The model is a journaling file system on a disk that writes sectors of 512 bytes atomically:
+/// - Everything that a completed sync covered is present: the content of its file, and every earlier change of names
+///   and sizes of any file, because file systems write their journal as a whole.
+/// - Later changes of names and sizes are present up to some point, in order.
+/// - After later writes, each sector has the content of some point in time, independently of the others. A sector that
+///   was never written reads as zeros within the file's length. A write after a lost change of size is also lost.
 struct PowerLoss: Sendable, Hashable {
-    /// How much of what was not synced is lost.
+    /// The extent of the loss.
     let extent: Extent
     private let seed: UInt64
 
-    /// How much of what was not synced is lost.
+    /// How much unsynced data is lost.
     enum Extent: Sendable, Hashable, CaseIterable {
-        /// All of it.
+        /// All unsynced data is lost.
         case everything
-        /// Nothing: as when the process is killed.
+        /// Nothing is lost, as when the process is killed.
         case nothing
-        /// A part of the last write.
+        /// A part of the last write is lost.
         case tornWrite
-        /// Earlier writes, while later ones are there.
+        /// Earlier writes are lost while later ones are present.
         case earlierWrites
-        /// Any of it.
+        /// Random parts are lost.
         case anything
 
-        /// For a message.
+        /// A description for a message.
         var description: String {
             switch self {
-            case .everything: "all that was not synced is lost"
-            case .nothing: "nothing that was written is lost"
-            case .tornWrite: "the last write is there in part"
-            case .earlierWrites: "of what was not synced, later writes are there and earlier ones are not"
-            case .anything: "of what was not synced, some sectors are there and some are not"
+            case .everything: "all unsynced data is lost"
+            case .nothing: "no written data is lost"
+            case .tornWrite: "the last write is only partly present"
+            case .earlierWrites: "of the unsynced data, later writes are present and earlier ones are lost"
+            case .anything: "of the unsynced data, some sectors are present and some are lost"
             }
         }
     }
 
-    /// A loss; the same seed loses the same.
+    /// Creates a loss; the same seed loses the same data.
     init(_ extent: Extent, seed: UInt64) {
         self.extent = extent
         self.seed = seed
     }
 
-    /// What is on the disk after the first so many entries of a log.
+    /// Returns the contents of the disk after the first `position` entries of a log.
     func image(of log: FileLog, at position: Int) -> FolderImage {
         let entries = log.entries[..<position]
         let pending = PendingWrites(entries)
@@ -69,7 +69,7 @@ struct PowerLoss: Sendable, Hashable {
         return disk.image
     }
 
-    /// How many entries there are before the first change of names or sizes that is lost.
+    /// Returns the number of entries before the first lost change of names or sizes.
     private func keptMetadata(_ journaled: Int, _ position: Int, _ chance: inout SplitMix64) -> Int {
         switch extent {
         case .everything: journaled

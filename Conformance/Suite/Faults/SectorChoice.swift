@@ -1,17 +1,17 @@
 internal import TidelineSupport
 
-/// Which sectors of pending writes are on the disk all the same.
+/// Chooses the sectors of pending writes that are on the disk after a power loss.
 struct SectorChoice {
     private let extent: PowerLoss.Extent
     private let pending: PendingWrites
     private var chance: SplitMix64
-    /// The write that all is decided by: the last one, or the first of those that are there.
+    /// The write that determines the choice: the last one, or the first one that is present.
     private let deciding: Int
-    /// Which of the last write's sectors are there.
+    /// The sectors of the last write that are present.
     private let torn: Range<Int>
-    /// How many sectors share a fate.
+    /// The number of adjacent sectors that are lost or kept together.
     private let stride: Int
-    /// The moment whose content each sector has.
+    /// The entry whose content each sector has.
     private var moments: [Sector: Int] = [:]
 
     init(_ extent: PowerLoss.Extent, _ pending: PendingWrites, _ chance: SplitMix64) {
@@ -21,12 +21,12 @@ struct SectorChoice {
         let last = pending.writes.last ?? 0
         deciding = extent == .earlierWrites ? pending.writes.dropFirst().randomElement(using: &chance) ?? 0 : last
         torn = SectorChoice.tornPart(pending.sectors(of: last)?.first, pending.sectors(of: last)?.count ?? 0, &chance)
-        // A disk tears between sectors, a file system writes pages.
+        // A disk tears writes between sectors; a file system writes pages.
         stride = Bool.random(using: &chance) ? 1 : 8
         self.chance = chance
     }
 
-    /// The first sectors of a write, or now and then the last ones, but not all.
+    /// Returns the first sectors of a write, or sometimes the last ones, but never all.
     private static func tornPart(_ first: Sector?, _ count: Int, _ chance: inout SplitMix64) -> Range<Int> {
         guard let first, count > 0 else { return 0..<0 }
         let kept = Int.random(in: 0..<count, using: &chance)
@@ -34,7 +34,7 @@ struct SectorChoice {
         return start..<start + kept
     }
 
-    /// Whether a sector has what a write put there.
+    /// Returns whether a sector contains the data of a write.
     mutating func keeps(_ sector: Sector, of write: Int) -> Bool {
         if pending.isSettled(sector, since: write) { return true }
         return switch extent {

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import Synchronization
 
-/// Lets the files of a folder grow by so many bytes only, as a disk that becomes full.
+/// Limits the growth of the files in a directory, as on a disk that becomes full.
 final class SmallDisk: FileObserver {
     private let room: Mutex<Int>
 
-    /// A disk with so much room.
+    /// Creates a disk with this much free space, in bytes.
     init(room: Int) { self.room = Mutex(room) }
 
-    /// Makes room, or takes it.
+    /// Changes the free space.
     func set(room: Int) { self.room.withLock { $0 = room } }
 
     func decide(_ operation: FileOperation) -> FileDecision {

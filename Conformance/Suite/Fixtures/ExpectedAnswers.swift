@@ -1,17 +1,17 @@
 internal import TidelineStore
 
-/// Queries over a sample table with the answers to them, which are fixed by hand and held to the evaluator's.
+/// Queries over a sample table with their answers, which are written by hand and compared with the evaluator's.
 struct ExpectedAnswers {
     /// A query and its answer.
     struct Item {
         var query: Query
-        /// Nil where the evaluator's answer alone is the measure.
+        /// The expected identifiers, or `nil` if only the evaluator's answer counts.
         var ids: [RowID]?
-        /// Whether a store may refuse the query, as long as it gives no wrong answer.
+        /// Whether a store may refuse the query instead of answering it.
         var mayBeRefused: Bool
     }
 
-    /// What is asked.
+    /// The queries.
     private(set) var items: [Item] = []
     /// Whether a store may refuse the queries that are added from here on.
     var mayBeRefused = false
@@ -19,23 +19,25 @@ struct ExpectedAnswers {
 
     init(_ sample: SampleTable) { allIDs = sample.rows.compactMap(\.key) }
 
-    /// A query finds the rows of these ids, in this order. Its table is any: the definitions of the sample are put there.
+    /// Adds a query that finds the rows with these identifiers, in this order. The sample's definitions replace its
+    /// table.
     mutating func gives(_ query: Query, _ ids: RowID...) {
         items.append(Item(query: query, ids: ids, mayBeRefused: mayBeRefused))
     }
 
-    /// A query gives what the evaluator says.
+    /// Adds a query whose answer is the evaluator's.
     mutating func givesAsEvaluated(_ query: Query) {
         items.append(Item(query: query, ids: nil, mayBeRefused: mayBeRefused))
     }
 
-    /// A condition finds the rows of these ids, which come in ascending order.
+    /// Adds a predicate that finds the rows with these identifiers, in ascending order.
     mutating func finds(_ predicate: Predicate, _ ids: RowID...) { add(predicate, ids) }
 
-    /// A condition finds every row of the sample; its rows are listed in the order of their ids then.
+    /// Adds a predicate that finds every row of the sample, whose rows are then listed in the order of their
+    /// identifiers.
     mutating func findsAll(_ predicate: Predicate) { add(predicate, allIDs) }
 
-    /// A condition finds no row.
+    /// Adds a predicate that finds no row.
     mutating func findsNothing(_ predicate: Predicate) { add(predicate, []) }
 
     private mutating func add(_ predicate: Predicate, _ ids: [RowID]) {

@@ -1,9 +1,9 @@
 internal import TidelineStore
 
-/// What is in the stores of earlier releases that check TAB-201 opens.
+/// The content of the stores from earlier releases that check TAB-201 opens.
 ///
-/// It never changes, as those stores do not: what a later release should be held to besides goes into a content of its
-/// own.
+/// It never changes, because those stores do not change. Additional requirements for later releases belong in separate
+/// content.
 enum FixtureContent {
     /// A column of every type, the system columns, indexes.
     static let everything = TableSchema(
@@ -15,28 +15,28 @@ enum FixtureContent {
         systemColumns: .all, indexes: [["int"], ["string", "double"], ["timestamp", "id"]],
         references: [Reference(column: "string", table: "a b's \"table\"")])
 
-    /// Ids that are integers.
+    /// A table with integer identifiers.
     static let numbers = TableSchema("Number", columns: [.string("text")], systemColumns: [], idType: .int)
 
-    /// A name that query languages give a meaning to, and ids that compare exactly.
+    /// A table whose name is a keyword of query languages and whose identifiers are case-sensitive.
     static let odd = TableSchema(
         "a b's \"table\"", columns: [.string("select"), .int("größe")], systemColumns: .standard, idMatching: .exact,
         indexes: [["select"]])
 
-    /// A table of the framework.
+    /// A system table.
     static let system = TableSchema(
         "kept by the framework", columns: [.string("value")], systemColumns: [], isSystem: true)
 
-    /// All tables in order of name.
+    /// All tables, sorted by name.
     static let tables = [everything, numbers, odd, system]
 
-    /// The rows of each table in order of id, by the table's name.
+    /// The rows of each table, sorted by identifier, keyed by the table's name.
     static let rows: [String: [Row]] = [
         everything.name: everythingRows, numbers.name: numberRows, odd.name: oddRows,
         system.name: [["id": "key", "value": "kept"]],
     ]
 
-    /// Defines a table and puts its rows into it: also by changes and deletions, which leave their marks in files.
+    /// Defines a table and stores its rows, partly by changes and deletions, which leave traces in files.
     static func fill(_ table: TableSchema, in store: some LocalStore) throws {
         try store.define([table])
         let rows = rows[table.name] ?? []
@@ -84,14 +84,14 @@ enum FixtureContent {
         return row.completed(for: everything)
     }
 
-    /// The row before it was changed.
+    /// Returns the row before its change.
     private static func changed(_ row: Row, of table: TableSchema) -> Row {
         var old = row
         for column in table.allColumns where column.type == .string { old[column.name] = "old" }
         return old
     }
 
-    /// A row that is deleted again.
+    /// Returns a row that is later deleted.
     private static func gone(from table: TableSchema) -> Row {
         var row = Row(id: table.idType == .int ? 77 : "gone")
         for column in table.allColumns where !column.isOptional { row[column.name] = "gone" }

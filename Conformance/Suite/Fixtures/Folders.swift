@@ -4,9 +4,9 @@ internal import Foundation
     internal import Darwin
 #endif
 
-/// What of this process is open below a folder.
+/// The open files of this process below a directory.
 enum OpenFiles {
-    /// The paths of all files below a folder of which this process has a handle or a map, once for each.
+    /// Returns the paths of all files below a directory that this process has open or mapped, without duplicates.
     static func below(_ folder: String) throws -> [String] {
         try all().filter { $0 == folder || $0.hasPrefix("\(folder)/") }.sorted()
     }
@@ -26,8 +26,8 @@ enum OpenFiles {
             let manager = FileManager.default
             guard let handles = try? manager.contentsOfDirectory(atPath: "/proc/self/fd"),
                 let maps = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
-            else { throw KitError("the open files of this process cannot be told on this system") }
-            // A handle may be closed since the folder was listed.
+            else { throw KitError("the open files of this process cannot be determined on this system") }
+            // A handle may have been closed since the directory was listed.
             let open = handles.compactMap { try? manager.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
             let mapped = maps.split(separator: "\n").compactMap { line in
                 line.firstIndex(of: "/").map { String(line[$0...]) }
@@ -38,23 +38,23 @@ enum OpenFiles {
 }
 
 extension Trial {
-    /// The names in a folder of the check, sorted; none where there is no such folder.
+    /// Returns the sorted names in a directory of the check, or an empty array if the directory does not exist.
     func names(in folder: String) -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
     }
 
-    /// Makes a file below the check's own folder.
-    /// - Returns: Its path.
+    /// Creates a file below the check's own directory.
+    /// - Returns: The path of the file.
     @discardableResult
     func file(_ name: String, _ content: String) throws -> String {
         let path = "\(directory)/\(name)"
         guard FileManager.default.createFile(atPath: path, contents: Data(content.utf8)) else {
-            throw KitError("the file \(path) cannot be made")
+            throw KitError("the file \(path) cannot be created")
         }
         return path
     }
 
-    /// The content of a file, nil when there is none.
+    /// Returns the content of a file, or `nil` if it does not exist.
     func content(of path: String) -> String? {
         FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
     }

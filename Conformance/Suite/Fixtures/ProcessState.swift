@@ -1,11 +1,10 @@
 internal import Foundation
 
-/// What this process holds of the system's, for checks that nothing is lost or hoarded.
+/// The system resources of this process, for checks of leaks.
 enum ProcessState {
-    /// The bytes of memory that are this process' own; files mapped into memory do not count.
+    /// The private memory of this process in bytes, without files mapped into memory.
     ///
-    /// Where the system does not say, the greatest amount there ever was, which grows only when more is taken than ever
-    /// before.
+    /// If the system does not report it, the peak value, which grows only beyond the previous maximum.
     static var memory: Int {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return peakMemory }
         let pages = text.split(separator: " ").prefix(3).compactMap { Int($0) }
@@ -19,12 +18,12 @@ enum ProcessState {
         return Int(usage.ru_maxrss)
     }
 
-    /// The open files within a folder, removed ones too.
+    /// Returns the open files within a directory, including removed ones.
     static func openFiles(in folder: String) -> [String] {
         (0..<Int32(4_096)).compactMap(path).filter { $0.hasPrefix(folder + "/") }
     }
 
-    /// Where an open file lies; nil for what is not open, or not a file.
+    /// Returns the path of an open file, or `nil` if the descriptor is not open or is not a file.
     private static func path(_ descriptor: Int32) -> String? {
         #if canImport(Darwin)
             var path = [CChar](repeating: 0, count: Int(PATH_MAX))
@@ -35,7 +34,7 @@ enum ProcessState {
         #endif
     }
 
-    /// The bytes of all files within a folder.
+    /// Returns the total size in bytes of all files within a directory.
     static func size(of folder: String) -> Int {
         let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
         return files.reduce(0) { sum, file in

@@ -1,8 +1,8 @@
 internal import TidelineStore
 
 extension SampleTable {
-    /// Texts whose order by bytes is none of: by locale, by UTF-16, by number, without regard to case. The ids are in
-    /// that order.
+    /// Texts whose byte order differs from their locale, UTF-16, numeric, and case-insensitive orders. The identifiers
+    /// are in byte order.
     static let texts = SampleTable(
         .string("s"),
         rows: [
@@ -15,7 +15,7 @@ extension SampleTable {
             ["id": "21", "s": "\u{10FFFF}"], ["id": "22", "s": "\u{10FFFF}\u{10FFFF}"], ["id": "23"],
         ])
 
-    /// Texts longer than the keys of engines, which differ at their ends only.
+    /// Texts longer than the keys of engines that differ only at their ends.
     static let long = SampleTable(
         .string("s"), .bytes("b"),
         rows: [

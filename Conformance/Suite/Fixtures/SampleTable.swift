@@ -1,15 +1,15 @@
 internal import TidelineStore
 
-/// A few rows that tell right answers from wrong ones, and the definitions over which the answers must be the same:
-/// without an index, with one on each column, and with some over several columns.
+/// A few rows that distinguish correct answers from wrong ones, and the definitions for which the answers must be the
+/// same: without an index, with an index on each column, and with indexes on several columns.
 struct SampleTable: Sendable {
-    /// The columns, in which every value may be null.
+    /// The columns, all of which allow null.
     var columns: [ColumnSchema]
-    /// The type of the ids.
+    /// The type of the identifiers.
     var idType = IDType.string
-    /// How textual ids compare.
+    /// How text identifiers are compared.
     var idMatching = IDMatching.asciiCaseInsensitive
-    /// The rows; a column that one does not name is null.
+    /// The rows; columns that are not named are null.
     var rows: [Row]
 
     init(
@@ -22,7 +22,7 @@ struct SampleTable: Sendable {
         self.rows = rows
     }
 
-    /// The tables, whose names tell their indexes.
+    /// The tables, whose names describe their indexes.
     var definitions: [TableSchema] {
         let names = columns.map(\.name)
         let neighbours = zip(names, names.dropFirst() + names.prefix(1)).filter { $0 != $1 }.map { [$0, $1] }
@@ -40,12 +40,12 @@ struct SampleTable: Sendable {
 }
 
 extension Value {
-    /// The instant so many units of 100 ns after 1970.
+    /// Returns the instant `ticks` units of 100 ns after 1970.
     static func ticks(_ ticks: Int64) -> Value { .timestamp(Timestamp(clampingTicks: ticks)) }
 }
 
 extension Predicate {
-    /// The instant so many units of 100 ns after 1970.
+    /// Returns the instant `ticks` units of 100 ns after 1970.
     static func ticks(_ ticks: Int64) -> Predicate { .literal(.ticks(ticks)) }
 
     /// The column `id`.

@@ -1,11 +1,11 @@
 internal import TidelineStore
 
-/// Rows of the sync core's tables, made as the core makes them, and the queries that it makes of them.
+/// Rows of the sync core's tables in the form in which the core stores them, and the queries that it uses.
 enum SystemRows {
-    /// The tables under their own names.
+    /// The tables with their default names.
     static let tables = SystemTables()
 
-    /// An operation that waits to be sent.
+    /// Returns a pending operation.
     static func operation(
         _ number: Int64, _ item: String, of table: String = "TodoItem", kind: Int64 = 0, properties: String? = nil
     ) -> Row {
@@ -18,7 +18,7 @@ enum SystemRows {
         return row
     }
 
-    /// What is kept of an operation that failed.
+    /// Returns the record of a failed operation.
     static func error(_ number: Int64, _ table: String = "TodoItem") -> Row {
         [
             "id": .string(String(number)), "operationId": .int(number), "tableKind": 1, "table": .string(table),
@@ -26,7 +26,7 @@ enum SystemRows {
         ]
     }
 
-    /// A setting under its table, key and type: the token of a pull, or the counter of operations.
+    /// Returns a setting with its table, key, and type: the token of a pull or the counter of operations.
     static func setting(_ id: String, _ table: String, _ key: String, type: Int64 = 1, value: String) -> Row {
         [
             "id": .string(id), "table": .string(table), "key": .string(key), "keyType": .int(type),
@@ -34,13 +34,13 @@ enum SystemRows {
         ]
     }
 
-    /// The operations of one row, the oldest first.
+    /// Returns a query for the operations of one row, oldest first.
     static func operations(of table: String, key: String) -> Query {
         Query(tables.operations).filter(.column("table") == .value(table) && .column("itemKey") == .value(key))
             .order(by: "id")
     }
 
-    /// The token of one query of a table, or all of the table.
+    /// Returns a query for the token of one query of a table, or for all tokens of the table.
     static func token(_ table: String, _ key: String? = nil, type: Int64 = 1) -> Query {
         let ofTable = Query(tables.config).filter(
             .column("table") == .value(table) && .column("keyType") == .value(type))
@@ -49,7 +49,7 @@ enum SystemRows {
 }
 
 extension Trial {
-    /// A store with the tables of the sync core and those of an app.
+    /// Opens a store with the tables of the sync core and those of an app.
     func syncStore(_ tables: TableSchema...) throws -> TracedStore {
         let store = try open()
         try store.define(SystemRows.tables.schemas + tables)
@@ -61,9 +61,9 @@ extension TracedStore {
     /// Stores rows in one transaction.
     func put(_ rows: [Row], into table: String) throws { try write { try $0.upsert(rows, into: table) } }
 
-    /// The row of that id.
+    /// Returns the row with the given identifier.
     func row(in table: String, _ id: RowID) throws -> Row? { try read { try $0.row(in: table, id: id) } }
 
-    /// How many rows a query matches.
+    /// Returns the number of rows that a query matches.
     func count(_ query: Query) throws -> Int { try read { try $0.count(query) } }
 }

@@ -1,7 +1,7 @@
 internal import TidelineStore
 
 extension TableSchema {
-    /// A table called `t`; what checks of definitions use.
+    /// Returns a table called `t`, used by checks of definitions.
     static func t(
         _ columns: ColumnSchema..., systemColumns: SystemColumns = .standard, indexes: [IndexSchema] = []
     ) -> TableSchema {
@@ -10,7 +10,7 @@ extension TableSchema {
 }
 
 extension Query {
-    /// Queries that lean on one column: comparisons, null and its negation, membership, both orders.
+    /// Returns queries that depend on one column: comparisons, null tests, membership, and both orders.
     static func about(_ column: String, like value: Predicate, in table: String = "t") -> [Query] {
         let operand = Predicate.column(column)
         let conditions: [Predicate] = [
@@ -23,14 +23,15 @@ extension Query {
 }
 
 extension Trial {
-    /// Rows made from the seed, with values that the store takes.
+    /// Returns rows generated from the seed, with values that the store accepts.
     func randomRows(offset: Int = 0, nullShare: Double = 0.15) -> RandomRows {
         let values = RandomValues(
             includesNaN: capabilities.storesNaN, includesInfinity: capabilities.storesInfinity, nullShare: nullShare)
         return RandomRows(seed: seed &+ UInt64(offset), values: values)
     }
 
-    /// Fails unless definitions are refused, naming what is at fault, and the store keeps those it had.
+    /// Fails unless definitions are refused with an error that names the problem, and the store keeps its previous
+    /// definitions.
     func expectRefused(
         _ tables: TableSchema..., by store: TracedStore, _ what: String, table: String? = nil, column: String? = nil
     ) throws {
@@ -39,12 +40,12 @@ extension Trial {
         try expect(try store.tables(), is: before, "the definitions after this was refused: \(what)")
     }
 
-    /// Fails unless queries find what the evaluator says: in a read, in a write, and after reopening.
+    /// Fails unless the answers to queries equal the evaluator's in a read, in a write, and after reopening.
     ///
     /// - Parameters:
-    ///   - folder: The name of the folder that the store is in.
+    ///   - folder: The name of the store's directory.
     ///   - rows: All rows of the table; columns that they do not name are null.
-    /// - Returns: The store that is open then.
+    /// - Returns: The store that is open afterwards.
     @discardableResult
     func expectAnswers(
         _ queries: [Query], in store: TracedStore, folder: String = "store", over rows: [Row], of schema: TableSchema,

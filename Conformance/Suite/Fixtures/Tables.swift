@@ -1,7 +1,7 @@
 internal import TidelineStore
 
 extension TableSchema {
-    /// A table of to-do items, with two indexes; what most checks use.
+    /// A table of to-do items with two indexes, used by most checks.
     static let items = TableSchema(
         "TodoItem",
         columns: [.string("text"), .bool("complete"), .int("priority"), .double("score"), .timestamp("due")],
@@ -12,9 +12,9 @@ extension TableSchema {
 }
 
 extension StoreReader {
-    /// All rows of a table, in order of id.
+    /// Returns all rows of a table, sorted by identifier.
     func allRows(_ table: String) throws -> [Row] { try rows(matching: Query(table)).rows }
 
-    /// The ids that a query finds, in its order.
+    /// Returns the identifiers of the rows that a query finds, in order.
     func ids(_ query: Query) throws -> [String] { try rows(matching: query).rows.map(\.id) }
 }

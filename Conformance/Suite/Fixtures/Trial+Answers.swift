@@ -1,10 +1,10 @@
 internal import TidelineStore
 
 extension Trial {
-    /// Fails unless a store gives the answers that are expected over a sample: whatever indexes the table has, in a read,
-    /// in a write after changes of the same transaction, as what to delete, and after the store was opened again.
+    /// Fails unless a store gives the expected answers over a sample, with every combination of indexes: in a read, in
+    /// a write after changes in the same transaction, in deletions by query, and after reopening.
     ///
-    /// - Parameter readOnly: Whether reads are enough, for what takes long.
+    /// - Parameter readOnly: Whether to check reads only, for queries that take long.
     func expectAnswers(
         over sample: SampleTable, readOnly: Bool = false, _ list: (inout ExpectedAnswers) -> Void
     ) throws {
@@ -14,7 +14,7 @@ extension Trial {
         var store = try open()
         try store.define(sample.definitions)
         try store.write { writer in
-            // The last first, so that the order of insertion is not the order of ids.
+            // Inserted in reverse, so that the order of insertion differs from the order of identifiers.
             for schema in sample.definitions { try writer.upsert(sample.rows.reversed(), into: schema.name) }
         }
         try store.read { try run.ask($0, AnswerRun.inRead) }
@@ -22,10 +22,10 @@ extension Trial {
         try rollingBack(store) { try run.ask(inWrite: $0) }
         guard capabilities.isPersistent else { return }
         store = try reopened(store)
-        try store.read { try run.ask($0, "after the store was opened again") }
+        try store.read { try run.ask($0, "after the store was reopened") }
     }
 
-    /// Runs a write that ends by a throw.
+    /// Runs a write that is rolled back by an error.
     func rollingBack(_ store: TracedStore, _ body: (TracedWriter) throws -> Void) throws {
         do {
             try store.write { writer in
@@ -33,15 +33,15 @@ extension Trial {
                 throw RollBack()
             }
         } catch is RollBack {
-            // That is how it is to end.
+            // The expected end.
         }
     }
 }
 
-/// What a write is rolled back by.
+/// The error that rolls back a write.
 private struct RollBack: Error {}
 
-/// The queries of a sample as they are asked of a store.
+/// The queries of a sample as they are run against a store.
 private struct AnswerRun {
     private struct Case {
         var query: Query
@@ -52,7 +52,7 @@ private struct AnswerRun {
     static let inRead = "in a read"
 
     private let sample: SampleTable
-    /// The rows with all columns, in the order of their ids.
+    /// The rows with all columns, sorted by identifier.
     private let rows: [Row]
     private let cases: [Case]
 
@@ -71,7 +71,7 @@ private struct AnswerRun {
         }
     }
 
-    /// Puts all queries to all tables.
+    /// Runs all queries on all tables.
     func ask(_ reader: some StoreReader, _ place: String) throws {
         for schema in sample.definitions {
             for item in cases {
@@ -82,8 +82,8 @@ private struct AnswerRun {
         }
     }
 
-    /// Puts all queries within one write, after its rows were changed and put right again, and deletes by them. What the
-    /// tables hold in the end is what they held before, whether or not the write is rolled back.
+    /// Runs all queries within one write, after its rows were changed and restored, and deletes by them. The final
+    /// content of the tables equals the initial content, whether or not the write is rolled back.
     func ask(inWrite writer: some StoreWriter) throws {
         for schema in sample.definitions { try stir(schema.name, writer) }
         try ask(writer, "in a write, after changes of its own")
@@ -92,8 +92,8 @@ private struct AnswerRun {
         }
     }
 
-    /// Moves the values of the rows about, with other rows beside them, and puts all as it was: an index that keeps
-    /// what was changed, or misses what was put back, gives wrong answers from then on.
+    /// Exchanges values between rows, adds and removes other rows, and restores the original state. An index that keeps
+    /// old entries or misses restored ones gives wrong answers afterwards.
     private func stir(_ table: String, _ writer: some StoreWriter) throws {
         let others = rows.enumerated().map { index, row in
             copy(of: row, id: sample.idType == .int ? .int(Int64(7_000 + index)) : .string("other-\(index)"))
@@ -111,7 +111,7 @@ private struct AnswerRun {
         return copy
     }
 
-    /// Deletes what a query finds, looks at what is left, and puts back what was deleted.
+    /// Deletes the rows that a query finds, checks the remaining rows, and restores the deleted ones.
     private func delete(_ item: Case, from schema: TableSchema, _ writer: some StoreWriter) throws {
         var query = item.query
         query.table = schema.name
@@ -120,13 +120,13 @@ private struct AnswerRun {
             let count = try writer.delete(matching: query)
             let left = try writer.rows(matching: Query(schema.name, selection: [])).rows.compactMap(\.key)
             let kept = rows.compactMap(\.key).filter { !gone.contains($0) }
-            if left != kept { return "left are \(Trial.text(left)), expected \(Trial.text(kept))" }
+            if left != kept { return "the remaining rows are \(Trial.text(left)), expected \(Trial.text(kept))" }
             return count == gone.count ? nil : "it returned \(count), expected \(gone.count)"
         }
         try writer.upsert(rows.filter { $0.key.map(gone.contains) ?? false }, into: schema.name)
     }
 
-    /// Makes of a difference, or of an error, a failure that says which query it is and where it was asked.
+    /// Converts a difference or an error into a failure that names the query and where it was run.
     private func telling(
         _ item: Case, _ schema: TableSchema, _ place: String, _ difference: () throws -> String?
     ) throws {
@@ -142,7 +142,7 @@ private struct AnswerRun {
                     ? failing.script(named: "wrongAnswer", comment: "a sample of the suite") : nil)
         } catch let error as StoreError {
             if item.mayBeRefused, error.code == .unsupportedQuery { return }
-            throw CheckFailure("\(Trial.text(query)) \(place): a call failed that should not: \(error)")
+            throw CheckFailure("\(Trial.text(query)) \(place): an unexpected error was thrown: \(error)")
         }
     }
 }

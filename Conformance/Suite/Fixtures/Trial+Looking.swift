@@ -1,13 +1,13 @@
 internal import TidelineStore
 
 extension Trial {
-    /// Makes a change and looks at what came of it: inside the write, in a read after it, and, where stores keep their
-    /// rows, after the store was closed and opened anew.
+    /// Makes a change and checks its result inside the write, in a read after it, and, if stores keep their rows, after
+    /// reopening.
     ///
     /// - Parameters:
-    ///   - name: The folder of the store.
-    ///   - look: Gets a reader, and the words for a message that say where it looks from.
-    /// - Returns: The store, opened anew.
+    ///   - name: The store's directory.
+    ///   - look: Receives a reader and a description of where it reads, for messages.
+    /// - Returns: The reopened store.
     @discardableResult
     func apply(
         to store: TracedStore, in name: String = "store", _ change: (TracedWriter) throws -> Void,
@@ -20,24 +20,24 @@ extension Trial {
         try store.read { try look($0, "in a read after the write") }
         guard capabilities.isPersistent else { return store }
         let again = try reopened(store, in: name)
-        try again.read { try look($0, "after the store was opened anew") }
+        try again.read { try look($0, "after the store was reopened") }
         return again
     }
 
-    /// Fails unless a table holds exactly these rows, by look-up, scan and count.
+    /// Fails unless a table holds exactly these rows according to lookups, a scan, and a count.
     ///
-    /// - Parameter rows: In any order; columns that they do not name are null.
+    /// - Parameter rows: The rows in any order; columns that they do not name are null.
     func expect(_ schema: TableSchema, in reader: any StoreReader, holds rows: [Row], _ place: String) throws {
         let complete = schema.completing(rows)
         for row in complete {
             guard let id = row.key else { throw KitError("a row expected in \(schema.name) has no id") }
             let found = try reader.row(in: schema.name, id: id)
-            try expect(found, is: row, "\(place), the look-up of \(Self.text(id)) in \(schema.name)")
+            try expect(found, is: row, "\(place), the lookup of \(Self.text(id)) in \(schema.name)")
         }
         try expect(Query(schema.name), in: reader, over: complete, of: schema, place)
     }
 
-    /// Fails unless a query's rows, their order, total count and count are what the evaluator says of these rows.
+    /// Fails unless a query's rows, their order, total count, and count equal the evaluator's answer for these rows.
     ///
     /// - Parameter rows: All rows of the table, each with all columns.
     func expect(
@@ -49,7 +49,7 @@ extension Trial {
         }
     }
 
-    /// Fails unless a query finds the rows of these ids, in this order.
+    /// Fails unless a query finds the rows with these identifiers, in this order.
     func expect(_ query: Query, in reader: any StoreReader, finds ids: [RowID], _ place: String) throws {
         let found = try reader.rows(matching: query).rows.compactMap(\.key)
         guard found == ids else {

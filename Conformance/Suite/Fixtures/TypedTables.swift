@@ -2,21 +2,21 @@ internal import Foundation
 internal import TidelineStore
 
 extension TableSchema {
-    /// An optional column of every type, named like the type, without an index.
+    /// A table with an optional column of every type, named after the type, without an index.
     static let allTypes = TableSchema("AllTypes", columns: ColumnType.allCases.map { ColumnSchema($0.rawValue, $0) })
 
-    /// The same columns with an index over each, and two over several.
+    /// The same columns with an index on each, and two indexes on several columns.
     static let allTypesIndexed = TableSchema(
         "AllTypesIndexed", columns: allTypes.columns,
         indexes: allTypes.columns.map { IndexSchema([$0.name]) } + [["string", "int"], ["int", "timestamp", "bool"]])
 
-    /// Both: what a store promises of rows it promises with and without an index.
+    /// Both tables, because promises about rows hold with and without an index.
     static let typedTables = [allTypes, allTypesIndexed]
 }
 
 extension Row {
-    /// A row with a value in every column of ``TableSchema/allTypes``, other values for each number: values that every
-    /// store keeps, so that what fails is not the keeping of values.
+    /// Returns a row with a value in every column of ``TableSchema/allTypes``, different for each number. Every store
+    /// keeps these values, so a failure is not caused by the values.
     static func typed(_ id: RowID, _ number: Int64 = 1) -> Row {
         Row(id: id).merging([
             "bool": .bool(number % 2 == 1), "int": .int(number), "double": .double(Double(number) + 0.5),
@@ -26,14 +26,14 @@ extension Row {
         ])
     }
 
-    /// Such a row for each of these numbers, which is its id, with the values of `value`.
+    /// Returns such a row for each of these numbers, which are the identifiers, with the values of `value`.
     static func typed(_ numbers: Range<Int64>, values value: (Int64) -> Int64 = { $0 }) -> [Row] {
         numbers.map { .typed(.string("\($0)"), value($0)) }
     }
 }
 
 extension Trial {
-    /// A store with ``TableSchema/typedTables``, each with these rows.
+    /// Returns a store with ``TableSchema/typedTables``, each with these rows.
     func typedStore(_ rows: [Row] = [], in name: String = "store") throws -> TracedStore {
         let store = try open(name)
         try store.define(TableSchema.typedTables)
@@ -43,14 +43,14 @@ extension Trial {
         return store
     }
 
-    /// A name for a store's folder that no store of this check has taken, for those that need one store after the other.
+    /// A name for a store's directory that this check has not used yet, for checks that open several stores in turn.
     var unusedName: String {
         let taken = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return taken.isEmpty ? "store" : "store \(taken.count + 1)"
     }
 
-    /// Makes the same change in a table without indexes and in one with them, and fails unless both hold the rows
-    /// expected then: inside the write, in a read after it, and after the store was opened anew.
+    /// Makes the same change in a table without indexes and in one with indexes, and fails unless both then hold the
+    /// expected rows: inside the write, in a read after it, and after reopening.
     func expectRows(
         from rows: [Row] = [], after change: (TracedWriter, _ table: String) throws -> Void, are expected: [Row]
     ) throws {
@@ -62,7 +62,7 @@ extension Trial {
         }
     }
 
-    /// As ``expectRows(from:after:are:)``, and fails unless every index gives the rows as they are now.
+    /// Like ``expectRows(from:after:are:)``; also fails unless every index returns the current rows.
     func expectIndexes(
         from rows: [Row] = [], after change: (TracedWriter, _ table: String) throws -> Void, follow expected: [Row]
     ) throws {
@@ -74,8 +74,8 @@ extension Trial {
         }
     }
 
-    /// Fails unless each column of a table, compared with each value that it has or had, and in both orders, gives what
-    /// the evaluator says of these rows.
+    /// Fails unless queries that compare each column with each of its current and former values, in both orders, give
+    /// the evaluator's answers for these rows.
     func expectIndexes(
         of schema: TableSchema, in reader: any StoreReader, follow rows: [Row], formerly: [Row], _ place: String
     ) throws {

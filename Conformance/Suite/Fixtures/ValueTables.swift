@@ -1,15 +1,15 @@
 internal import TidelineStore
 
 extension Trial {
-    /// Fails unless values of a column come back bit for bit, with their type: by look-up, by scan and through an index;
-    /// inside the write, in a read after it, and after the store was opened anew.
+    /// Fails unless values of a column are returned bitwise identical and with their type: by lookup, by scan, and
+    /// through an index; inside the write, in a read after it, and after reopening.
     func expectKept(_ values: [Value], as type: ColumnType) throws {
         let rows = zip(0..., values).map { Row(id: .string("row \($0)")).merging(["v": $1, "n": .int($0)]) }
         let values = Dictionary(uniqueKeysWithValues: zip(rows.map(\.id), values))
         try applyToValueTables(of: type, rows) { table, reader, place in
             for (id, value) in values {
                 let found = try reader.row(in: table.name, id: id)?["v"]
-                try expect(found, is: value, "\(place), v of \(id) by look-up in \(table.name)")
+                try expect(found, is: value, "\(place), v of \(id) by lookup in \(table.name)")
             }
             let all = Query(table.name)
             for query in [all.order(by: "id", descending: true), all.filter(.column("n") >= 0).select("v")] {
@@ -22,12 +22,12 @@ extension Trial {
         }
     }
 
-    /// Fails unless each of these values equals itself only, and they come in this order: without an index and with one,
-    /// inside the write, in a read after it, and after the store was opened anew.
+    /// Fails unless each of these values equals only itself and they sort in this order: with and without an index,
+    /// inside the write, in a read after it, and after reopening.
     ///
-    /// - Parameter values: In ascending order, no two of which are equal; at most 97.
+    /// - Parameter values: At most 97 distinct values in ascending order.
     func expectOrdered(_ values: [Value], as type: ColumnType) throws {
-        // The ids come in another order than the values, and null is before all of them.
+        // The identifiers are in another order than the values, and null sorts before all of them.
         let ids = values.indices.map { RowID.string("row \(100 + $0 * 13 % 97)") }
         let rows = zip(ids, values).map { Row(id: $0).merging(["v": $1, "n": 0]) }
         try applyToValueTables(of: type, rows + [["id": "null", "n": 0]]) { table, reader, place in
@@ -48,8 +48,8 @@ extension Trial {
         }
     }
 
-    /// Stores rows in a table with a column `v` of a type and a number `n`, and in one that has indexes besides, and
-    /// looks at both.
+    /// Stores rows in a table with a column `v` of a type and a number `n`, and in one that also has indexes, and
+    /// checks both.
     func applyToValueTables(
         of type: ColumnType, _ rows: [Row],
         thenLook look: (_ table: TableSchema, any StoreReader, _ place: String) throws -> Void

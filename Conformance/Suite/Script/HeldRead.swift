@@ -2,7 +2,8 @@ internal import Foundation
 internal import Synchronization
 internal import TidelineStore
 
-/// A read that another thread keeps up while the script goes on: at its end it must see what it saw at its beginning.
+/// A read that another thread keeps open while the script continues. At its end it must see the same state as at its
+/// beginning.
 final class HeldRead: Sendable {
     private let released = DispatchSemaphore(value: 0)
     private let begun = DispatchSemaphore(value: 0)
@@ -11,7 +12,7 @@ final class HeldRead: Sendable {
     private let model: StoreModel
     private let patience: Double
 
-    /// Begins a read, and returns when it has looked at everything.
+    /// Starts a read and returns after it has read everything.
     init(_ store: any LocalStore, _ model: StoreModel, patience: Double) throws {
         self.model = model
         self.patience = patience
@@ -27,7 +28,7 @@ final class HeldRead: Sendable {
     }
 
     /// Ends the read.
-    /// - Returns: What it found wrong.
+    /// - Returns: The differences that it found.
     func release() throws -> ScriptFailure? {
         released.signal()
         try wait(for: ended)
@@ -43,7 +44,7 @@ final class HeldRead: Sendable {
 
     private func wait(for semaphore: DispatchSemaphore) throws {
         guard semaphore.wait(timeout: .now() + patience) == .success else {
-            throw CheckFailure("a read on another thread, or a call beside it, does not come back")
+            throw CheckFailure("a read on another thread, or a call beside it, does not return")
         }
     }
 }

@@ -1,18 +1,18 @@
 internal import TidelineStore
 internal import TidelineSupport
 
-/// Scripts made from a seed.
+/// Generates scripts from a seed.
 struct RandomScript {
-    /// What of a script a store's declarations decide.
+    /// The parts of a script that depend on a store's declarations.
     struct Options {
         var values: RandomValues
         var maximumIDLength: Int
-        /// Whether the store may be closed and opened between steps.
+        /// Whether the store may be closed and reopened between steps.
         var reopens = true
-        /// Whether another thread may hold a read between steps.
+        /// Whether another thread may keep a read open between steps.
         var holds = true
 
-        /// What a store's declarations allow.
+        /// The options that a store's declarations allow.
         init(_ capabilities: StoreCapabilities) {
             values = RandomValues(
                 includesNaN: capabilities.storesNaN, includesInfinity: capabilities.storesInfinity,
@@ -22,7 +22,7 @@ struct RandomScript {
             holds = capabilities.readersDoNotBlockWriters
         }
 
-        /// What every store takes.
+        /// The options that every store supports.
         static let common: Options = {
             var options = Options(StoreCapabilities(name: "any", storesNaN: false, storesInfinity: false))
             options.holds = false
@@ -30,7 +30,7 @@ struct RandomScript {
         }()
     }
 
-    /// One begins with the other, and the last one has what languages give a meaning to.
+    /// One name is a prefix of another, and the last one contains characters with a special meaning in query languages.
     private static let names = ["Item", "Item2", "it's a \"table\""]
 
     private let options: Options
@@ -38,7 +38,7 @@ struct RandomScript {
     private var model: StoreModel
     private let bases: [Base]
 
-    /// What a table keeps for ever.
+    /// The properties of a table that never change.
     private struct Base {
         var schema: TableSchema
         var columns: [ColumnSchema]
@@ -60,12 +60,13 @@ struct RandomScript {
         let schema = TableSchema(
             name, columns: [], systemColumns: seed % 2 == 0 ? [] : .standard, idType: seed % 5 == 0 ? .int : .string,
             idMatching: seed % 3 == 0 ? .exact : .asciiCaseInsensitive)
-        // Ids as long as can be, and some that are just too long for an engine's keys.
+        // Identifiers of the maximum length, and some that are just too long for an engine's keys.
         let length = min(maximumIDLength - 1, [254, 125, 127][Int(seed % 3)])
         return Base(schema: schema, columns: columns, ids: ids(schema.idType, length))
     }
 
-    /// Few, so that rows meet again: in both cases, too long for a key, and the same but for their last character.
+    /// Returns a small set, so that rows recur: in both cases, too long for a key, and different only in the last
+    /// character.
     private static func ids(_ type: IDType, _ length: Int) -> [RowID] {
         guard type == .string else { return [.min, -1, 0, 1, 2, .max].map { .int($0) } }
         let long = String(repeating: "😀", count: max(length, 1))
@@ -73,7 +74,7 @@ struct RandomScript {
             .map { .string($0) }
     }
 
-    /// A script of so many steps, the first of which defines tables.
+    /// Returns a script with `count` steps, the first of which defines tables.
     mutating func next(steps count: Int) -> Script {
         var steps: [Script.Step] = []
         while steps.count < max(count, 2) {
@@ -84,7 +85,7 @@ struct RandomScript {
         return Script(steps: steps)
     }
 
-    /// Keeps up with the script, so that what follows can ask for what is there.
+    /// Tracks the state, so that later steps can refer to existing rows.
     private mutating func advance(_ step: Script.Step) {
         switch step {
         case .define(let schemas): try? model.define(schemas)
@@ -122,7 +123,7 @@ extension RandomScript {
         let isFirst = model.tables.isEmpty
         let count = isFirst ? 2 : pick([1, 1, 2], using: &random)
         var schemas = bases.shuffled(using: &random).prefix(count).map { nextSchema($0) }
-        // Now and then one that does not fit what is stored, so that none of them is made.
+        // Occasionally adds a definition that does not fit the stored data, so that none of them is applied.
         if !isFirst, chance(0.1, using: &random), let column = schemas[count - 1].columns.first {
             let other: ColumnType = column.type == .int ? .string : .int
             schemas[count - 1].columns[0] = ColumnSchema(column.name, other, isOptional: column.isOptional)
@@ -171,7 +172,7 @@ extension RandomScript {
         (0..<Int.random(in: 1...5, using: &random)).map { _ in nextRow(base, schema) }
     }
 
-    /// Mostly a row that fits; now and then one that lacks a required column.
+    /// Returns a row that usually fits; occasionally it lacks a required column.
     private mutating func nextRow(_ base: Base, _ schema: TableSchema) -> Row {
         var row = Row(id: pick(base.ids, using: &random))
         for column in schema.allColumns where chance(column.isOptional ? 0.6 : 0.995, using: &random) {
@@ -180,7 +181,7 @@ extension RandomScript {
         return row
     }
 
-    /// A row with something wrong, unless chance has it that it fits.
+    /// Returns a row that usually has an error.
     private mutating func badRow(_ base: Base, _ schema: TableSchema) -> Row {
         var row = nextRow(base, schema)
         switch Int.random(in: 0..<5, using: &random) {

@@ -1,7 +1,7 @@
 internal import TidelineStore
 
 extension Script {
-    /// Scripts with a step, a change, a table or a row less, or with a row of fewer columns.
+    /// Scripts with one step, change, table, or row less, or with a row of fewer columns.
     var smaller: [() -> Script] {
         let fewerSteps = steps.withoutRuns.map { steps in { Script(steps: steps()) } }
         let smallerSteps = steps.indices.flatMap { index in
@@ -44,7 +44,7 @@ extension Script.Change {
 }
 
 extension TableSchema {
-    /// This definition with an index, or a column that no index is over, or its system columns less.
+    /// This definition without one index, one column that is not indexed, or its system columns.
     fileprivate var smaller: [TableSchema] {
         func with(_ change: (inout TableSchema) -> Void) -> TableSchema {
             var copy = self
@@ -62,7 +62,7 @@ extension TableSchema {
 }
 
 extension [Row] {
-    /// Fewer rows; of a single row, fewer columns and short values.
+    /// Fewer rows; for a single row, fewer columns and shorter values.
     fileprivate var smaller: [[Row]] {
         let fewer = withoutRuns.map { $0() }
         guard count == 1, let row = first else { return fewer }
@@ -81,7 +81,7 @@ extension Value {
 }
 
 extension Array {
-    /// This array with one element replaced, for each element and each of what may replace it.
+    /// Returns copies of this array with one element replaced, for each element and each of its replacements.
     fileprivate func each(_ replacements: (Element) -> [Element]) -> [[Element]] {
         indices.flatMap { index in
             replacements(self[index]).map { replacement in

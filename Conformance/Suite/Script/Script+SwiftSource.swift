@@ -1,7 +1,7 @@
 internal import TidelineStore
 
 extension Script.Change: SwiftSource {
-    /// The call of a writer that makes the change.
+    /// The writer call that makes the change.
     var swiftSource: String {
         switch self {
         case .upsert(let rows, let table), .attempt(let rows, let table):
@@ -14,8 +14,8 @@ extension Script.Change: SwiftSource {
 }
 
 extension ScriptFailure.Promise {
-    /// Statements that throw unless the promise holds for a reader of that name. What is promised of a call is shown by
-    /// the call itself.
+    /// Returns statements that throw unless the promise holds for a reader with the given name. A promise about a call
+    /// is shown by the call itself.
     func statements(of reader: String) -> [String] {
         switch self {
         case .success, .refusal, .ownError, .deletion, .definitions: []
@@ -38,14 +38,14 @@ extension ScriptFailure.Promise {
     }
 }
 
-/// Spells a script as Swift that compiles by itself and throws where the store broke its promise.
+/// Prints a script as self-contained Swift that throws if the store breaks the promise.
 struct ScriptPrinter {
     private let script: Script
     private let failure: ScriptFailure
     private let isPersistent: Bool
     private var model: StoreModel
     private var lines: [String] = []
-    /// The tables to look at when a read is begun, while one goes on.
+    /// The tables to read when a read begins, while one is open.
     private var isHeld = false
     private var holdsReads = false
 
@@ -56,7 +56,7 @@ struct ScriptPrinter {
         model = stage.emptyModel
     }
 
-    /// A file with a function that takes what opens a store.
+    /// Returns a file with a function whose parameter opens a store.
     static func text(of script: Script, _ failure: ScriptFailure, on stage: ScriptStage, name: String, comment: String)
         -> String
     {
@@ -86,7 +86,7 @@ struct ScriptPrinter {
         if isHeld { release() }
     }
 
-    /// Whether the step itself goes well.
+    /// Whether the step itself succeeds.
     private var isAfterStep: Bool {
         guard case .step = failure.place else { return false }
         return !failure.promise.statements(of: "reader").isEmpty
@@ -157,7 +157,7 @@ struct ScriptPrinter {
         lines += ["\(start)try store.write { writer in"] + body.map { "    \($0)" } + ["}\(end)"]
     }
 
-    /// What stands before and after a write, so that only what should be thrown is passed over.
+    /// Returns the text before and after a write that catches only the expected error.
     private static func frame(_ end: WritePlan.End) -> (String, String) {
         switch end {
         case .commits: ("", "")

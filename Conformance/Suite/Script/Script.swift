@@ -1,15 +1,15 @@
 internal import TidelineStore
 
-/// What is done to a store, step by step: made from a seed, carried out beside a model, shrunk, and printed as Swift.
+/// A sequence of store operations: generated from a seed, run beside a model, shrunk, and printed as Swift.
 struct Script: Sendable {
     /// One call within a write.
     enum Change: Sendable {
         case upsert([Row], into: String)
-        /// An upsert whose refusal the body passes over.
+        /// An upsert whose error the body catches.
         case attempt([Row], into: String)
         case delete([RowID], from: String)
         case deleteMatching(Query)
-        /// A question within the write.
+        /// A query within the write.
         case look(Query)
     }
 
@@ -18,9 +18,9 @@ struct Script: Sendable {
         case define([TableSchema])
         /// Changes in one write, which throws at its end if it does not commit.
         case write([Change], commits: Bool)
-        /// The store is closed and opened again, where that keeps it.
+        /// The store is closed and reopened if it keeps its rows.
         case reopen
-        /// Another thread begins a read, unless one goes on already.
+        /// Another thread begins a read, unless one is already open.
         case hold
         /// That read ends.
         case release

@@ -1,46 +1,46 @@
 internal import TidelineStore
 
-/// Where a store parts from what a script asks of it.
+/// A difference between a store and a script's expectations.
 struct ScriptFailure: Error {
-    /// What must hold at a place of a script, and does not.
+    /// The promise that does not hold at a place in a script.
     enum Promise {
-        /// The call does what it does without an error.
+        /// The call succeeds.
         case success
-        /// The call throws an error of that code, or any of the store's.
+        /// The call throws an error with the given code, or any error of the store.
         case refusal(StoreError.Code?)
-        /// The body's own error comes out.
+        /// The write rethrows the body's own error.
         case ownError
-        /// So many rows are deleted.
+        /// The given number of rows is deleted.
         case deletion(Int)
-        /// A query's answer is this one.
+        /// A query has this answer.
         case answer(Query, Answer)
-        /// A row is found by its id; or none is.
+        /// A row is found by its identifier, or `nil` if there is none.
         case row(table: String, id: RowID, Row?)
         /// These are the definitions.
         case definitions([TableSchema])
     }
 
-    /// Where in a script.
+    /// A place in a script.
     enum Place {
-        /// At a step itself, or in a read after it.
+        /// A step itself, or a read after it.
         case step
-        /// Within a step's write, at a change or right after it.
+        /// A change within a step's write, or a read directly after it.
         case change(Int)
-        /// In the read of another thread, when it begins or when it ends.
+        /// The read of another thread, at its beginning or its end.
         case held
     }
 
-    /// The number of the step; of a read of another thread, the step at which it ends.
+    /// The number of the step; for a read of another thread, the step at which it ends.
     var step: Int
     var place: Place
     var promise: Promise
-    /// What was expected and what was found.
+    /// The expected and the actual behavior.
     var message: String
 }
 
 extension StoreModel {
-    /// What readers of one version find wrong, nil when they find everything as it is here: every table as a whole and
-    /// along each index both ways, counts, and each row by its id.
+    /// Returns the first difference between a reader and this model, or `nil` if there is none: every table as a whole
+    /// and along each index in both directions, counts, and each row by its identifier.
     func failure(in reader: some StoreReader) throws -> ScriptFailure? {
         for name in tables.keys.sorted() {
             if let failure = try failure(in: reader, table: name) { return failure }
@@ -48,7 +48,7 @@ extension StoreModel {
         return nil
     }
 
-    /// What a reader finds wrong with a table.
+    /// Returns the first difference in a table.
     func failure(in reader: some StoreReader, table: String, isQuick: Bool = false) throws -> ScriptFailure? {
         guard let schema = tables[table]?.schema else { return nil }
         let rows = rows(table)
@@ -90,7 +90,7 @@ extension ScriptFailure {
         self.init(step: 0, place: .step, promise: promise, message: message)
     }
 
-    /// The same at another place.
+    /// Returns the same failure at another place.
     func at(_ place: Place) -> ScriptFailure {
         var copy = self
         copy.place = place
@@ -99,7 +99,7 @@ extension ScriptFailure {
 }
 
 extension TableSchema {
-    /// All rows, in order of id and along each index both ways.
+    /// Queries for all rows, sorted by identifier and along each index in both directions.
     fileprivate var queries: [Query] {
         [Query(name, includesTotalCount: true)]
             + indexes.flatMap { index in

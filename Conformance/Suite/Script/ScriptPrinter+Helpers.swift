@@ -1,5 +1,5 @@
 extension ScriptPrinter {
-    /// What every printed script calls.
+    /// Functions that every printed script calls.
     static let helpers = [
         """
         struct RollBack: Error {}
@@ -12,21 +12,21 @@ extension ScriptPrinter {
 
         func expectError(_ code: StoreError.Code?, _ call: () throws -> Void) throws {
             do { try call() } catch let error as StoreError where code == nil || error.code == code { return }
-            throw BrokenPromise(message: "nothing is thrown, expected \\(code.map { "\\($0)" } ?? "an error")")
+            throw BrokenPromise(message: "nothing was thrown, expected \\(code.map { "\\($0)" } ?? "an error")")
         }
 
         func expectRollBack(_ write: () throws -> Void) throws {
             do { try write() } catch is RollBack { return }
-            throw BrokenPromise(message: "the body's own error does not come out")
+            throw BrokenPromise(message: "the write does not rethrow the body's error")
         }
 
-        /// Every value to the bit, whatever the order of the columns.
+        /// Describes every value exactly, independently of the order of the columns.
         func spelled(_ row: Row) -> String {
             let columns = row.columnNames.sorted().map { "\\($0): \\(row[$0].map { exact($0) } ?? "nil")" }
             return "\\(row.key.map { exact($0.value) } ?? "no id") \\(columns)"
         }
 
-        /// Text by its scalars, as equivalent texts would else be equal.
+        /// Describes text by its scalars, because equivalent texts would otherwise be equal.
         func exact(_ value: Value) -> String {
             switch value {
             case .string(let text), .json(let text): "\\(value.type as Any) \\(text.unicodeScalars.map(\\.value))"
@@ -37,9 +37,9 @@ extension ScriptPrinter {
         """
     ]
 
-    /// What scripts call in which another thread reads.
+    /// Functions for scripts in which another thread reads.
     static let holding = """
-        /// Begins a read on another thread, which looks at once and again when what this gives back is called.
+        /// Begins a read on another thread, which looks immediately and again when the returned function is called.
         func hold(
             _ store: any LocalStore, _ look: @escaping @Sendable (any StoreReader) throws -> Void
         ) throws -> () throws -> Void {

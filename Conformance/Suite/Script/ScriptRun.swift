@@ -1,8 +1,8 @@
 internal import TidelineStore
 
-/// A script carried out on a store and on a model of it, compared within and after each step.
+/// Runs a script on a store and on a model of it and compares them within and after each step.
 struct ScriptRun {
-    /// What bodies throw that are to be rolled back.
+    /// The error of bodies that are to be rolled back.
     struct RollBack: Error {}
 
     private let stage: ScriptStage
@@ -18,9 +18,9 @@ struct ScriptRun {
         store = try stage.open(directory)
     }
 
-    /// Where store and model part, nil when they do not.
+    /// Returns the first difference between the store and the model, or `nil` if there is none.
     ///
-    /// - Parameter finally: What to do with the store and the model at the end.
+    /// - Parameter finally: Called with the store and the model at the end.
     static func failure(
         of script: Script, on stage: ScriptStage,
         finally: (any LocalStore, StoreModel) throws -> Void = { _, _ in }
@@ -45,7 +45,7 @@ struct ScriptRun {
                 throw error
             } catch {
                 return ScriptFailure(
-                    step: step, place: .step, promise: .success, message: "a call fails that should not: \(text(error))"
+                    step: step, place: .step, promise: .success, message: "unexpected error: \(text(error))"
                 )
             }
         }
@@ -63,7 +63,7 @@ struct ScriptRun {
         if let failure = try store.read({ try model.failure(in: $0) }) { throw failure }
     }
 
-    /// Ends what goes on still, after a failure, too.
+    /// Ends all open reads, also after a failure.
     private mutating func end() {
         _ = try? held?.release()
         held = nil
@@ -109,7 +109,7 @@ struct ScriptRun {
         if let failure { throw failure }
     }
 
-    /// The changes in one write of the store, which must go as planned.
+    /// Makes the changes in one write of the store, which must go as planned.
     private mutating func write(_ plan: WritePlan, _ changes: [Script.Change]) throws {
         switch plan.end {
         case .commits: try store.write { try ScriptRun.perform(changes, plan, by: $0) }
@@ -119,10 +119,10 @@ struct ScriptRun {
                     try ScriptRun.perform(changes, plan, by: writer)
                     throw RollBack()
                 }
-                throw ScriptFailure(.ownError, "a write returns though its body throws")
+                throw ScriptFailure(.ownError, "a write returns although its body throws")
             } catch is RollBack {
             } catch let error as StoreError {
-                throw ScriptFailure(.ownError, "the body's own error does not come out, but \(error)")
+                throw ScriptFailure(.ownError, "the write throws \(error) instead of the body's own error")
             }
         case .refused(let code):
             try ScriptRun.expecting(code) { try store.write { try ScriptRun.perform(changes, plan, by: $0) } }
@@ -146,7 +146,7 @@ extension ScriptRun {
                 throw failure.at(.change(number))
             } catch let error as StoreError {
                 guard case .refusal(let code) = expectation, error.code == code else {
-                    throw ScriptFailure(.success, "a call fails that should not: \(error)").at(.change(number))
+                    throw ScriptFailure(.success, "an unexpected error was thrown: \(error)").at(.change(number))
                 }
                 throw error
             }
@@ -178,8 +178,8 @@ extension ScriptRun {
         }
     }
 
-    /// Makes the call. A query that the store says it cannot answer is passed over; what it was to delete is deleted by
-    /// ids.
+    /// Makes the call. A query that the store cannot answer is skipped; the rows that it should delete are deleted by
+    /// identifier.
     private static func perform(
         _ change: Script.Change, _ expected: Script.Result, by writer: some StoreWriter
     ) throws -> Script.Result {
@@ -211,7 +211,7 @@ extension ScriptRun {
         _ = try refusal(code, call)
     }
 
-    /// The error of a call that must be refused.
+    /// Returns the error of a call that must be refused.
     private static func refusal(_ code: StoreError.Code?, _ call: () throws -> Void) throws -> StoreError {
         do {
             try call()
@@ -221,7 +221,7 @@ extension ScriptRun {
             }
             return error
         }
-        throw ScriptFailure(.refusal(code), "nothing is thrown, expected \(code.map { "\($0)" } ?? "an error")")
+        throw ScriptFailure(.refusal(code), "nothing was thrown, expected \(code.map { "\($0)" } ?? "an error")")
     }
 
     private static func text(_ error: any Error) -> String { (error as? CheckFailure)?.message ?? "\(error)" }

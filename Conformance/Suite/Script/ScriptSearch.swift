@@ -1,6 +1,6 @@
 internal import TidelineStore
 
-/// Looks for a script on which a store fails, and makes it as short as it can.
+/// Searches for a script on which a store fails and shortens it as far as possible.
 struct ScriptSearch {
     let stage: ScriptStage
     /// The name of the check, for the printed script.
@@ -13,7 +13,7 @@ struct ScriptSearch {
 
     init(_ trial: Trial, _ name: String) { self.init(stage: ScriptStage(trial), name: name) }
 
-    /// Carries out scripts made from seeds.
+    /// Runs scripts generated from seeds.
     /// - Throws: A failure with the shortest script found, printed as Swift.
     func run(seeds: some Sequence<UInt64>, steps: Int, options: RandomScript.Options) throws {
         for seed in seeds {
@@ -22,19 +22,19 @@ struct ScriptSearch {
         }
     }
 
-    /// Carries out a script.
+    /// Runs a script.
     func run(_ script: Script, seed: UInt64) throws {
         guard let failure = try ScriptRun.failure(of: script, on: stage) else { return }
         throw report(script, failure, seed)
     }
 
     private func report(_ script: Script, _ failure: ScriptFailure, _ seed: UInt64) -> CheckFailure {
-        // What comes after the step that failed is no part of it.
+        // The steps after the failed one are removed.
         let cut = Script(steps: Array(script.steps.prefix(failure.step + 1)))
         let (short, shortFailure) = shrunk(cut)
         guard let shortFailure else {
             return CheckFailure(
-                "a script made with seed \(seed) fails at step \(failure.step), but not each time: \(failure.message)",
+                "a script made with seed \(seed) fails at step \(failure.step), but not every time: \(failure.message)",
                 script: text(cut, failure, seed))
         }
         let message = "after \(short.steps.count) steps, made with seed \(seed): \(shortFailure.message)"

@@ -2,14 +2,14 @@ internal import Foundation
 internal import TidelineStore
 internal import TidelineSupport
 
-/// Where scripts are carried out: a store of one kind, empty for each.
+/// The environment of scripts: stores of one kind, empty for each script.
 struct ScriptStage: Sendable {
-    /// Opens the store in a folder, or makes an empty one there.
+    /// Opens the store in a directory, or creates an empty one there.
     let open: @Sendable (_ directory: String) throws -> any LocalStore
-    /// A folder within which each script has one of its own.
+    /// The directory that contains a directory for each script.
     let directory: String
     let capabilities: StoreCapabilities
-    /// How many seconds one thread waits for another.
+    /// The maximum time in seconds that one thread waits for another.
     let patience: Double
 
     init(
@@ -28,16 +28,16 @@ struct ScriptStage: Sendable {
         }
     }
 
-    /// A model as empty as a new store.
+    /// A model in the state of a new store.
     var emptyModel: StoreModel { StoreModel(maximumIDLength: capabilities.maximumIDLength) }
 
-    /// Calls `body` with a folder that is there until it returns.
+    /// Calls `body` with a directory that exists until it returns.
     func withFolder<T>(_ body: (String) throws -> T) throws -> T {
         let path = "\(directory)/\(UUID().uuidString)"
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
-            throw KitError("the folder \(path) cannot be made: \(error.reason)")
+            throw KitError("the directory \(path) cannot be created: \(error.reason)")
         }
         defer { try? FileManager.default.removeItem(atPath: path) }
         return try body(path)

@@ -1,10 +1,11 @@
 internal import TidelineStore
 
-/// All that a store holds, as lines of text that are the same for every store: definitions, then rows in order of id.
+/// The contents of a store as lines of text that are the same for every store: definitions, then rows sorted by
+/// identifier.
 struct StoreDump: Equatable {
     private let lines: [String]
 
-    /// What a store holds.
+    /// Reads the contents of a store.
     init(of store: some LocalStore) throws {
         let schemas = try store.tables()
         lines = try store.read { reader in
@@ -19,12 +20,12 @@ struct StoreDump: Equatable {
         }
     }
 
-    /// What a model holds.
+    /// Reads the contents of a model.
     init(of model: StoreModel) throws {
         lines = model.schemas.flatMap { StoreDump.lines($0, model.rows($0.name)) }
     }
 
-    /// The 64-bit FNV-1a hash of the text, by which dumps made at different places are compared.
+    /// The 64-bit FNV-1a hash of the text, used to compare dumps from different machines.
     var digest: String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for line in lines {
@@ -33,7 +34,7 @@ struct StoreDump: Equatable {
         return String(hash, radix: 16)
     }
 
-    /// The first line that is not as expected.
+    /// Returns the first line that differs from the expected one.
     func difference(_ expected: StoreDump) -> String {
         for (line, right) in zip(lines, expected.lines) where line != right {
             return "found \(line), expected \(right)"

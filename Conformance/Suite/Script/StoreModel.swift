@@ -1,20 +1,20 @@
 internal import TidelineStore
 
-/// What a store must hold, in plain Swift.
+/// The expected contents of a store, in plain Swift.
 struct StoreModel: Sendable {
-    /// The greatest length of an id that is taken.
+    /// The maximum length of an identifier.
     let maximumIDLength: Int
     private(set) var tables: [String: TableModel] = [:]
 
     init(maximumIDLength: Int) { self.maximumIDLength = maximumIDLength }
 
-    /// The definitions, in order of name.
+    /// The definitions, sorted by name.
     var schemas: [TableSchema] {
         let schemas = tables.values.map(\.schema)
         return schemas.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
-    /// The rows of a table, in order of id.
+    /// Returns the rows of a table, sorted by identifier.
     func rows(_ table: String) -> [Row] { tables[table]?.rows ?? [] }
 
     /// Creates and evolves tables, all or none.
@@ -27,7 +27,7 @@ struct StoreModel: Sendable {
         tables = copy
     }
 
-    /// What comes of a change.
+    /// Applies a change and returns its result.
     mutating func apply(_ change: Script.Change) throws(Refusal) -> Script.Result {
         guard let table = tables[change.table] else { throw Refusal(code: .noSuchTable) }
         switch change {
@@ -44,17 +44,17 @@ struct StoreModel: Sendable {
 }
 
 extension Script {
-    /// What comes of a change that is not refused.
+    /// The result of a change that is not refused.
     enum Result {
         case done
-        /// How many rows were deleted, and the ids by which it can be done.
+        /// The number of deleted rows and the identifiers by which they can be deleted.
         case deletion(Int, [RowID])
         case answer(Answer)
     }
 }
 
 extension Script.Change {
-    /// The table that it concerns.
+    /// The table that the change concerns.
     var table: String {
         switch self {
         case .upsert(_, let table), .attempt(_, let table), .delete(_, let table): table

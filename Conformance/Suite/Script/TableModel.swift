@@ -1,11 +1,11 @@
 internal import TidelineStore
 
-/// What every store must refuse.
+/// A change that every store must refuse.
 struct Refusal: Error {
     var code: StoreError.Code
 }
 
-/// What a table of a store must hold, in plain Swift: values by column by id, of columns out of sight, too.
+/// The expected contents of a table, in plain Swift: values by column by identifier, including those of hidden columns.
 struct TableModel: Sendable {
     private struct Entry {
         var id: RowID
@@ -22,7 +22,7 @@ struct TableModel: Sendable {
         try evolve(to: schema)
     }
 
-    /// The rows in order of id, each with all columns of the definition there is.
+    /// The rows sorted by identifier, each with all columns of the current definition.
     var rows: [Row] {
         let unordered = entries.values.map { entry in
             schema.allColumns.reduce(into: Row(id: entry.id)) { $0[$1.name] = entry.values[$1.name] ?? .null }
@@ -31,7 +31,7 @@ struct TableModel: Sendable {
         return found ?? unordered
     }
 
-    /// Takes another definition.
+    /// Applies another definition.
     mutating func evolve(to schema: TableSchema) throws(Refusal) {
         guard (try? schema.validate()) != nil, schema.idType == self.schema.idType,
             schema.idMatching == self.schema.idMatching,
@@ -48,12 +48,12 @@ struct TableModel: Sendable {
         self = copy
     }
 
-    /// - Returns: How many rows were deleted.
+    /// - Returns: The number of deleted rows.
     mutating func delete(_ ids: [RowID]) -> Int {
         ids.count { entries.removeValue(forKey: key($0)) != nil }
     }
 
-    /// What a query finds.
+    /// Returns the answer to a query.
     func answer(to query: Query) throws(Refusal) -> Answer {
         do {
             return try Answer.expected(query, schema, try schema.packed(rows))
@@ -85,7 +85,7 @@ struct TableModel: Sendable {
         switch id {
         case .string(let text):
             Array((schema.idMatching == .asciiCaseInsensitive ? text.asciiLowercased : text).utf8)
-        // No text has such bytes, so that a look-up by an id of the other type finds nothing.
+        // No text consists of these bytes, so a lookup by an identifier of the other type finds nothing.
         case .int(let number): [0xFF] + Array("\(number)".utf8)
         }
     }

@@ -1,31 +1,32 @@
 internal import TidelineStore
 
-/// What the model says of a write: what must come of each of its changes, and of the whole.
+/// The expected result of a write: of each of its changes and of the whole.
 struct WritePlan {
-    /// What must come of one change.
+    /// The expected result of one change.
     enum Expectation {
         case result(Script.Result)
-        /// It throws, and the body throws that on.
+        /// The change throws, and the body rethrows the error.
         case refusal(StoreError.Code)
-        /// It throws, the body passes over that, and the transaction goes on, as the store was not reached.
+        /// The change throws, the body catches the error, and the transaction continues because the store was not
+        /// reached.
         case refusedBeforehand(StoreError.Code)
-        /// It throws, the body passes over that, and the transaction can only be rolled back.
+        /// The change throws, the body catches the error, and the transaction can only be rolled back.
         case spoiling(StoreError.Code)
-        /// The transaction can only be rolled back; what comes of this change is not said.
+        /// The transaction can only be rolled back; the result of this change is unspecified.
         case anything
     }
 
-    /// How the write must end.
+    /// The expected end of the write.
     enum End {
         case commits
-        /// The body's own error comes out.
+        /// The write rethrows the body's own error.
         case rollsBack
         case refused(StoreError.Code)
-        /// Some error of the store's comes out.
+        /// The write throws some error of the store.
         case fails
     }
 
-    /// What must come of each change, up to the first one that ends the body, with the model after it.
+    /// The expected result of each change and the model after it, up to the first change that ends the body.
     private(set) var steps: [(expectation: Expectation, model: StoreModel)] = []
     private(set) var end: End
     /// The model after the write.

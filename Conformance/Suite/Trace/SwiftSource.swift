@@ -1,8 +1,8 @@
 package import TidelineStore
 
-/// What can be printed as Swift, so that a failure that was found by chance becomes a test by copying it.
+/// A value that can be printed as Swift, so that a randomly found failure can be copied into a test.
 package protocol SwiftSource {
-    /// An expression that makes it.
+    /// An expression that creates the value.
     var swiftSource: String { get }
 }
 
@@ -11,7 +11,7 @@ extension Array: SwiftSource where Element: SwiftSource {
 }
 
 extension String: SwiftSource {
-    /// A literal; a long run of one character at its start is said as such.
+    /// A literal; a long run of one character at its start is abbreviated.
     package var swiftSource: String {
         guard let first, unicodeScalars.count > 40 else { return literal }
         let rest = drop { $0 == first }

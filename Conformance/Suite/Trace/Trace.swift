@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// What a check did to its stores, kept so that a failure can be told as Swift that repeats it.
+/// Records the operations of a check on its stores, so that a failure can be printed as Swift that repeats it.
 ///
-/// Nothing is spelled out before it is asked for, so that a check that holds pays next to nothing.
+/// Text is generated only on demand, so that a check that passes has almost no overhead.
 final class Trace: Sendable {
-    /// Entries beyond this many are left out.
+    /// The maximum number of entries; later ones are omitted.
     static let maximumEntries = 1_000
 
     private struct State {
@@ -14,12 +14,12 @@ final class Trace: Sendable {
     }
     private let state = Mutex(State())
 
-    /// One call of a store: the lines that make it, and those within its body.
+    /// One call of a store: the lines that make it and the calls within its body.
     final class Entry: Sendable {
         let text: @Sendable () -> String
         let body = Mutex<[Entry]?>(nil)
         let error = Mutex<String?>(nil)
-        /// Whether what the call gives back needs to be passed over.
+        /// Whether the result of the call must be explicitly ignored.
         let isExpression: Bool
 
         init(isExpression: Bool, _ text: @escaping @Sendable () -> String) {
@@ -27,7 +27,7 @@ final class Trace: Sendable {
             self.text = text
         }
 
-        /// Notes how the call ended.
+        /// Records how the call ended.
         func end(_ error: (any Error)?) { self.error.withLock { $0 = error.map { "\($0)" } } }
     }
 
@@ -48,7 +48,7 @@ final class Trace: Sendable {
         if isFull { state.withLock { $0.isCut = true } }
     }
 
-    /// A name for the next store.
+    /// Returns a name for the next store.
     func nextStore() -> String {
         state.withLock { state in
             state.stores += 1
@@ -56,7 +56,7 @@ final class Trace: Sendable {
         }
     }
 
-    /// Everything so far as a Swift function that takes what opens a store.
+    /// Returns the calls so far as a Swift function whose parameter opens a store.
     func script(named name: String, comment: String) -> String {
         let (entries, isCut) = state.withLock { ($0.entries, $0.isCut) }
         var lines = ["import TidelineStore", "", "// \(comment)"]

@@ -1,8 +1,8 @@
 internal import TidelineStore
 
-/// A store that notes what is asked of it, and passes it on.
+/// A store that records calls and forwards them.
 final class TracedStore: LocalStore {
-    /// The store itself.
+    /// The wrapped store.
     let base: any LocalStore
     private let name: String
     private let trace: Trace
@@ -73,12 +73,12 @@ final class TracedStore: LocalStore {
     }
 }
 
-/// A call in a trace, within which others are made.
+/// A call in a trace that can contain other calls.
 struct TracedCall: Sendable {
     let trace: Trace
     let entry: Trace.Entry
 
-    /// Makes the call and notes how it ended.
+    /// Makes the call and records how it ended.
     func run<T>(_ call: () throws -> T) throws -> T {
         do {
             return try call()
@@ -98,13 +98,13 @@ struct TracedCall: Sendable {
     }
 }
 
-/// What reads of a traced store go through, in a read or in a write.
+/// The shared part of traced readers and writers.
 protocol TracedReading: StoreReader, SendableMetatype {
     /// The store's own reader or writer.
     var reads: any StoreReader { get }
-    /// The call in whose body it is valid.
+    /// The call in whose body the reader is valid.
     var call: TracedCall { get }
-    /// What a script calls it.
+    /// The name of the reader in a script.
     static var name: String { get }
 }
 
@@ -157,7 +157,7 @@ struct TracedReader: TracedReading {
 /// The writer of a traced store.
 struct TracedWriter: TracedReading, StoreWriter {
     static let name = "writer"
-    /// Of a larger batch only the number of rows is noted.
+    /// For larger batches, only the number of rows is recorded.
     private static let maximumBatch = 200
 
     let base: any StoreWriter
