@@ -1,10 +1,11 @@
 internal import NIOCore
 internal import Tideline
 
-/// Ends an exchange whose answer has more bytes on the wire than any answer that is accepted.
+/// Ends an exchange whose response has more bytes on the wire than any acceptable response.
 ///
-/// The body is counted where it is read. What surrounds it is counted here: NIO's decoder takes in a status line of any
-/// length, and an informational answer after another.
+/// The body is counted where it is read. This handler counts everything else: NIO's decoder accepts a status line of
+/// any
+/// length, and any number of informational responses.
 final class AnswerSizeLimit: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -12,10 +13,11 @@ final class AnswerSizeLimit: ChannelDuplexHandler {
     typealias OutboundOut = ByteBuffer
 
     private let maximumBodySize: Int
-    /// The length on the wire that is accepted: chunks may frame a body with as many bytes again, and a head has up to
-    /// 2 MiB.
+    /// The maximum length on the wire: the body size twice, because chunk framing can double it, plus up to 2 MiB for
+    /// the
+    /// head.
     private let limit: Int
-    /// Bytes that came since the last request was written.
+    /// The number of bytes received since the last request was written.
     private var received = 0
 
     init(maximumBodySize: Int) {

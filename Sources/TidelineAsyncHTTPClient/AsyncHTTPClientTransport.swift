@@ -3,41 +3,42 @@ public import HTTPTypes
 internal import NIOCore
 public import Tideline
 
-/// The transport over async-http-client: for Linux, and for servers and tools anywhere.
+/// A transport that uses async-http-client: for Linux, and for servers and tools on any platform.
 ///
-/// Connections are kept and used again, at most ``Options/maximumConnectionsPerHost`` to a host. An instance closes its
-/// connections when it is released; ``shared`` never is. Redirects are not followed, and answers in gzip or deflate
+/// Connections are reused, at most ``Options/maximumConnectionsPerHost`` for each host. An instance closes its
+/// connections when it is deallocated; ``shared`` never is. Redirects are not followed, and responses in gzip or
+/// deflate
 /// are decompressed.
 ///
-/// - Throws: From ``send(_:body:timeout:)`` a `TransportError`: its codes `connection`, `timeout`, `tls`, `tooLarge`,
-///   `invalidResponse`, `cancelled`, and ``Tideline/TransportError/Code/invalidRequest``. Its cause is the error
-///   of async-http-client.
+/// - Throws: ``send(_:body:timeout:)`` throws a `TransportError` with one of the codes `connection`, `timeout`, `tls`,
+///   `tooLarge`, `invalidResponse`, `cancelled`, and ``Tideline/TransportError/Code/invalidRequest``. Its cause is the
+///   error of async-http-client.
 public final class AsyncHTTPClientTransport: Transport {
-    /// The transport of the process, with default options.
+    /// A transport shared within the process, with default options.
     public static let shared = AsyncHTTPClientTransport()
 
-    /// How the transport connects, and what it accepts.
+    /// Options for connections and responses.
     public struct Options: Sendable {
-        /// How long making a connection may take, looking up the host and securing it included; 10 seconds.
+        /// The timeout for establishing a connection, including host lookup and TLS handshake; 10 seconds.
         public var connectTimeout: Duration = .seconds(10)
-        /// The largest body accepted, in bytes after decompression; 256 MiB.
+        /// The maximum size of a body, in bytes after decompression; 256 MiB.
         public var maximumBodySize: Int = 256 << 20
-        /// How many connections to one host there are at a time; 8.
+        /// The maximum number of concurrent connections to one host; 8.
         public var maximumConnectionsPerHost: Int = 8
 
-        /// The defaults.
+        /// Creates the default options.
         public init() {}
     }
 
     private let client: HTTPClient
     private let options: Options
 
-    /// A transport with connections of its own.
+    /// Creates a transport with its own connections.
     ///
     /// - Parameters:
-    ///   - options: How to connect, and what to accept.
-    ///   - configure: Sets what else async-http-client offers, such as trust roots or a proxy. What the transport
-    ///     promises (redirects, decompression, the options) is set after it and wins.
+    ///   - options: Options for connections and responses.
+    ///   - configure: Sets other options of async-http-client, such as trust roots or a proxy. The transport overrides
+    ///     the settings that it depends on: redirects, decompression, and those in `options`.
     public init(options: Options = Options(), configure: (inout HTTPClient.Configuration) -> Void = { _ in }) {
         var configuration = HTTPClient.Configuration()
         configure(&configuration)
@@ -45,7 +46,9 @@ public final class AsyncHTTPClientTransport: Transport {
         configuration.decompression = .enabled(limit: .size(options.maximumBodySize))
         configuration.timeout.connect = TimeAmount(options.connectTimeout)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = options.maximumConnectionsPerHost
-        // A refused connection is news for the caller, who decides on retries; it is not to be hidden for 10 seconds.
+        // A refused connection is reported at once: the caller decides on retries, and a built-in retry would hide it
+        // for 10
+        // seconds.
         configuration.connectionPool.retryConnectionEstablishment = false
         let (initialize, limit) = (configuration.http1_1ConnectionDebugInitializer, options.maximumBodySize)
         configuration.http1_1ConnectionDebugInitializer = { channel in
@@ -60,7 +63,7 @@ public final class AsyncHTTPClientTransport: Transport {
     }
 
     deinit {
-        // Nobody waits for connections that no request uses any more, and failing to close them harms nobody.
+        // Connections without requests need not be waited for, and a failure to close them is harmless.
         client.shutdown { _ in }
     }
 
@@ -72,7 +75,7 @@ public final class AsyncHTTPClientTransport: Transport {
         }
     }
 
-    /// One request and its whole answer.
+    /// Sends one request and receives the complete response.
     private func exchange(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
         let prepared = try HTTPClientRequest(request, body: body)
         let answer = try await client.execute(prepared, timeout: TimeAmount(timeout))
@@ -85,13 +88,13 @@ public final class AsyncHTTPClientTransport: Transport {
         let announced = answer.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
         guard announced <= limit else { throw TransportError.tooLarge(limit: limit) }
         var bytes: [UInt8] = []
-        // A header is not trusted with memory beyond what is common.
+        // Content-Length is not trusted: reserve no more than a common body size.
         bytes.reserveCapacity(min(announced, 4 << 20))
         for try await chunk in answer.body {
             guard bytes.count + chunk.readableBytes <= limit else { throw TransportError.tooLarge(limit: limit) }
             bytes.append(contentsOf: chunk.readableBytesView)
         }
-        // A body that is given up ends early without an error.
+        // The body stream of a cancelled request ends early without an error.
         try Task.checkCancellation()
         return bytes
     }

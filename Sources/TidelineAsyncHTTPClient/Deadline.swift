@@ -2,8 +2,9 @@ internal import Tideline
 
 /// Runs `operation` for at most `timeout`, then cancels it.
 ///
-/// async-http-client's own deadline ends with the head of the answer; a body that trickles would never end.
-/// - Throws: What `operation` throws, or a ``TransportError`` of code `timeout`.
+/// async-http-client's own deadline applies only up to the head of the response, so a slow body could take forever.
+///
+/// - Throws: The error of `operation`, or a ``TransportError`` with code `timeout`.
 func withDeadline<T: Sendable>(
     _ timeout: Duration, _ operation: @escaping @Sendable () async throws -> T
 ) async throws -> T {

@@ -5,24 +5,26 @@ internal import NIOHTTP1
 internal import Tideline
 
 extension HTTPClientRequest {
-    /// The request as async-http-client takes it.
-    /// - Throws: ``TransportError`` when scheme, authority or path is missing.
+    /// Creates a request for async-http-client.
+    ///
+    /// - Throws: ``TransportError`` if scheme, authority or path is missing.
     init(_ request: HTTPRequest, body: [UInt8]?) throws(TransportError) {
         guard let scheme = request.scheme, let authority = request.authority, let path = request.path else {
-            throw TransportError(.invalidRequest, "the request lacks its scheme, host or path")
+            throw TransportError(.invalidRequest, "the request has no scheme, host or path")
         }
         self.init(url: "\(scheme)://\(authority)\(path)")
         method = HTTPMethod(rawValue: request.method.rawValue)
         for field in request.headerFields { headers.add(name: field.name.rawName, value: field.value) }
-        // What the transport undoes itself, whatever the caller would accept.
+        // The encodings that the transport decodes itself, whatever the caller accepts.
         headers.replaceOrAdd(name: "accept-encoding", value: "gzip, deflate")
         if let body { self.body = .bytes(ByteBuffer(bytes: body)) }
     }
 }
 
 extension HTTPResponse {
-    /// The head of the answer, as it is once the body is decompressed.
-    /// - Throws: ``TransportError`` for an encoding that was not asked for.
+    /// Creates the head of the response, as it is after decompression of the body.
+    ///
+    /// - Throws: ``TransportError`` for an encoding that was not requested.
     init(_ answer: HTTPClientResponse) throws(TransportError) {
         self.init(status: .init(code: Int(answer.status.code), reasonPhrase: answer.status.reasonPhrase))
         for (name, value) in answer.headers {
@@ -32,12 +34,12 @@ extension HTTPResponse {
         switch headerFields[.contentEncoding] {
         case nil, "", "identity": break
         case "gzip", "deflate":
-            // Both describe the body on the wire, not the one handed on.
+            // Both describe the body on the wire, not the decompressed one.
             headerFields[.contentEncoding] = nil
             headerFields[.contentLength] = nil
         case .some(let encoding):
             throw TransportError(
-                .invalidResponse, "the answer is encoded as \(encoding.debugDescription), which was not asked for")
+                .invalidResponse, "the response has the encoding \(encoding.debugDescription), which was not requested")
         }
     }
 }

@@ -8,12 +8,12 @@ internal import NIOSSL
 public import Tideline
 
 extension TransportError.Code {
-    /// The request cannot be sent: its URL or a header is not valid. Fix the request.
+    /// The request cannot be sent because its URL or a header is invalid. Fix the request.
     public static let invalidRequest = TransportError.Code(rawValue: "invalidRequest")
 }
 
 extension TransportError {
-    /// The failure in the framework's terms, from any error that a request ends with.
+    /// Creates a transport error from any error with which a request ends.
     init(_ error: any Error, authority: String) {
         switch error {
         case let error as TransportError:
@@ -27,9 +27,9 @@ extension TransportError {
         case let error as IOError:
             self.init(.connection, "the connection to \(authority) failed: \(error.reason)", cause: error)
         case HTTPParserError.invalidEOFState:
-            self.init(.connection, "\(authority) closed the connection before the answer was whole", cause: error)
+            self.init(.connection, "\(authority) closed the connection before the response was complete", cause: error)
         case is HTTPParserError, is NIOHTTPDecompression.ExtraDecompressionError:
-            self.init(.invalidResponse, "\(authority) did not answer in HTTP: \(error)", cause: error)
+            self.init(.invalidResponse, "\(authority) did not send a valid HTTP response: \(error)", cause: error)
         case let error as NIOHTTPDecompression.DecompressionError:
             self.init(error, authority: authority)
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
@@ -40,11 +40,11 @@ extension TransportError {
     }
 
     static func timeout(after duration: Duration) -> TransportError {
-        TransportError(.timeout, "no whole answer within \(duration)")
+        TransportError(.timeout, "no complete response within \(duration)")
     }
 
     static func tooLarge(limit: Int) -> TransportError {
-        TransportError(.tooLarge, "the answer is larger than the \(limit) bytes allowed")
+        TransportError(.tooLarge, "the response is larger than the \(limit) bytes allowed")
     }
 
     private init(_ error: HTTPClientError, authority: String) {
@@ -53,11 +53,11 @@ extension TransportError {
             self.init(.cancelled, "the request to \(authority) was cancelled", cause: error)
         case .deadlineExceeded, .connectTimeout, .readTimeout, .writeTimeout, .getConnectionFromPoolTimeout,
             .tlsHandshakeTimeout, .socksHandshakeTimeout, .httpProxyHandshakeTimeout:
-            self.init(.timeout, "no answer from \(authority) in time (\(error.shortDescription))", cause: error)
+            self.init(.timeout, "no response from \(authority) in time (\(error.shortDescription))", cause: error)
         case .remoteConnectionClosed, .uncleanShutdown:
-            self.init(.connection, "\(authority) closed the connection before the answer was whole", cause: error)
+            self.init(.connection, "\(authority) closed the connection before the response was complete", cause: error)
         case .invalidURL, .emptyHost, .emptyScheme, .missingSocketPath, .traceRequestWithBody:
-            self.init(.invalidRequest, "no request can be made for \(authority): \(error)", cause: error)
+            self.init(.invalidRequest, "the request to \(authority) is invalid: \(error)", cause: error)
         default:
             let code: Code = error.isAboutTheRequest ? .invalidRequest : .connection
             self.init(code, "the request to \(authority) failed: \(error)", cause: error)
@@ -67,16 +67,17 @@ extension TransportError {
     private init(_ error: NIOHTTPDecompression.DecompressionError, authority: String) {
         switch error {
         case .limit:
-            self.init(.tooLarge, "\(authority): the answer, decompressed, is larger than allowed", cause: error)
+            self.init(.tooLarge, "\(authority): the decompressed response is larger than allowed", cause: error)
         default:
-            self.init(.invalidResponse, "\(authority): the answer cannot be decompressed: \(error)", cause: error)
+            self.init(.invalidResponse, "\(authority): the response cannot be decompressed: \(error)", cause: error)
         }
     }
 
-    /// Errors of the operating system, and those of Apple's network stack where it is the one below.
+    /// Creates a transport error from an error of the operating system, or of Apple's Network framework where it is
+    /// used.
     private init(platformError error: any Error, authority: String) {
         if case ChannelError.connectTimeout = error {
-            self.init(.timeout, "no connection to \(authority) in time", cause: error)
+            self.init(.timeout, "the connection to \(authority) timed out", cause: error)
             return
         }
         #if canImport(Network)
@@ -85,19 +86,19 @@ extension TransportError {
                 return
             }
         #endif
-        self.init(.connection, "the connection to \(authority) broke: \(error)", cause: error)
+        self.init(.connection, "the connection to \(authority) failed: \(error)", cause: error)
     }
 }
 
 extension HTTPClientError {
-    /// Whether it is one of the kinds that carry names, which cannot be matched as values.
+    /// Whether the error concerns the request. These kinds have associated names and cannot be matched as values.
     fileprivate var isAboutTheRequest: Bool {
         ["Unsupported scheme", "Invalid header field names", "Invalid header field values"].contains(shortDescription)
     }
 }
 
 extension NIOConnectionError {
-    /// What kept the connection from being made, with host and port.
+    /// The reason that no connection was made, with host and port.
     fileprivate var message: String {
         if dnsAError != nil || dnsAAAAError != nil, connectionErrors.isEmpty {
             return "the host \(host) was not found"
@@ -109,19 +110,20 @@ extension NIOConnectionError {
     }
 }
 
-/// What BoringSSL says went wrong, in words: its errors are text only, each with the number of the error and
-/// the line of BoringSSL's source around it.
+/// Returns BoringSSL's reasons for an error, in words. Its errors are only text, in which each reason is surrounded by
+/// the
+/// error number and a line of BoringSSL's source.
 private func tlsReason(_ error: any Error) -> String {
     let text = String(describing: error)
     let reasons = text.components(separatedBy: "OPENSSL_internal:").dropFirst().map { part in
         part.prefix { $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) }
             .lowercased().replacingOccurrences(of: "_", with: " ")
     }
-    if reasons.contains("wrong version number") { return "it does not answer in TLS" }
+    if reasons.contains("wrong version number") { return "the server does not use TLS" }
     return reasons.isEmpty ? text : reasons.joined(separator: "; ")
 }
 
 extension IOError {
-    /// What the operating system says, such as `Connection refused`, without the name of the call that failed.
+    /// The operating system's description, such as `Connection refused`, without the name of the failed call.
     fileprivate var reason: String { String(cString: strerror(errnoCode)) }
 }

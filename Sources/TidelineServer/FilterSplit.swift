@@ -1,20 +1,24 @@
 internal import TidelineStore
 
-/// A filter in two parts: what its cost leaves to the store, and what the service evaluates itself, row by row and within
-/// an ``TidelineStore/EvaluationLimit``.
+/// A filter in two parts: a part cheap enough for the store, and a part that the service evaluates itself, row by row
+/// and
+/// within a ``TidelineStore/EvaluationLimit``.
 ///
-/// A store evaluates a filter to its end, however long that takes. So it gets what takes time in proportion to the rows
-/// and no memory: comparisons, and a few functions that make no text longer.
+/// A store evaluates a filter to its end, however long that takes. It therefore gets only the terms that take time in
+/// proportion to the number of rows and no extra memory: comparisons, and functions that do not make texts longer.
 struct FilterSplit {
     /// The part for the store.
     private(set) var stored: Predicate?
     /// The part for the service.
     private(set) var costly: Predicate?
 
-    /// The greatest cost of a store's part, where a comparison costs 1 and a function 100: lists of ids that clients send
-    /// are in it, so that an index serves them.
+    /// The maximum cost of the store's part, where a comparison costs 1 and a function 100. Lists of ids that clients
+    /// send
+    /// are within it, so that they can use an index.
     private static let maximumCost = 2_000
-    /// The longest text, in bytes, that a store searches for. Stores take time for the product of both texts.
+    /// The maximum length in bytes of a text that a store searches for. A search takes time proportional to the product
+    /// of both
+    /// lengths.
     private static let maximumNeedle = 64
 
     init(_ predicate: Predicate?) {
@@ -35,7 +39,7 @@ struct FilterSplit {
         costly = own.isEmpty ? nil : .and(own)
     }
 
-    /// The cost for one row; nil for what a store must not evaluate.
+    /// Returns the cost for one row, or `nil` if the store must not evaluate the predicate.
     private static func cost(of predicate: Predicate) -> Int? {
         var cost = 0
         var pending = [predicate]
@@ -53,7 +57,7 @@ struct FilterSplit {
         return cost
     }
 
-    /// Whether a function makes no text that is longer than its first operand and searches for no long one.
+    /// Returns whether a function neither returns a text longer than its first operand nor searches for a long text.
     private static func isBounded(_ function: Predicate.Function, _ operands: [Predicate]) -> Bool {
         switch function {
         case .replace, .concat: return false

@@ -2,14 +2,16 @@ internal import HTTPTypes
 internal import TidelineStore
 internal import TidelineWire
 
-/// The row in the body of an insert or update, read twice: once as its JSON shows, to know which columns it names, then
-/// typed by the table.
+/// The row in the body of an insert or update. It is parsed twice: first without a schema, to find the columns that it
+/// names,
+/// then with the types of the table.
 struct RowBody {
     private let bytes: [UInt8]
     private let loose: Row
 
-    /// - Throws: `WireError` for a body that is no row; ``RequestRejection`` for one that names a column which only the
-    ///   service makes.
+    /// - Throws: `WireError` for a body that is not a row; ``RequestRejection`` for one that names a column that only
+    ///   the
+    ///   service can set.
     init(_ bytes: [UInt8]) throws {
         self.bytes = bytes
         loose = try bytes.withUnsafeBytes { try JSONRow.parse($0) }
@@ -20,16 +22,16 @@ struct RowBody {
         }
     }
 
-    /// The id, empty when there is none.
+    /// The id; empty if the body has none.
     var id: String { loose.id }
 
-    /// The version that the row was changed on, if the body says so.
+    /// The version on which the change is based, if the body contains it.
     var version: String? { loose["version"]?.string }
 
     /// The app's columns.
     var columns: [(name: String, value: Value)] { loose.values.filter { $0.name != "version" } }
 
-    /// The row as the table types it, without its version.
+    /// Returns the row with the column types of the table, without its version.
     func typed(by table: ServedTable) throws -> Row {
         var row = try bytes.withUnsafeBytes { try table.parser.parseRow($0, requireID: false) }
         row["version"] = nil

@@ -1,11 +1,11 @@
 internal import TidelineStore
 
 extension Predicate {
-    /// The condition that holds exactly where this one is true by SQL's logic of three values: a comparison, membership
-    /// or function with a null operand is neither true nor false, also under `not`.
+    /// A condition that holds exactly where this one is true in SQL's three-valued logic: a comparison, membership test
+    /// or function with a null operand is neither true nor false, even under `not`.
     var withSQLNulls: Predicate { holds(true) }
 
-    /// The condition that this one is true, or that it is false, and not null in either case.
+    /// Returns a condition that this one is true, or that it is false, and in either case not null.
     private func holds(_ wanted: Bool) -> Predicate {
         switch self {
         case .and(let terms):
@@ -24,7 +24,7 @@ extension Predicate {
         }
     }
 
-    /// The columns that the condition names, `id` aside, which is never null.
+    /// The columns that the condition names, except `id`, which is never null.
     private var columnNames: [String] {
         if case .column(let name) = self { return name == "id" ? [] : [name] }
         return children.flatMap(\.columnNames)

@@ -1,13 +1,13 @@
 internal import Synchronization
 internal import TidelineStore
 
-/// The instants that rows are stamped with: the clock's, but in each table always later than the last.
+/// The source of row timestamps: the current time, but always later than the last timestamp of the same table.
 ///
-/// A pull by `updatedAt` relies on it: of two commits the later has the later stamp. Stamps are taken inside write
-/// transactions, which run one after the other, so that their order is the order of commits.
+/// Pulls by `updatedAt` rely on this order: of two commits, the later one has the later timestamp. Timestamps are taken
+/// inside write transactions, which run one after the other, so their order is the order of commits.
 struct StampSource: ~Copyable {
     private let clock: @Sendable () -> Timestamp
-    /// Whether stamps are the clock's own, cut to milliseconds, so that rows may share them.
+    /// Whether timestamps are the current time, truncated to milliseconds, so that rows may share them.
     private let isCoarse: Bool
     private let last = Mutex<[String: Timestamp]>([:])
 
@@ -16,17 +16,17 @@ struct StampSource: ~Copyable {
         self.isCoarse = isCoarse
     }
 
-    /// The next stamp for a row of `table`, to be called inside the transaction that writes the row.
+    /// Returns the next timestamp for a row of `table`. Call it inside the transaction that writes the row.
     func next(for table: String, in reader: some StoreReader) throws -> Timestamp {
         if isCoarse { return clock().flooredToMillisecond }
         let known = last.withLock { $0[table] }
-        // After a restart the greatest stamp is looked up once, in the index.
+        // After a restart, the greatest timestamp is looked up once, with the index.
         let previous = try known ?? Self.greatest(in: table, reader)
         var stamp = clock()
         if let previous, stamp <= previous {
             stamp = previous.advanced(byTicks: 1)
             guard stamp > previous else {
-                throw StoreError(.invalidValue, "the table's clock is at its end", table: table, column: "updatedAt")
+                throw StoreError(.invalidValue, "no later timestamp is possible", table: table, column: "updatedAt")
             }
         }
         last.withLock { $0[table] = stamp }

@@ -2,14 +2,14 @@ public import HTTPTypes
 internal import TidelineStore
 internal import TidelineWire
 
-/// The answer of a ``TableService``.
+/// The response of a ``TableService``.
 public struct TableResponse: Sendable, Hashable {
-    /// Status and headers.
+    /// The status and headers.
     public var response: HTTPResponse
-    /// The body; empty when there is none.
+    /// The body; may be empty.
     public var body: [UInt8]
 
-    /// An answer.
+    /// Creates a response.
     public init(response: HTTPResponse, body: [UInt8]) {
         self.response = response
         self.body = body
@@ -17,12 +17,12 @@ public struct TableResponse: Sendable, Hashable {
 }
 
 extension TableResponse {
-    /// An answer with JSON.
+    /// Creates a response with JSON.
     init(_ status: HTTPResponse.Status, json: [UInt8]) {
         self.init(response: HTTPResponse(status: status, headerFields: [.contentType: "application/json"]), body: json)
     }
 
-    /// An answer with a single row and its version.
+    /// Creates a response with a single row and its version.
     init(_ status: HTTPResponse.Status, row: borrowing RowView) {
         var writer = JSONWriter()
         writer.append(row)
@@ -30,7 +30,7 @@ extension TableResponse {
         if let version = row["version"]?.string { response.headerFields[.eTag] = ETag.quote(version) }
     }
 
-    /// An answer with a single row and its version.
+    /// Creates a response with a single row and its version.
     init(_ status: HTTPResponse.Status, row: Row) {
         var writer = JSONWriter()
         writer.append(row)
@@ -38,7 +38,7 @@ extension TableResponse {
         if let version = row["version"]?.string { response.headerFields[.eTag] = ETag.quote(version) }
     }
 
-    /// An answer to a request that failed: `{"error": "…"}`.
+    /// Creates a response for a failed request: `{"error": "…"}`.
     init(_ status: HTTPResponse.Status, error message: String) {
         var writer = JSONWriter()
         writer.append(Row(dictionaryLiteral: ("error", .string(message))))

@@ -3,7 +3,7 @@ internal import TidelineStore
 internal import TidelineWire
 
 extension TableService {
-    /// A page: rows go from the store's buffer into the body as they are, one after the other.
+    /// Returns a page. Rows are written directly from the store's buffer into the body.
     func read(_ wanted: TableRead, from table: ServedTable, for request: HTTPRequest) throws -> TableResponse {
         guard var query = try query(of: wanted, for: table) else { return TableResponse(.ok, json: Array("[]".utf8)) }
         if options.quirks.contains(.hardDelete), query.selection == nil {
@@ -32,9 +32,9 @@ extension TableService {
         return answer
     }
 
-    /// Calls `body` with the rows that a query finds and for which a costly condition holds, if there is one.
+    /// Calls `body` with the rows that match a query and, if there is one, a costly condition.
     ///
-    /// - Returns: How many rows match, if the query asks.
+    /// - Returns: The number of matching rows, if the query asks for it.
     private func scan(
         _ query: Query, where condition: Predicate?, _ reader: Store.Reader,
         _ body: (borrowing RowView) throws -> Void
@@ -47,7 +47,7 @@ extension TableService {
         }
         guard let condition else { return try scanAll(query) }
         let (ids, total) = try find(query, where: condition, reader)
-        // The store makes what is shown, with the columns that are selected.
+        // The store reads the rows to return, with the selected columns.
         var found = Query(query.table, selection: query.selection)
         for id in ids {
             found.predicate = .column("id") == .literal(id.value)
@@ -56,8 +56,9 @@ extension TableService {
         return query.includesTotalCount ? total : nil
     }
 
-    /// The ids of the rows that a query finds and for which a condition holds, and their number without regard to skip
-    /// and limit, if the query asks for it.
+    /// Returns the ids of the rows that match a query and a condition, and their total number without skip and limit,
+    /// if
+    /// the query asks for it.
     private func find(
         _ query: Query, where condition: Predicate, _ reader: Store.Reader
     ) throws -> (ids: [RowID], total: Int) {
@@ -80,10 +81,10 @@ extension TableService {
         return (ids, total)
     }
 
-    /// How many bytes the values may have that a costly filter makes of one row.
+    /// The maximum size in bytes of the values that a costly filter creates for one row.
     private static var maximumFilterMemory: Int { 64 << 20 }
 
-    /// The query for a page; nil when the filter names a column that matches no row.
+    /// Returns the query for a page, or `nil` if the filter names an unknown column and therefore matches no row.
     private func query(of wanted: TableRead, for table: ServedTable) throws -> Query? {
         let quirky = options.quirks.contains(.filtersLikeSQL)
         do {
@@ -96,7 +97,7 @@ extension TableService {
         }
     }
 
-    /// The link to the page after a full one, which may turn out to be empty.
+    /// Returns the link to the page after a full page. That page may be empty.
     private func link(after skip: Int, _ size: Int, _ request: HTTPRequest) -> String? {
         let (next, overflow) = skip.addingReportingOverflow(size)
         guard size > 0, !overflow, let path = request.path else { return nil }
@@ -115,7 +116,7 @@ extension TableService {
         return try found.flatMap { $0 } ?? missing(id, in: table)
     }
 
-    /// An answer with a single row, as a client sees it.
+    /// Returns a response with a single row, in the form that clients see.
     func answer(_ status: HTTPResponse.Status, row: borrowing RowView) -> TableResponse {
         guard options.quirks.contains(.hardDelete) else { return TableResponse(status, row: row) }
         return TableResponse(status, row: row.owned().filteringColumns { $0 != "deleted" })
@@ -123,7 +124,7 @@ extension TableService {
 
     func missing(_ id: String, in table: ServedTable) throws -> TableResponse {
         throw RequestRejection(
-            .notFound, "table \(table.schema.name.debugDescription) has no row with the id \(id.debugDescription)")
+            .notFound, "table \(table.schema.name.debugDescription) has no row with id \(id.debugDescription)")
     }
 }
 

@@ -32,14 +32,14 @@ extension TableService {
             throw RequestRejection(.badRequest, "an update needs a column to change")
         }
         guard incoming.id.isEmpty || table.matches(incoming.id, id) else {
-            throw RequestRejection(.badRequest, "the id in the body is not the one in the path")
+            throw RequestRejection(.badRequest, "the id in the body differs from the id in the path")
         }
         let target = try target(table.schema.name, for: incoming, isInsert: false)
         return try write(rounded(try incoming.typed(by: target.table)), into: target) { change, table, writer in
             try self.change(id, in: table, to: change, writer) { row in
                 if row.isDeleted { return try missing(id, in: table) }
                 if let ifMatch { return refusal(of: row, by: ifMatch) }
-                // Without If-Match a version in the body speaks for the one the change was made on.
+                // Without If-Match, a version in the body is the version on which the change is based.
                 guard let version = incoming.version, version != row["version"]?.string else { return nil }
                 return answer(.conflict, row: row)
             }
@@ -80,7 +80,8 @@ extension TableService {
         }
     }
 
-    /// Lays `change` over a row, unless there is none or `answer` has another answer for the row as it is.
+    /// Merges `change` into a row, unless the row does not exist or `answer` returns another response for the current
+    /// row.
     private func change(
         _ id: String, in table: ServedTable, to change: Row, _ writer: Store.Writer,
         unless answer: (borrowing RowView) throws -> TableResponse?
@@ -98,9 +99,9 @@ extension TableService {
         return try put(change, after: previous, stamped: stamp, into: table, writer, status: .ok)
     }
 
-    /// Writes the row with its stamp and a new version, and answers with it as it is stored.
+    /// Writes the row with its timestamp and a new version, and returns a response with the stored row.
     ///
-    /// - Parameter previous: The version of the row that is changed; nil for a new one.
+    /// - Parameter previous: The version of the changed row; `nil` for a new row.
     private func put(
         _ row: Row, after previous: String? = nil, stamped stamp: Timestamp, into table: ServedTable,
         _ writer: Store.Writer,
@@ -121,7 +122,7 @@ extension TableService {
         return Data(String((count ?? 0) + 1).utf8).base64EncodedString()
     }
 
-    /// The row with integers as a server keeps them that computes with doubles.
+    /// Returns the row with its integers rounded as by a server that computes with doubles.
     private func rounded(_ row: Row) -> Row {
         guard options.quirks.contains(.roundsIntegers) else { return row }
         var row = row
@@ -132,14 +133,15 @@ extension TableService {
         return row
     }
 
-    /// The answer for a row of another version than those a request insists on.
+    /// Returns the response for a row whose version does not match the request's `If-Match` header; `nil` if it
+    /// matches.
     private func refusal(of row: borrowing RowView, by ifMatch: IfMatch?) -> TableResponse? {
         guard let ifMatch else { return nil }
         let isRefused = ifMatch == .any && options.quirks.contains(.refusesAnyMatch)
         return !isRefused && ifMatch.allows(row["version"]?.string) ? nil : answer(.preconditionFailed, row: row)
     }
 
-    /// The table for a row, with all columns that the row gives a value; nothing is made yet.
+    /// Returns the table for a row, with all columns for which the row has a value; does not create anything yet.
     private func target(_ name: String, for body: RowBody, isInsert: Bool) throws -> WriteTarget {
         let grows = options.createsTablesOnFirstInsert
         let current = catalog.table(name)
@@ -160,10 +162,10 @@ extension TableService {
         return WriteTarget(table: try catalog.preview(name, with: missing), missing: missing, current: current)
     }
 
-    /// Runs `body` in a transaction, over a table that has what the row needs.
+    /// Runs `body` in a transaction, on a table that has all columns of the row.
     ///
-    /// A table or column that does not exist is made only for a request that is carried out. So `body` runs first with what
-    /// the table as it is can take of the row, and that is rolled back.
+    /// A missing table or column is created only if the request succeeds. Therefore, `body` first runs with the columns
+    /// that the table already has, in a transaction that is rolled back.
     private func write(
         _ row: Row, into target: WriteTarget,
         _ body: (Row, ServedTable, Store.Writer) throws -> TableResponse
@@ -178,7 +180,7 @@ extension TableService {
         return try store.write { try body(row, table, $0) }
     }
 
-    /// The answer that `body` has in a transaction that is rolled back.
+    /// Returns the response of `body` in a transaction that is rolled back.
     private func rehearse(_ body: (Store.Writer) throws -> TableResponse) throws -> TableResponse {
         do {
             return try store.write { throw Rehearsal(answer: try body($0)) }
@@ -187,7 +189,7 @@ extension TableService {
         }
     }
 
-    /// Refuses with 500 what the original server has no column or no type for.
+    /// Rejects with 500 any value for which the original server has no column or no type.
     private func requirePlain(_ body: RowBody, in table: ServedTable?, _ isInsert: Bool) throws {
         for (name, value) in body.columns {
             let isUnknown = table.map { $0.schema.column(name) == nil } ?? false
@@ -199,24 +201,24 @@ extension TableService {
     }
 }
 
-/// Takes back a transaction whose answer is all that was wanted.
+/// Rolls back a transaction of which only the response is needed.
 private struct Rehearsal: Error {
     let answer: TableResponse
 }
 
-/// Where a row is to be written.
+/// The destination of a row.
 private struct WriteTarget {
-    /// The table with all that the row needs.
+    /// The table with all columns that the row needs.
     let table: ServedTable
-    /// The columns that it does not have yet, which may be none for a table that does not exist; nil when there is nothing
-    /// to make.
+    /// The columns that must be created, which can be empty for a table that does not exist; `nil` if there is nothing
+    /// to create.
     var missing: [ColumnSchema]?
-    /// The table as it is, if it exists.
+    /// The existing table, if there is one.
     var current: ServedTable?
 }
 
 extension ServedTable {
-    /// Whether two ids name one row.
+    /// Returns whether two ids identify the same row.
     fileprivate func matches(_ a: String, _ b: String) -> Bool {
         switch schema.idMatching {
         case .asciiCaseInsensitive: a.asciiLowercased.utf8.elementsEqual(b.asciiLowercased.utf8)
@@ -226,7 +228,7 @@ extension ServedTable {
 }
 
 extension [(name: String, value: Value)] {
-    /// Columns for these values, by type; none for a null.
+    /// Columns for these values, by type; null values give no column.
     fileprivate var columnSchemas: [ColumnSchema] {
         compactMap { column in column.value.type.map { ColumnSchema(column.name, $0) } }
     }

@@ -2,32 +2,34 @@ public import HTTPTypes
 public import TidelineStore
 internal import TidelineWire
 
-/// The remote side of the table protocol, in the dialect ZUMO 2, over any local store; no sockets.
+/// The server side of the table protocol, in the ZUMO 2 dialect, over any local store; without networking.
 ///
-/// A request goes in, an answer comes out; whoever has the connection passes them on. Rows are stored with the system
-/// columns `createdAt`, `updatedAt`, `version` and `deleted`, which the service makes: `updatedAt` increases with every
-/// commit in a table, also over a restart and when the clock goes back; deletion is soft.
+/// The service turns a request into a response; the caller owns the connection. Rows are stored with the system
+/// columns `createdAt`, `updatedAt`, `version` and `deleted`, which the service sets. `updatedAt` increases with every
+/// commit in a table, even after a restart and if the clock goes back. Deletes are soft.
 ///
 /// ```swift
 /// let service = try TableService(store: store)
 /// let answer = service.handle(request, body: bytes)
 /// ```
 ///
-/// Where the original back ends are odd, the service does what their clients had hoped for: an insert of an id that
-/// exists is answered with the server's row, an unknown column in `$filter` is 400, `If-Match: *` matches any row. What
-/// the original does instead can be switched on, see ``ServerQuirks``.
-/// One service at a time may write to a store's tables.
+/// Where the original back ends behave unexpectedly, the service does what their clients expect: an insert of an
+/// existing id
+/// is answered with the server's row, an unknown column in `$filter` gives 400, and `If-Match: *` matches any row. The
+/// original behavior can be enabled; see ``ServerQuirks``. Only one service at a time may write to a store's tables.
 public final class TableService<Store: LocalStore>: Sendable {
     let store: Store
     let options: TableServiceOptions
     let catalog: TableCatalog<Store>
     let stamps: StampSource
 
-    /// A service over a store, which stays the caller's to close.
+    /// Creates a service over a store, which the caller must close.
     ///
-    /// Tables that the store has already are served if they keep all system columns.
-    /// - Throws: What ``LocalStore/define(_:)`` throws for the tables of the options, which only add to those there are;
-    ///   ``StoreError/Code/schemaMismatch`` for a client's store, with its queue.
+    /// Existing tables of the store are served if they have all system columns.
+    ///
+    /// - Throws: The errors of ``LocalStore/define(_:)`` for the tables in the options, which are merged with existing
+    ///   ones;
+    ///   ``StoreError/Code/schemaMismatch`` for the store of a client, which contains its queue.
     public init(store: Store, options: TableServiceOptions = TableServiceOptions()) throws {
         self.store = store
         self.options = options
@@ -35,12 +37,13 @@ public final class TableService<Store: LocalStore>: Sendable {
         stamps = StampSource(clock: options.clock, isCoarse: options.quirks.contains(.millisecondStamps))
     }
 
-    /// Answers one request. Any number of threads may call at once; the call returns when the store is done.
+    /// Handles one request. Any number of threads can call this method at once; it returns when the store has finished.
     ///
     /// - Parameters:
-    ///   - request: Method, path with query, and headers; scheme and authority, if there are any, begin the link to the
+    ///   - request: The method, path with query, and headers. The scheme and authority, if present, are used in the
+    ///     link to the
     ///     next page.
-    ///   - body: The body, decompressed; empty when there is none.
+    ///   - body: The body, decompressed; may be empty.
     public func handle(_ request: HTTPRequest, body: [UInt8]) -> TableResponse {
         var answer: TableResponse
         do {
@@ -61,7 +64,7 @@ public final class TableService<Store: LocalStore>: Sendable {
     private func respond(to request: HTTPRequest, body: [UInt8]) throws -> TableResponse {
         guard body.count <= options.maximumBodySize else {
             throw RequestRejection(
-                .contentTooLarge, "a body must not be larger than \(options.maximumBodySize) bytes")
+                .contentTooLarge, "the body is larger than the \(options.maximumBodySize) bytes allowed")
         }
         let meaning = try TableRequest(
             method: request.method, target: request.path ?? "", headers: request.headerFields,
@@ -79,7 +82,7 @@ public final class TableService<Store: LocalStore>: Sendable {
             return try delete(id, from: table, ifMatch: ifMatch)
         case .undelete(_, let id, let ifMatch):
             guard body.isEmpty else {
-                throw RequestRejection(.badRequest, "POST to a row undeletes it and takes no body")
+                throw RequestRejection(.badRequest, "a POST to a row undeletes it and must have no body")
             }
             return try undelete(id, in: table, ifMatch: ifMatch)
         case .insert:

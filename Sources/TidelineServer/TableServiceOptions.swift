@@ -1,34 +1,37 @@
 public import TidelineStore
 internal import TidelineWire
 
-/// How a ``TableService`` behaves.
+/// Options for a ``TableService``.
 public struct TableServiceOptions: Sendable {
-    /// Tables to define when the service is made. They get all system columns and an index over `updatedAt`, by which
-    /// clients pull.
+    /// Tables to define when the service is created. They get all system columns and an index on `updatedAt`, which
+    /// pulls
+    /// use.
     public var schemas: [TableSchema]
-    /// Whether a row for a table or column that does not exist makes it, with the type that its JSON shows, as the
-    /// original Node back end does. A column that only null was sent for is left undefined until a value comes.
+    /// Whether an insert or update creates a missing table or column, with the type of its JSON value, like the
+    /// original Node back end. A column with only null values is created when another value arrives.
     public var createsTablesOnFirstInsert: Bool
-    /// The greatest `$top` that is answered; more is 400.
+    /// The maximum `$top`; greater values are answered with 400.
     public var maximumPageSize: Int
-    /// How many rows a page has when the request does not say.
+    /// The number of rows in a page if the request does not specify it.
     public var defaultPageSize: Int
-    /// The greatest body in bytes; more is 413.
+    /// The maximum size of a body in bytes; larger ones are answered with 413.
     public var maximumBodySize: Int
-    /// How long a costly filter may be evaluated; more is 400. Costly are filters that make texts longer (`replace`,
-    /// `concat`), that search for long texts, or that have more than 20 functions or 2,000 comparisons; others are left to
-    /// the store.
+    /// The time limit for evaluating a costly filter; beyond it, the request is answered with 400. A filter is costly
+    /// if it
+    /// makes texts longer (`replace`, `concat`), searches for long texts, or has more than 20 functions or 2,000
+    /// comparisons.
+    /// All other filters are evaluated by the store, without a time limit.
     public var maximumFilterTime: Duration
-    /// Behavior of the original back ends to reproduce; none by default.
+    /// Behaviors of the original back ends to reproduce; none by default.
     public var quirks: ServerQuirks
-    /// The time: what `updatedAt`, `createdAt` and the header `Date` are made from.
+    /// Returns the current time, used for `updatedAt`, `createdAt` and the `Date` header.
     public var clock: @Sendable () -> Timestamp
-    /// Makes the version of a row that was written: opaque text, never the same twice.
+    /// Returns the version for a written row: an opaque text that never repeats.
     public var makeVersion: @Sendable () -> String
-    /// Makes the id of a row that came without one.
+    /// Returns the id for a row that was inserted without one.
     public var makeID: @Sendable () -> String
 
-    /// Options; those not named are the original back end's, but for a body of up to 1 MiB.
+    /// Creates options. The defaults match the original back end, except for a maximum body size of 1 MiB.
     public init(
         schemas: [TableSchema] = [], createsTablesOnFirstInsert: Bool = true, maximumPageSize: Int = 1000,
         defaultPageSize: Int = 50, maximumBodySize: Int = 1 << 20, maximumFilterTime: Duration = .seconds(5),
@@ -49,15 +52,15 @@ public struct TableServiceOptions: Sendable {
         self.makeID = makeID
     }
 
-    /// The base64 text of 12 random bytes.
+    /// Returns 12 random bytes as base64.
     public static func randomVersion() -> String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        // Twelve bytes are sixteen letters of six bits, here eight from each of two words.
+        // Twelve bytes are sixteen base64 characters of six bits each, eight from each of two words.
         let words = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)]
         let letters = words.flatMap { word in (0..<8).map { alphabet[Int(word >> ($0 * 6) & 63)] } }
         return String(decoding: letters, as: UTF8.self)
     }
 
-    /// A random UUID in lower case.
+    /// Returns a random UUID in lowercase.
     public static func randomID() -> String { ItemID.random() }
 }

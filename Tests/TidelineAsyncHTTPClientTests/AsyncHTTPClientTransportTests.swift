@@ -267,7 +267,7 @@ struct TransportFailureTests {
         let error = try await failure(of: .whole("400 Bad Request", body: page), scheme: "https")
         #expect(error.code == .tls, "\(error)")
         #expect(error.message.contains("127.0.0.1:"))
-        #expect(error.message.hasSuffix("it does not answer in TLS"), "\(error)")
+        #expect(error.message.hasSuffix("the server does not use TLS"), "\(error)")
     }
 
     @Test("A cancelled task gives the request up", arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[{"])
