@@ -3,7 +3,7 @@
 
 #if OBSERVES_FILES
 
-// Reads at an offset, or at the descriptor's own position where that is negative.
+// Reads at an offset, or at the descriptor's own position if the offset is negative.
 static ssize_t read_next(int descriptor, void *bytes, size_t count, off_t offset) {
     return offset < 0 ? NEXT(read)(descriptor, bytes, count) : NEXT(pread)(descriptor, bytes, count, offset);
 }
@@ -36,7 +36,7 @@ ssize_t pread64(int descriptor, void *bytes, size_t count, off64_t offset) {
                                         : NEXT(pread64)(descriptor, bytes, count, offset);
 }
 
-// Writes at an offset, or at the descriptor's own position where that is negative.
+// Writes at an offset, or at the descriptor's own position if the offset is negative.
 static ssize_t write_next(int descriptor, const void *bytes, size_t count, off_t offset) {
     return offset < 0 ? NEXT(write)(descriptor, bytes, count) : NEXT(pwrite)(descriptor, bytes, count, offset);
 }
@@ -74,7 +74,7 @@ ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off64_t offset
                                         : NEXT(pwrite64)(descriptor, bytes, count, offset);
 }
 
-// Several pieces in one call, as one; -2 where there is no memory for that.
+// Combines several buffers into one call; returns -2 if memory allocation fails.
 static ssize_t write_pieces(int descriptor, const struct iovec *pieces, int count, off_t offset) {
     size_t length = 0;
     for (int i = 0; i < count; i++) length += pieces[i].iov_len;
@@ -107,7 +107,7 @@ ssize_t pwritev64(int descriptor, const struct iovec *pieces, int count, off64_t
     return WRITE_PIECES(descriptor, pieces, count, offset, NEXT(pwritev64)(descriptor, pieces, count, offset));
 }
 
-// A copy from file to file inside the kernel, done here instead, piece by piece, so that its writes are seen.
+// Copies from file to file piece by piece instead of inside the kernel, so that the writes are observed.
 static ssize_t copy(int from, off_t *from_offset, int to, off_t *to_offset, size_t count) {
     char bytes[65536];
     ssize_t length =
@@ -169,8 +169,8 @@ int truncate64(const char *name, off64_t size) {
     return tideline_is_observed() ? resize_name_observed(name, size) : NEXT(truncate64)(name, size);
 }
 
-// Room that is set aside beyond a file's end makes it longer, and reads zero. What else `fallocate` can do is refused,
-// as a file system may.
+// Allocating space beyond a file's end extends the file with zeros. Other modes of `fallocate` are refused, as a file
+// system may do.
 static int allocate_observed(int descriptor, int mode, off_t offset, off_t length) {
     char path[PATH_MAX];
     tideline_file_call call = {.kind = tideline_resize, .offset = offset + length};
@@ -192,7 +192,7 @@ int fallocate64(int descriptor, int mode, off64_t offset, off64_t length) {
     return fallocate(descriptor, mode, offset, length);
 }
 
-// Unlike the other calls it gives the error itself.
+// Unlike the other calls, this one returns the error number itself.
 int posix_fallocate(int descriptor, off_t offset, off_t length) {
     if (!tideline_is_observed()) return NEXT(posix_fallocate)(descriptor, offset, length);
     int error = errno;

@@ -1,4 +1,4 @@
-// Maps: what is written through one is not seen, so that it is made is told.
+// Memory mappings. Writes through a mapping are not observed, so the creation of the mapping is reported.
 #include "observed.h"
 
 #if OBSERVES_FILES

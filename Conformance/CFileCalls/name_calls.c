@@ -1,4 +1,4 @@
-// Opening, renaming, linking, removing, making folders.
+// Opening, renaming, linking, removing, and creating directories.
 #include "observed.h"
 
 #if OBSERVES_FILES
@@ -62,7 +62,7 @@ int openat64(int folder, const char *path, int flags, ...) {
 int creat(const char *path, mode_t mode) { return open(path, O_CREAT | O_WRONLY | O_TRUNC, mode); }
 int creat64(const char *path, mode_t mode) { return open(path, O_CREAT | O_WRONLY | O_TRUNC, mode); }
 
-// What a program built with `_FORTIFY_SOURCE` calls when it makes no file.
+// Called by programs built with `_FORTIFY_SOURCE` when no file is created.
 int __open_2(const char *path, int flags) { return open(path, flags, 0); }
 int __open64_2(const char *path, int flags) { return open64(path, flags, 0); }
 int __openat_2(int folder, const char *path, int flags) { return openat(folder, path, flags, 0); }
@@ -96,7 +96,7 @@ static int link_observed(int from_folder, const char *from, int to_folder, const
     tideline_file_call call = {.kind = tideline_link, .destination = destination};
     struct stat status;
     int error = errno;
-    // A file without a name gets one by way of its descriptor's.
+    // A file without a name is linked through its descriptor.
     bool is_known = fstatat(from_folder, from, &status, flags & AT_SYMLINK_FOLLOW ? 0 : AT_SYMLINK_NOFOLLOW) == 0;
     errno = error;
     if (!is_known || !tideline_resolve(from_folder, from, path) || !tideline_resolve(to_folder, to, destination)) {

@@ -1,4 +1,4 @@
-// What the files of this target share: how a call is decided, made and told of. Not for others.
+// Declarations shared by the files of this target: how a call is decided, made, and reported. Internal.
 #ifndef TIDELINE_OBSERVED_H
 #define TIDELINE_OBSERVED_H
 
@@ -16,7 +16,7 @@
 #endif
 #include <stddef.h>
 
-// Only for glibc, and not beside a sanitizer, which defines the same names.
+// Only for glibc and without a sanitizer, which defines the same names.
 #if defined(__GLIBC__) && !defined(HAS_SANITIZER)
 #define OBSERVES_FILES 1
 
@@ -36,7 +36,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// The system's own function of a name.
+// The system's function with the given name.
 #define NEXT(name)                                                           \
     ({                                                                       \
         static _Atomic(void *) known;                                        \
@@ -48,29 +48,29 @@
         (__typeof__(&name))function;                                         \
     })
 
-// Seen in this target only.
+// Visible in this target only.
 #pragma GCC visibility push(hidden)
 
-// Whether this thread's calls are to be looked at.
+// Returns whether this thread's calls are observed.
 bool tideline_is_observed(void);
-// Asks the observer. When it watches the file, the lock is held until `tideline_leave`, so that calls are told of in the
+// Asks the observer. If it watches the file, the lock is held until `tideline_leave`, so that calls are reported in the
 // order in which they are made.
 bool tideline_enter(const tideline_file_call *call, tideline_file_decision *decision);
-// Tells the observer how the call went.
+// Reports the result of the call to the observer.
 void tideline_leave(const tideline_file_call *call, bool has_succeeded);
 
-// The path of what a descriptor has open; false for what is no file and no folder.
+// Finds the path of an open descriptor; returns false if it is neither a file nor a directory.
 bool tideline_find_path(int descriptor, char path[PATH_MAX]);
-// A call on what a descriptor has open.
+// Describes a call on a descriptor.
 bool tideline_describe(int descriptor, tideline_file_call *call, char path[PATH_MAX]);
-// The path from the root on, without links in its folders; false where there is no such folder.
+// Resolves an absolute path without symbolic links in its directories; returns false if the directory does not exist.
 bool tideline_resolve(int folder, const char *path, char full[PATH_MAX]);
-// A call on a name.
+// Describes a call on a path.
 bool tideline_describe_name(int folder, const char *path, tideline_file_call *call, char full[PATH_MAX]);
 
 #pragma GCC visibility pop
 
-// A call that gives 0 or fails, as the observer decides: `perform` makes it.
+// A call that returns 0 or fails, as the observer decides; `perform` makes it.
 #define DECIDED(call, perform)                                       \
     ({                                                               \
         tideline_file_decision decision;                             \

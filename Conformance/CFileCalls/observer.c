@@ -1,21 +1,21 @@
-// The calls by which a program changes files, defined here under their own names and passed on to the system's.
+// Interposes the calls by which a program changes files: functions with the same names forward to the system's.
 //
-// The dynamic linker looks a name up in the executable first, and the static linker exports from it what the shared
-// libraries beside it refer to. So whoever links this file has these in place of the C library's, in its own code and
-// in all shared libraries. When nothing is observed, a call costs one look at an atomic number.
+// The dynamic linker searches the executable first, and the static linker exports the symbols that shared libraries
+// refer to. An executable that links this file therefore uses these functions instead of the C library's, in its own
+// code and in all shared libraries. While nothing is observed, the overhead of a call is one atomic read.
 //
-// Descriptors are not followed: their files are asked for when a call comes (`/proc/self/fd`), so that copies, inherited
-// ones and renamed files need no book-keeping.
+// Descriptors are not tracked. The file of a descriptor is looked up at each call (`/proc/self/fd`), so duplicated,
+// inherited, and renamed descriptors need no bookkeeping.
 #include "observed.h"
 
 #if OBSERVES_FILES
 
 static _Atomic(const tideline_file_observer *) observer;
-// How often observing was begun and not ended.
+// The number of active observations.
 static atomic_int observations;
 // Held from a decision to the end of the call.
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-// Whether this thread is in a call that is observed: the observer's own calls pass.
+// Whether this thread is inside an observed call. Calls made by the observer itself are not observed.
 static __thread bool is_inside;
 
 bool tideline_can_observe_files(void) { return true; }

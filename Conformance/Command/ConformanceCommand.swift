@@ -2,9 +2,9 @@ public import ArgumentParser
 internal import Foundation
 public import TidelineConformance
 
-/// The conformance suite as a command: a store becomes a tool that proves it.
+/// The conformance suite as a command.
 ///
-/// An author's whole executable is
+/// A complete executable for a store:
 ///
 /// ```swift
 /// @main struct Tool {
@@ -14,16 +14,16 @@ public import TidelineConformance
 /// }
 /// ```
 ///
-/// Its exit status is 0 when all is well, 1 after failures, 2 when the command line is not understood or a report could not
-/// be written, and 130 when it was interrupted.
+/// The exit status is 0 on success, 1 after failures, 2 if the command line is invalid or a report cannot be written,
+/// and 130 if the command was interrupted.
 ///
-/// The checks of each store run in a process of their own, this same executable once more, so that a store that ends its
-/// process fails the check it was in, and no other.
+/// The checks of each store run in a separate process, another instance of the same executable, so that a store that
+/// terminates its process fails only the current check.
 public enum ConformanceCommand {
-    /// Runs the suite as the process' arguments say, and ends the process.
+    /// Runs the suite according to the process's arguments and exits.
     ///
-    /// An executable of one store is also the second process that tests beside it can name:
-    /// `StoreProcess(executable: path)`.
+    /// The executable of a single store can also serve as the second process of its tests: `StoreProcess(executable:
+    /// path)`.
     public static func main(stores: [StoreHarness]) async -> Never {
         if stores.count == 1, let status = ConformanceChild.run(arguments: CommandLine.arguments, harness: stores[0]) {
             Foundation.exit(status)
@@ -31,16 +31,16 @@ public enum ConformanceCommand {
         await main(StandaloneCommand.self, options: \.options, stores: ConformanceStores(stores), program: .current())
     }
 
-    /// Does what the options say: runs the suite, lists checks or explains one.
+    /// Runs the suite, lists checks, or explains a check, as requested by the options.
     ///
-    /// For a command of one's own that has ``ConformanceOptions`` as an option group.
+    /// Use this method in your own command that has ``ConformanceOptions`` as an option group.
     ///
     /// - Parameters:
     ///   - options: The options.
-    ///   - stores: The stores there are to choose from.
-    ///   - program: How this same command is run as another process.
+    ///   - stores: The available stores.
+    ///   - program: How to run this command as another process.
     /// - Returns: The exit status.
-    /// - Throws: `ValidationError` for options that cannot be followed, before anything runs.
+    /// - Throws: `ValidationError` for invalid options, before anything runs.
     public static func run(
         _ options: ConformanceOptions, stores: ConformanceStores, program: ConformanceProgram
     ) async throws -> Int32 {
@@ -59,14 +59,14 @@ public enum ConformanceCommand {
         return try await ConformanceSession(options, checks: checks, stores: stores, program: program).run()
     }
 
-    /// Ends the process after an error that ``run(_:stores:program:)`` or parsing has thrown, with status 2 for one of usage.
+    /// Exits after an error thrown by ``run(_:stores:program:)`` or by parsing, with status 2 for a usage error.
     public static func exit(_ command: any ParsableCommand.Type, after error: any Error) -> Never {
         guard command.exitCode(for: error) == .validationFailure else { command.exit(withError: error) }
         FileHandle.standardError.write(Data((command.fullMessage(for: error) + "\n").utf8))
         Foundation.exit(usageStatus)
     }
 
-    /// The exit status when the command line is not understood.
+    /// The exit status for an invalid command line.
     static let usageStatus: Int32 = 2
 
     private static func main<Command: ParsableCommand>(
@@ -82,7 +82,7 @@ public enum ConformanceCommand {
     }
 }
 
-/// The command of an executable that does nothing else.
+/// The command of an executable that has no other commands.
 private struct StandaloneCommand: ParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(

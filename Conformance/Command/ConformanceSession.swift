@@ -4,7 +4,7 @@ internal import TidelineCommandSupport
 internal import TidelineConformance
 internal import TidelineSupport
 
-/// One run of the command: the stores that were chosen, the reports that were asked for.
+/// One run of the command with the selected stores and reports.
 struct ConformanceSession: Sendable {
     private let options: ConformanceOptions
     private let outputs: ReportOutputs<ConformanceReport>
@@ -12,22 +12,22 @@ struct ConformanceSession: Sendable {
     private let run: ConformanceRun
     private let workers: Workers?
     private let program: ConformanceProgram
-    /// Where checks in this process have their files; those of workers have folders of their own.
+    /// The directory for the files of checks in this process. Workers have directories of their own.
     private let folder: TrialFolder?
 
-    /// Finds out whether everything can be done that was asked for.
-    /// - Throws: `ValidationError` with what cannot.
+    /// Validates all options.
+    /// - Throws: `ValidationError` for an option that cannot be satisfied.
     init(
         _ options: ConformanceOptions, checks: [Check], stores: ConformanceStores, program: ConformanceProgram
     ) throws {
-        // When nobody reads the output any more, the reports in files are still written.
+        // If the output is closed, the reports in files are still written.
         signal(SIGPIPE, SIG_IGN)
         self.options = options
         self.program = program
         outputs = try ReportOutputs(options.reports)
         terminal = Terminal(usesStandardError: outputs.useStandardOutput)
         folder = options.inProcess ? try Self.makeFolder() : nil
-        // Workers make folders of their own; a place where none can be made is an error before the first check.
+        // Workers create their own directories; an unwritable location is reported before the first check.
         if !options.inProcess { try TrialFolder().remove() }
         let known = try Self.knownFailures(options.known)
         let chosen = try StoreChoice(options, stores: stores, program: program)
@@ -66,7 +66,7 @@ struct ConformanceSession: Sendable {
             + "seed \(options.seed), rounds \(options.rounds)\n\n"
     }
 
-    /// Says how it went and writes the reports.
+    /// Prints the summary and writes the reports.
     private func finish(_ report: ConformanceReport) -> Int32 {
         let writer = TerminalReport(command: program.name, style: terminal.style, isQuiet: options.quiet)
         terminal.write((options.quiet ? "" : "\n") + writer.text(of: report))
@@ -77,7 +77,7 @@ struct ConformanceSession: Sendable {
         return report.hasFailures ? 1 : 0
     }
 
-    /// A folder for all temporary files of this process, so that an interrupted check leaves none.
+    /// Creates a directory for all temporary files of this process, so that an interrupted check leaves none behind.
     private static func makeFolder() throws -> TrialFolder {
         let folder = try TrialFolder()
         setenv("TMPDIR", folder.path, 1)

@@ -2,19 +2,20 @@ internal import CFileCalls
 internal import Synchronization
 public import TidelineConformance
 
-/// File calls observed where the program asks the C library for them: by the executable that links this library, in its
-/// own code and in every shared library, SQLite's, LMDB's, LevelDB's and Foundation's among them.
+/// Observes file calls by interposing the C library's functions in the executable that links this library: calls from
+/// its own code and from all shared libraries, including SQLite, LMDB, LevelDB, and Foundation.
 ///
 /// ```swift
 /// StoreHarness(modes: [], faults: InterposedFiles()) { opening in try MyStore(directory: opening.directory) }
 /// ```
 ///
-/// What does not go through the C library's functions is not seen: writes into mapped memory, and those of `FILE`
-/// streams and of `io_uring`. Checks of a store that works so end as *not run*, with that reason.
+/// Operations that bypass the C library's functions are not observed: writes to mapped memory, to `FILE` streams, and
+/// through `io_uring`. Checks of a store that uses them end as *not run*, with this reason.
 ///
-/// It works on Linux with glibc, without a sanitizer; elsewhere ``isAvailable`` is false, and nothing is replaced.
+/// Available on Linux with glibc, without a sanitizer. Elsewhere ``isAvailable`` is `false` and no function is
+/// replaced.
 public struct InterposedFiles: FileFaults {
-    /// An observer's hook; all instances are the same.
+    /// Creates an instance; all instances are equivalent.
     public init() {}
 
     public var isAvailable: Bool { tideline_can_observe_files() }
@@ -29,12 +30,12 @@ public struct InterposedFiles: FileFaults {
     }
 }
 
-/// A folder that is observed.
+/// An observed directory.
 private final class Watch: Sendable {
     let directory: String
     let observer: any FileObserver
 
-    /// All there are: checks run beside each other.
+    /// All observed directories, because checks run concurrently.
     private static let all = Mutex<[Watch]>([])
 
     init(directory: String, observer: any FileObserver) {
@@ -52,7 +53,7 @@ private final class Watch: Sendable {
         all.withLock { $0.removeAll { $0 === watch } }
     }
 
-    /// The one whose folder a call concerns.
+    /// Returns the watch for the directory that a call concerns.
     static func of(_ call: tideline_file_call) -> Watch? {
         let paths = [call.path, call.destination].compactMap { $0.map { String(cString: $0) } }
         return all.withLock { watches in
@@ -60,7 +61,7 @@ private final class Watch: Sendable {
         }
     }
 
-    /// A path within the folder; nil for one outside.
+    /// Returns the relative path within the directory, or `nil` for a path outside.
     func relative(_ path: String) -> String? {
         guard path.utf8.starts(with: directory.utf8) else { return nil }
         let rest = path.utf8.dropFirst(directory.utf8.count)
@@ -69,11 +70,11 @@ private final class Watch: Sendable {
     }
 }
 
-// MARK: What the C layer calls
+// MARK: Callbacks from the C layer
 
-/// The functions that the C layer calls, in memory that stays.
+/// The functions that the C layer calls, in memory that is never freed.
 ///
-/// `@unchecked Sendable`: the memory is written once, before anyone has the pointer.
+/// `@unchecked Sendable`: the memory is written once, before the pointer is shared.
 private struct Callbacks: @unchecked Sendable {
     let pointer: UnsafePointer<tideline_file_observer>
 

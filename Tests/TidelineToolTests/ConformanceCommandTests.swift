@@ -43,7 +43,7 @@ struct ConformanceCommandTests {
             (["--store", "lmdb,size=1"], "no setting \"size\""), (["--store", "memory,size=1"], "no settings"),
             (["--store", "sqlite,durability=some"], "full or normal"),
             (["--store", "sqlite,read-only=yes"], "read-only"),
-            (["--filter", "XYZ-000"], "no check is found"),
+            (["--filter", "XYZ-000"], "no check matches"),
         ])
     func usage(arguments: [String], reason: String) throws {
         let tool = try Tool()

@@ -1,82 +1,82 @@
-/// The file calls of this process, observed: see observer.c.
+/// Observation of the file calls of this process; see observer.c.
 #ifndef TIDELINE_FILE_CALLS_H
 #define TIDELINE_FILE_CALLS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/// What a call does.
+/// The kind of a call.
 typedef enum {
     /// Opens a file that exists.
     tideline_open,
-    /// Makes an empty file.
+    /// Creates an empty file.
     tideline_create,
     tideline_read,
     tideline_write,
-    /// Gives a file a size: `offset`.
+    /// Sets the size of a file to `offset`.
     tideline_resize,
     /// Waits until a file's content is on the disk.
     tideline_sync,
-    /// Waits until a folder's names are on the disk.
+    /// Waits until a directory's names are on the disk.
     tideline_sync_directory,
     tideline_rename,
     tideline_link,
     tideline_unlink,
     tideline_make_directory,
     tideline_remove_directory,
-    /// Maps a file for writing, shared.
+    /// Maps a file for shared writing.
     tideline_map,
 } tideline_file_call_kind;
 
-/// A call that is about to be made, or was.
+/// A call that is about to be made or was made.
 typedef struct {
     tideline_file_call_kind kind;
-    /// The file or folder, from the root on.
+    /// The absolute path of the file or directory.
     const char *path;
-    /// The new name that a rename or a link gives.
+    /// The new path of a rename or link.
     const char *destination;
-    /// The file's number in its file system; 0 for one that does not exist yet.
+    /// The file's inode number; 0 for a file that does not exist yet.
     uint64_t file;
-    /// How long the file was before.
+    /// The length of the file before the call.
     int64_t size;
-    /// Where a read or write begins; the size that a file gets.
+    /// The offset of a read or write, or the new size of a resized file.
     int64_t offset;
-    /// How many bytes are read or written.
+    /// The number of bytes to read or write.
     int64_t length;
-    /// The bytes that are written.
+    /// The bytes to write.
     const void *bytes;
-    /// Whether a write waits until it is on the disk (`O_DSYNC`).
+    /// Whether a write waits until its data is on the disk (`O_DSYNC`).
     bool is_synced;
-    /// Whether a new file has no name (`O_TMPFILE`); the path is the folder's then.
+    /// Whether a new file has no name (`O_TMPFILE`); the path is then that of the directory.
     bool is_nameless;
 } tideline_file_call;
 
-/// What is to happen to a call.
+/// The outcome of a call.
 typedef struct {
-    /// Whether the observer cares about the file at all; nothing else counts when it does not.
+    /// Whether the observer watches the file. If not, the other fields are ignored.
     bool is_watched;
     /// Whether to return success without doing anything.
     bool is_skipped;
-    /// The error to fail with; 0 for none.
+    /// The error to fail with, or 0 for none.
     int error;
-    /// How many bytes to read or write of those asked for; negative for all.
+    /// The maximum number of bytes to read or write, or a negative value for no limit.
     int64_t length;
 } tideline_file_decision;
 
-/// Who is told of calls. Both are called one call at a time, and no call that they make is observed.
+/// The observer of calls. Both functions receive one call at a time, and their own calls are not observed.
 typedef struct {
     tideline_file_decision (*decide)(const tideline_file_call *);
-    /// After a call that was decided on has succeeded.
+    /// Called after a permitted call has succeeded.
     void (*performed)(const tideline_file_call *);
 } tideline_file_observer;
 
 /// Whether calls can be observed in this build.
 bool tideline_can_observe_files(void);
 
-/// Begins to tell of all threads' calls. The observer is the same every time, and stays valid for good.
+/// Starts the observation of all threads' calls. The observer is the same every time and must never be freed.
 void tideline_begin_observing_files(const tideline_file_observer *observer);
 
-/// Ends what one call of `tideline_begin_observing_files` began.
+/// Ends one observation that `tideline_begin_observing_files` started.
 void tideline_end_observing_files(void);
 
 #endif

@@ -2,13 +2,13 @@ internal import ArgumentParser
 internal import TidelineCommandSupport
 internal import TidelineConformance
 
-/// The checks that `--profile` and `--filter` ask for.
+/// The checks selected by `--profile` and `--filter`.
 struct CheckSelection {
-    /// The checks, in their order.
+    /// The selected checks, in order.
     let checks: [Check]
 
-    /// Finds them.
-    /// - Throws: `ValidationError` for a pattern that finds none.
+    /// Finds the checks.
+    /// - Throws: `ValidationError` for a pattern that matches no check.
     init(profile: Profile, patterns: [String]) throws {
         guard !patterns.isEmpty else {
             checks = profile.checks
@@ -23,20 +23,20 @@ struct CheckSelection {
         guard !everywhere.isEmpty else {
             let names = Check.all.map(\.id) + CheckGroup.allCases.flatMap { [$0.rawValue, "\($0)"] }
             throw ValidationError(
-                "no check is found by \(pattern.debugDescription)." + suggestion(for: pattern, among: names)
+                "no check matches \(pattern.debugDescription)." + suggestion(for: pattern, among: names)
                     + " See --list.")
         }
         let here = everywhere.filter { profile.groups.contains($0.group) }
         guard !here.isEmpty else {
             let titles = Set(everywhere.map(\.group.title)).sorted().joined(separator: ", ")
             throw ValidationError(
-                "\(pattern.debugDescription) finds checks of \(titles) only, which are not in the profile "
+                "\(pattern.debugDescription) matches only checks of \(titles), which are not in the profile "
                     + "\(profile.rawValue).")
         }
         return here
     }
 
-    /// By id, by the beginning of ids, by group; only what is none of these is looked for in the promises.
+    /// Searches by identifier, by identifier prefix, and by group; searches the promises only if none of these match.
     private static func matching(_ pattern: String) -> [Check] {
         let text = pattern.lowercased()
         if text.isEmpty { return [] }

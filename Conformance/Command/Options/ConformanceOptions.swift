@@ -5,117 +5,117 @@ public import TidelineConformance
 
 /// The options of ``ConformanceCommand``.
 public struct ConformanceOptions: ParsableArguments, Sendable {
-    /// What the command does, in a line.
-    public static let abstract = "Check that stores keep what every store promises."
-    /// More about it.
+    /// The one-line description of the command.
+    public static let abstract = "Check that stores keep the promises of the local store contract."
+    /// The detailed description of the command.
     public static let discussion = """
-        Each check is about one promise, and runs on a fresh store in a temporary folder. Failures come with what was \
-        expected and found, the seed, and Swift that repeats them.
+        Each check verifies one promise on a new store in a temporary directory. Failures are reported with the \
+        expected and actual results, the seed, and a Swift script that reproduces them.
 
-        Exit status: 0 when all is well, 1 after failures, 2 when the command line is not understood or a report cannot \
-        be written, 130 when interrupted.
+        Exit status: 0 on success, 1 after failures, 2 if the command line is invalid or a report cannot \
+        be written, 130 if interrupted.
         """
 
     @Option(
         name: .customLong("store"),
         help: ArgumentHelp(
-            "A store to check, or several with commas; all of them by default.",
-            discussion: "May be repeated. Where a store has settings, they follow it: NAME,SETTING=VALUE.",
+            "A store to check, or several separated by commas; by default all of them.",
+            discussion: "May be repeated. If a store has settings, they follow its name: NAME,SETTING=VALUE.",
             valueName: "name"))
     var stores: [String] = []
 
-    @Option(help: "How much a store is held to: \(Profile.allCases.map(\.rawValue).joined(separator: ", ")).")
+    @Option(help: "The checks to run: \(Profile.allCases.map(\.rawValue).joined(separator: ", ")).")
     var profile: Profile = .full
 
     @Option(
         help: ArgumentHelp(
-            "Only these checks: an id (UPS-004), the beginning of ids (UPS), a group (upsert), or words of the promise.",
+            "Run only these checks: an id (UPS-004), a prefix of ids (UPS), a group (upsert), or words of the promise.",
             discussion: "May be repeated.", valueName: "pattern"))
     var filter: [String] = []
 
-    @Option(help: "What random checks begin with; the same seed makes the same operations.")
+    @Option(help: "The seed of random checks; the same seed generates the same operations.")
     var seed: UInt64 = 1
 
-    @Option(help: "How often what is random is tried; twice as many rounds take about twice as long.")
+    @Option(help: "The number of repetitions of random checks; twice as many rounds take about twice as long.")
     var rounds: Int = 1
 
-    @Option(help: "How many rows the checks of scale store.")
+    @Option(help: "The number of rows that the scale checks store.")
     var rows: Int = 100_000
 
-    @Option(help: ArgumentHelp("Seconds until a check counts as hung.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("The time in seconds after which a check counts as hung.", valueName: "seconds"))
     var timeLimit: Double = 300
 
-    @Option(help: ArgumentHelp("How many stores are checked at a time.", valueName: "number"))
+    @Option(help: ArgumentHelp("The number of stores checked at the same time.", valueName: "number"))
     var jobs: Int = 1
 
     @Option(
         help: ArgumentHelp(
-            "A list of known failures: on each line an id, or STORE/ID, and the reason.", valueName: "file"))
+            "A list of known failures: an id or STORE/ID and the reason on each line.", valueName: "file"))
     var known: String?
 
     @Option(
         help: ArgumentHelp(
-            "A folder that has, for each store, a folder of that name with stores that earlier releases made.",
+            "A directory that contains, for each store, a directory of that name with stores from earlier releases.",
             valueName: "folder"))
     var fixtures: String?
 
     @Option(help: ArgumentHelp("Write the report as JSON; - is standard output.", valueName: "path"))
     var json: String?
 
-    @Option(help: ArgumentHelp("Write the report as JUnit's XML.", valueName: "path"))
+    @Option(help: ArgumentHelp("Write the report as JUnit XML.", valueName: "path"))
     var junit: String?
 
     @Option(help: ArgumentHelp("Write the report as Markdown; with --list, the list of checks.", valueName: "path"))
     var markdown: String?
 
-    @Option(help: ArgumentHelp("Write the report as one page of HTML.", valueName: "path"))
+    @Option(help: ArgumentHelp("Write the report as one HTML page.", valueName: "path"))
     var html: String?
 
-    @Option(help: ArgumentHelp("Write a badge, as shields.io takes it from an endpoint.", valueName: "path"))
+    @Option(help: ArgumentHelp("Write a badge in the format of shields.io endpoints.", valueName: "path"))
     var badge: String?
 
-    @Flag(help: "List the checks: id, kind, promise, and what they need.")
+    @Flag(help: "List the checks: id, kind, promise, and requirements.")
     var list = false
 
-    @Option(help: ArgumentHelp("Say what a check is about and why it is there.", valueName: "id"))
+    @Option(help: ArgumentHelp("Explain a check and the reason for its promise.", valueName: "id"))
     var explain: String?
 
-    @Flag(name: .shortAndLong, help: "Show failures and the summary only.")
+    @Flag(name: .shortAndLong, help: "Show only failures and the summary.")
     var quiet = false
 
-    @Flag(help: "Run the checks in this process, for a debugger; a store that ends it ends the run.")
+    @Flag(help: "Run the checks in this process, for debugging; a crash of a store ends the run.")
     var inProcess = false
 
     @Option(help: .hidden) var worker: String?
     @Flag(help: .hidden) var child = false
     @Argument(parsing: .postTerminator, help: .hidden) var rest: [String] = []
 
-    /// Options, for the parser.
+    /// Creates options for the parser.
     public init() {}
 
-    /// Refuses numbers that mean nothing.
+    /// Validates the numeric options.
     public func validate() throws {
         try confirm(rounds, in: 1...1_000_000, "--rounds")
         try confirm(rows, in: 1...100_000_000, "--rows")
         try confirm(jobs, in: 1...64, "--jobs")
         guard timeLimit > 0, timeLimit <= 86_400 else {
-            throw ValidationError("--time-limit is a number of seconds, more than 0 and up to 86400.")
+            throw ValidationError("--time-limit must be a number of seconds greater than 0 and at most 86400.")
         }
         var isFolder: ObjCBool = false
         if let fixtures,
             !FileManager.default.fileExists(atPath: fixtures, isDirectory: &isFolder) || !isFolder.boolValue
         {
-            throw ValidationError("--fixtures: there is no folder \(fixtures).")
+            throw ValidationError("--fixtures: the directory \(fixtures) does not exist.")
         }
     }
 
-    /// How the suite runs.
+    /// The settings of the suite.
     var settings: ConformanceSettings {
         ConformanceSettings(
             seed: seed, rounds: rounds, rows: rows, timeLimit: .seconds(timeLimit), profile: profile)
     }
 
-    /// The reports that can be asked for.
+    /// The available report formats.
     var reports: [ReportOutputs<ConformanceReport>.Kind] {
         [
             .init("--json", json, text: JSONReport().text), .init("--junit", junit, text: JUnitReport().text),
@@ -124,7 +124,7 @@ public struct ConformanceOptions: ParsableArguments, Sendable {
         ]
     }
 
-    /// Words after `--` are the suite's own, for its processes.
+    /// Rejects unexpected arguments. Arguments after `--` are reserved for the suite's own processes.
     func confirmNothingIsLeft() throws {
         if let word = rest.first, !child { throw ValidationError("Unexpected argument '\(word)'") }
     }

@@ -5,29 +5,30 @@ public import TidelineConformance
 
 /// The stores that a command can check.
 public struct ConformanceStores: Sendable {
-    /// Makes the harness of a store with settings, such as `durability=normal`.
+    /// Creates the harness of a store with settings, such as `durability=normal`.
     public typealias Configuring = @Sendable (_ store: String, _ settings: [String]) throws -> StoreHarness
 
-    /// Those that are checked by default.
+    /// The stores that are checked by default.
     public var harnesses: [StoreHarness]
-    /// Makes a harness with settings; nil where stores have none.
+    /// Creates a harness with settings, or `nil` if the stores have none.
     public var configuring: Configuring?
 
-    /// Stores, each of a name of its own; one without a name is asked for the one it declares.
+    /// Creates a list of stores with distinct names. A store without a name uses the name that it declares.
     ///
     /// - Parameters:
-    ///   - harnesses: The stores, as they are checked by default.
-    ///   - configuring: Makes the harness of one of them with settings. It throws `ValidationError` for one that it does not
-    ///     know.
+    ///   - harnesses: The stores that are checked by default.
+    ///   - configuring: Creates the harness of a store with settings. It throws `ValidationError` for a store or
+    ///     setting that does not exist.
     public init(_ harnesses: [StoreHarness], configuring: Configuring? = nil) {
         self.harnesses = harnesses
         self.configuring = configuring
     }
 
-    /// Where there is a folder with stores of earlier releases for each store, by its name; nil for nowhere.
+    /// The directory that contains, for each store, a directory of that name with stores from earlier releases, or
+    /// `nil`.
     var fixtures: String?
 
-    /// The store that a word of `--store` names.
+    /// Returns the store that an argument of `--store` names.
     func store(_ word: StoreWord) throws -> StoreHarness {
         var harness = try find(word)
         let folder = fixtures.map { "\($0)/\(word.place == nil ? word.name : harness.name ?? "")" }
@@ -38,13 +39,13 @@ public struct ConformanceStores: Sendable {
     }
 
     private func find(_ word: StoreWord) throws -> StoreHarness {
-        // A worker of a store without a name is told its place.
+        // A worker of a store without a name receives its index.
         if let place = word.place, harnesses.indices.contains(place) { return harnesses[place] }
         guard let harness = harnesses.first(where: { $0.name == word.name }) else {
             let names = harnesses.compactMap(\.name)
             throw ValidationError(
                 "there is no store \(word.name.debugDescription)." + suggestion(for: word.name, among: names)
-                    + " The stores are: \(names.joined(separator: ", ")).")
+                    + " Available stores: \(names.joined(separator: ", ")).")
         }
         if word.settings.isEmpty { return harness }
         guard let configuring else { throw ValidationError("the store \(word.name) has no settings.") }

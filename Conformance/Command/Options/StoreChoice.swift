@@ -3,15 +3,15 @@ internal import Foundation
 internal import TidelineCommandSupport
 internal import TidelineConformance
 
-/// The stores that a run checks, each with a name, and the words by which its processes find them.
+/// The stores that a run checks, with distinct names, and the arguments by which its processes identify them.
 struct StoreChoice {
-    /// The harnesses, named.
+    /// The harnesses, with names.
     let harnesses: [StoreHarness]
-    /// The word for `--store` of each, by its name.
+    /// The argument for `--store` of each store, keyed by its name.
     let words: [String: StoreWord]
 
-    /// The stores of `--store`, all by default.
-    /// - Throws: `ValidationError` for a store that does not exist, and for two of one name.
+    /// Selects the stores of `--store`, by default all.
+    /// - Throws: `ValidationError` for a store that does not exist and for two stores with the same name.
     init(_ options: ConformanceOptions, stores: ConformanceStores, program: ConformanceProgram) throws {
         let isInProcess = options.inProcess
         var named = stores
@@ -23,7 +23,7 @@ struct StoreChoice {
         let names = named.harnesses.compactMap(\.name)
         guard Set(names).count == names.count else {
             throw ValidationError(
-                "two stores are called alike: \(names.joined(separator: ", ")). Name their harnesses.")
+                "two stores have the same name: \(names.joined(separator: ", ")). Set the names of their harnesses.")
         }
         let places = names.indices.map {
             (StoreWord(name: names[$0]), stores.harnesses[$0].name == nil ? StoreWord.at($0) : nil)
@@ -38,7 +38,7 @@ struct StoreChoice {
         self.words = words
     }
 
-    /// What a store without a name declares to be called, by its own process, which it might end.
+    /// Returns the name that an unnamed store declares, read in a separate process because the store might crash it.
     private static func declaredName(_ harness: StoreHarness, at place: Int, _ program: ConformanceProgram?) -> String {
         let declared =
             program.map { Workers(program: $0, words: [:]).declaredName(.at(place)) }

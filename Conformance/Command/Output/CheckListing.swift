@@ -3,9 +3,9 @@ internal import Foundation
 internal import TidelineCommandSupport
 internal import TidelineConformance
 
-/// What is said of the checks themselves, without running any.
+/// Describes checks without running them.
 enum CheckListing {
-    /// Lists checks on standard output, or as Markdown in a file.
+    /// Prints the checks to standard output, or writes them as Markdown to a file.
     static func list(_ checks: [Check], markdown: String?) throws -> Int32 {
         guard let markdown else {
             try Output.standard.write(text(of: checks))
@@ -16,11 +16,11 @@ enum CheckListing {
         return 0
     }
 
-    /// Says all there is to know of a check.
+    /// Prints the details of a check.
     static func explain(_ id: String) throws -> Int32 {
         guard let check = Check.named(id) else {
             throw ValidationError(
-                "no check is called \(id.debugDescription)." + suggestion(for: id, among: Check.all.map(\.id))
+                "there is no check \(id.debugDescription)." + suggestion(for: id, among: Check.all.map(\.id))
                     + " See --list.")
         }
         try Output.standard.write(text(of: check))

@@ -3,8 +3,8 @@ internal import Synchronization
 internal import TidelineCommandSupport
 internal import TidelineConformance
 
-/// Tells a run as it goes on: a line for each group when it has ended and, for a person who watches, a line that is
-/// written over for what runs now.
+/// Displays the progress of a run: a line for each completed group and, on an interactive terminal, an updating line
+/// for the current check.
 final class TerminalProgress: Sendable {
     private struct Running {
         var checks: [Check] = []
@@ -15,7 +15,7 @@ final class TerminalProgress: Sendable {
 
     private struct State {
         var running: [String: Running] = [:]
-        /// The store that the last line was about.
+        /// The store of the last printed line.
         var heading: String?
         var isLineShown = false
     }
@@ -25,7 +25,7 @@ final class TerminalProgress: Sendable {
 
     init(_ terminal: Terminal) { self.terminal = terminal }
 
-    /// Takes an event of the run.
+    /// Handles an event of the run.
     func note(_ event: ConformanceEvent) {
         state.withLock { state in
             switch event.kind {
@@ -40,7 +40,7 @@ final class TerminalProgress: Sendable {
         }
     }
 
-    /// Takes the line away that is written over.
+    /// Clears the updating line.
     func clear() { state.withLock { clear(&$0) } }
 
     private func begin(_ check: Check, of store: String, _ state: inout State) {
@@ -50,7 +50,7 @@ final class TerminalProgress: Sendable {
     }
 
     private func end(_ result: CheckResult, of store: String, _ state: inout State) {
-        // A check told of twice counts once, as it ended at last.
+        // A check that is reported twice counts once, with its last result.
         if state.running[store]?.results.last?.id == result.id { state.running[store]?.results.removeLast() }
         state.running[store]?.results.append(result)
         state.running[store]?.done += 1
@@ -83,7 +83,7 @@ final class TerminalProgress: Sendable {
         return "  \(sign) \(title)\(seconds)  \(counts.joined(separator: ", "))\(names)"
     }
 
-    // MARK: The line that is written over
+    // MARK: The updating line
 
     private func show(_ state: inout State) {
         guard terminal.isInteractive else { return }

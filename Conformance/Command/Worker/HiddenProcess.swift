@@ -2,14 +2,14 @@ internal import Foundation
 internal import TidelineCommandSupport
 internal import TidelineConformance
 
-/// The processes that the command starts of itself: a worker, which runs checks, and the second process of checks that
-/// kill one or share files with one.
+/// The processes that the command starts internally: a worker, which runs checks, and the second process of checks that
+/// kill a process or share files with it.
 struct HiddenProcess {
     let options: ConformanceOptions
     let stores: ConformanceStores
     let program: ConformanceProgram
 
-    /// Does what such a process does; nil when this is none.
+    /// Runs the work of such a process, or returns `nil` if this process is not one of them.
     func run() async throws -> Int32? {
         guard options.worker != nil || options.child else { return nil }
         let names = Set(stores.harnesses.compactMap(\.name))
@@ -26,7 +26,7 @@ struct HiddenProcess {
 }
 
 extension StoreHarness {
-    /// This harness; one that has no second process has this very program for it.
+    /// Returns this harness; if it has no second process, this program is used.
     func completed(by program: ConformanceProgram, _ word: StoreWord) -> StoreHarness {
         guard process == nil else { return self }
         var harness = self
@@ -36,19 +36,20 @@ extension StoreHarness {
     }
 }
 
-/// A worker from inside.
+/// The main program of a worker process.
 struct WorkerMain {
     let harness: StoreHarness
-    /// The folder for its temporary files, which it makes and removes.
+    /// The directory for its temporary files, which it creates and removes.
     let folder: TrialFolder
 
-    /// Runs the checks that standard input asks for, tells of each on standard output, and ends the process.
+    /// Runs the checks requested on standard input, reports each on standard output, and exits.
     func run() async -> Never {
-        // The command ignores these signals and its processes inherit that; the suite's own may count on them.
+        // The command ignores these signals, and its child processes inherit that; the suite's own processes may rely
+        // on them.
         for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
-        // A command that is gone ends the worker by the end of its input, not by the next message.
+        // If the command is gone, the end of the input ends the worker, without waiting for the next message.
         signal(SIGPIPE, SIG_IGN)
-        // What a store prints must not come between the messages.
+        // Output of a store must not be mixed with the messages.
         let channel = FileHandle(fileDescriptor: fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3))
         dup2(STDERR_FILENO, STDOUT_FILENO)
         guard let line = readLine(), let task = try? JSONDecoder().decode(WorkerTask.self, from: Data(line.utf8)) else {
@@ -66,11 +67,11 @@ struct WorkerMain {
             try? channel.write(contentsOf: line + Data("\n".utf8))
         }
         folder.remove()
-        // Not by way of what libraries do when a process ends: a check that hung may still be within one.
+        // Exit without the libraries' exit handlers, because a hung check may still be running library code.
         _exit(0)
     }
 
-    /// Ends the process when the command that started it is gone.
+    /// Exits when the command that started this process is gone.
     private func endWithInput() {
         Thread.detachNewThread {
             while readLine() != nil {}
@@ -79,8 +80,8 @@ struct WorkerMain {
         }
     }
 
-    /// Leaves the removal of the temporary files to another process, which begins when this one has ended: a check that
-    /// is still at work can add files until then.
+    /// Leaves the removal of the temporary files to another process, which begins after this one has ended, because a
+    /// check that is still running can add files until then.
     private func removeFolderAfterExit() {
         let remover = Process()
         remover.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -94,7 +95,7 @@ struct WorkerMain {
 }
 
 extension WorkerMessage {
-    /// What a worker tells of an event.
+    /// Creates the message for an event.
     fileprivate init?(_ kind: ConformanceEvent.Kind) {
         switch kind {
         case .declared(let capabilities): self = .declared(capabilities)

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// Calls back when it was not reset for some time.
+/// Calls back if it is not reset for some time.
 final class WorkerAlarm: Sendable {
     private struct State {
         var item: DispatchWorkItem?
@@ -18,10 +18,10 @@ final class WorkerAlarm: Sendable {
         reset()
     }
 
-    /// Whether it has called back.
+    /// Whether the alarm has called back.
     var hasRung: Bool { state.withLock { $0.hasRung } }
 
-    /// Begins the time anew.
+    /// Restarts the timer.
     func reset() {
         state.withLock { state in
             state.item?.cancel()
@@ -31,7 +31,7 @@ final class WorkerAlarm: Sendable {
         }
     }
 
-    /// It does not call back any more.
+    /// Cancels the timer.
     func cancel() { state.withLock { $0.item?.cancel() } }
 
     private func ring() {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import TidelineConformance
 
-/// What is known of the checks that a worker was given: which have ended, and which one to blame when it dies.
+/// The state of a worker's checks: which have ended, and which one to blame if the worker dies.
 struct WorkerLedger {
     /// The checks without a result.
     private(set) var remaining: [Check]
@@ -15,7 +15,7 @@ struct WorkerLedger {
         self.seed = seed
     }
 
-    /// Takes a message; gives back what to tell of it.
+    /// Processes a message and returns the event to report.
     mutating func take(_ message: WorkerMessage) -> ConformanceEvent.Kind? {
         switch message {
         case .declared(let capabilities):
@@ -33,11 +33,11 @@ struct WorkerLedger {
         }
     }
 
-    /// Takes the worker's death; gives back the results that follow from it. At least one check ends by it.
+    /// Processes the worker's death and returns the resulting check results, at least one.
     ///
     /// - Parameters:
-    ///   - end: How it died, such as `with signal 11`.
-    ///   - output: The last of what it wrote to standard error.
+    ///   - end: How the process ended, such as `with signal 11`.
+    ///   - output: The end of its standard error.
     mutating func died(_ end: String, output: String) -> [CheckResult] {
         defer { running = nil }
         if let running {
@@ -46,16 +46,16 @@ struct WorkerLedger {
         }
         if let last {
             let about = last.failure.map { "\n\($0.message)" } ?? ""
-            return [failed(last.id, "the store ended the process \(end), after the check had ended\(about)", output)]
+            return [failed(last.id, "the store ended the process \(end)after the check had ended\(about)", output)]
         }
-        // Who dies when the store is opened first will do so every time.
+        // A store that ends the process when it is first opened will do so every time.
         let blamed = hasDeclared ? Array(remaining.prefix(1)) : remaining
         remaining.removeFirst(blamed.count)
         return blamed.map { failed($0.id, "the store ended the process \(end) when it was opened", output) }
     }
 
     private func failed(_ id: String, _ message: String, _ output: String) -> CheckResult {
-        let output = output.isEmpty ? "" : "\nIt wrote to standard error:\n\(output)"
+        let output = output.isEmpty ? "" : "\nStandard error:\n\(output)"
         let failure = CheckResult.Failure(message: message + output, seed: seed, script: nil)
         return CheckResult(id: id, status: .failed, failure: failure)
     }

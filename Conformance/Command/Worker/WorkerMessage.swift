@@ -1,16 +1,16 @@
 internal import TidelineConformance
 internal import TidelineStore
 
-/// What a worker is to do: a line of JSON on its standard input.
+/// The task of a worker: a line of JSON on its standard input.
 struct WorkerTask: Codable, Sendable {
     var checks: [String]
     var seed: UInt64
     var rounds: Int
     var rows: Int
-    /// Seconds.
+    /// The time limit in seconds.
     var timeLimit: Double
     var profile: Profile
-    /// Which checks have timed out in earlier workers.
+    /// The checks that timed out in earlier workers.
     var timeOuts: TimeOuts.Known
 
     init(_ checks: some Sequence<Check>, _ settings: ConformanceSettings, _ timeOuts: TimeOuts.Known) {
@@ -29,9 +29,9 @@ struct WorkerTask: Codable, Sendable {
     }
 }
 
-/// What a worker tells as it goes on: a line of JSON each.
+/// A message from a worker: a line of JSON.
 enum WorkerMessage: Codable, Sendable {
-    /// The store was opened and declares this.
+    /// The store was opened and declares these capabilities.
     case declared(StoreCapabilities)
     /// A check begins.
     case began(String)

@@ -3,9 +3,9 @@ internal import Synchronization
 internal import TidelineCommandSupport
 internal import TidelineConformance
 
-/// A process that runs checks and tells of each, with a folder for temporary files that goes when the process has gone.
+/// A process that runs checks and reports each, with a directory for temporary files that is removed after it ends.
 final class WorkerProcess: Sendable {
-    /// Of what a worker writes to standard error the last lines are kept.
+    /// The number of lines kept from the end of a worker's standard error.
     private static let keptLines = 20
     private static let keptBytes = 1 << 16
 
@@ -18,15 +18,15 @@ final class WorkerProcess: Sendable {
     private let hasReadErrors = DispatchSemaphore(value: 0)
 
     /// Starts the worker.
-    /// - Throws: When it cannot be started.
+    /// - Throws: An error if it cannot be started.
     init(_ program: ConformanceProgram, store: StoreWord) throws {
-        // The worker makes it: a command that is killed before the worker runs leaves nothing behind.
+        // The worker creates the directory, so that a command killed before the worker runs leaves nothing behind.
         folder = TrialFolder.planned()
         process.executableURL = URL(fileURLWithPath: program.executable)
         process.arguments = program.arguments + ["--store", store.text, "--worker", folder.path]
         var environment = ProcessInfo.processInfo.environment
         environment["TMPDIR"] = folder.path
-        // To make a backtrace takes longer than most checks, for each that dies; --in-process has it.
+        // A backtrace takes longer than most checks, for each crash; `--in-process` produces one.
         if environment["SWIFT_BACKTRACE"] == nil { environment["SWIFT_BACKTRACE"] = "enable=no" }
         process.environment = environment
         process.standardInput = input
@@ -36,10 +36,11 @@ final class WorkerProcess: Sendable {
         Thread.detachNewThread { [self] in readErrors() }
     }
 
-    /// Gives the worker its task, and each line that it writes to `body`, until it has no more or `body` wants none.
+    /// Sends the worker its task and passes each line that it writes to `body`, until the output ends or `body` returns
+    /// `false`.
     func perform(_ task: WorkerTask, _ body: (Data) -> Bool) throws {
         let line = try JSONEncoder().encode(task) + Data("\n".utf8)
-        // A worker that is gone already says so by the end of its output.
+        // If the worker has already ended, the end of its output reports it.
         try? input.fileHandleForWriting.write(contentsOf: line)
         var unread = Data()
         while true {
@@ -53,14 +54,14 @@ final class WorkerProcess: Sendable {
         }
     }
 
-    /// Ends the process as nothing can prevent.
+    /// Kills the process unconditionally.
     func kill() { if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) } }
 
-    /// Waits for the process' end, and removes what it has left.
-    /// - Returns: How it ended, if it was not as it should: `with signal 11 (…)`.
+    /// Waits for the process to end and removes its remaining files.
+    /// - Returns: How it ended, if not normally: `with signal 11 (…)`.
     func end() -> String? {
         process.waitUntilExit()
-        // A process that it has started may hold its standard error open.
+        // A process that the worker has started may keep its standard error open.
         if hasReadErrors.wait(timeout: .now() + 1) == .success { hasReadErrors.signal() }
         try? input.fileHandleForWriting.close()
         folder.remove()
@@ -71,7 +72,7 @@ final class WorkerProcess: Sendable {
         return "with signal \(status) (\(String(cString: strsignal(status))))"
     }
 
-    /// The last of what it wrote to standard error; the message of a trap, if there is one, without the addresses after it.
+    /// The end of its standard error; the message of a trap, if there is one, without the addresses after it.
     var lastErrors: String {
         let text = String(decoding: written.withLock { $0 }, as: UTF8.self)
         let lines = text.split(whereSeparator: \.isNewline)

@@ -3,9 +3,11 @@ internal import Synchronization
 internal import TidelineCommandSupport
 internal import TidelineConformance
 
-/// Runs checks in processes: when one dies, the check it was in has failed, and another goes on with the rest.
+/// Runs checks in separate processes. If one dies, the current check has failed, and another process continues with the
+/// rest.
 final class Workers: CheckExecutor {
-    /// How much longer than a check may take a worker is waited for: it says itself which check hangs, if it can.
+    /// The additional time to wait for a worker beyond the limit of a check, because the worker itself reports hung
+    /// checks if it can.
     private static let patience = 30.0
 
     private struct State {
@@ -17,7 +19,7 @@ final class Workers: CheckExecutor {
     private let words: [String: StoreWord]
     private let state = Mutex(State())
 
-    /// - Parameter words: What `--store` is given for a store, by its name in reports.
+    /// - Parameter words: The argument of `--store` for each store, keyed by its name in reports.
     init(program: ConformanceProgram, words: [String: StoreWord]) {
         self.program = program
         self.words = words
@@ -27,7 +29,7 @@ final class Workers: CheckExecutor {
         _ checks: [Check], of suite: ConformanceSuite, _ note: @escaping @Sendable (ConformanceEvent.Kind) -> Void
     ) async {
         await withCheckedContinuation { continuation in
-            // Its calls block.
+            // The calls of a worker block.
             Thread.detachNewThread { [self] in
                 supervise(checks, of: suite, note)
                 continuation.resume()
@@ -35,7 +37,7 @@ final class Workers: CheckExecutor {
         }
     }
 
-    /// What a store declares to be called; nil when it does not say.
+    /// Returns the name that a store declares, or `nil` if it cannot be read.
     func declaredName(_ store: StoreWord) -> String? {
         var name: String?
         var ledger = WorkerLedger([], seed: 0)
@@ -45,7 +47,7 @@ final class Workers: CheckExecutor {
         return name
     }
 
-    /// Ends all workers, and starts no more; their temporary files are gone when this returns.
+    /// Stops all workers and starts no more. Their temporary files are removed when this method returns.
     func stop() {
         let processes = state.withLock { state in
             state.isStopped = true
@@ -85,7 +87,7 @@ final class Workers: CheckExecutor {
     }
 
     /// Runs one worker to its end.
-    /// - Returns: How it died; nil when it has done its work, or was ended on purpose for a check that hung.
+    /// - Returns: How it died, or `nil` if it completed its work or was stopped because a check hung.
     private func employ(
         _ store: StoreWord, _ settings: ConformanceSettings, _ timeOuts: TimeOuts, _ ledger: inout WorkerLedger,
         _ note: (ConformanceEvent.Kind) -> Void
@@ -102,17 +104,17 @@ final class Workers: CheckExecutor {
             return !isHung
         }
         alarm.cancel()
-        // Its thread still runs, and would disturb the checks that follow.
+        // The thread of the hung check still runs and would disturb the checks that follow.
         if isHung { process.kill() }
         let how = process.end()
         if isHung { return nil }
-        if alarm.hasRung { return ("by not answering any more: it was killed", process.lastErrors) }
+        if alarm.hasRung { return ("by not responding: it was killed", process.lastErrors) }
         if let how { return (how, process.lastErrors) }
         return ledger.remaining.isEmpty ? nil : ("with exit status 0", process.lastErrors)
     }
 
-    /// Starts a worker, unless they were stopped. As one step: who stops them finds every one that was started, with its
-    /// files, and none is started behind his back.
+    /// Starts a worker, unless workers were stopped. This is atomic: `stop()` sees every worker that was started, with
+    /// its files, and no worker is started afterwards.
     private func start(_ store: StoreWord) throws -> WorkerProcess? {
         try state.withLock { state in
             guard !state.isStopped else { return nil }
@@ -124,14 +126,14 @@ final class Workers: CheckExecutor {
 }
 
 extension WorkerMessage {
-    /// Whether a check has ended because its time was over.
+    /// Whether a check ended because it timed out.
     fileprivate var isHang: Bool {
         if case .ended(let result) = self { result.timeOut == .call } else { false }
     }
 }
 
 extension CheckResult {
-    /// A check that could not be done.
+    /// Creates the result of a check that could not be done.
     fileprivate static func kitError(_ id: String, _ message: String, _ seed: UInt64) -> CheckResult {
         CheckResult(id: id, status: .kitError, failure: Failure(message: message, seed: seed, script: nil))
     }

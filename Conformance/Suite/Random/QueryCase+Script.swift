@@ -1,7 +1,7 @@
 internal import TidelineStore
 
 extension QueryCase {
-    /// The case as a Swift function that compiles, and stops where a store's answer is not the evaluator's.
+    /// Returns the case as a Swift function that traps if a store's answer differs from the evaluator's.
     func script(named name: String, comment: String) -> String {
         let after = hasChange ? "\n    let after: [Row] = \(Self.list(rowsAfterwards))" : ""
         return """
@@ -39,7 +39,7 @@ extension QueryCase {
 
     private var storing: String { "    try store.write { writer in try writer.upsert(rows, into: schema.name) }" }
 
-    /// The writes that bring the rows about.
+    /// The writes that produce the rows.
     private var filling: [String] {
         guard hasChange else { return [storing] }
         return [storing, "    try store.write { writer in\n\(change.map { "        \($0)\n" }.joined())    }"]
@@ -78,7 +78,7 @@ extension QueryCase {
             #"    precondition(count == expected.rows.count, "\(count) deleted, expected \(expected.rows.count)")"#,
             "    let left = try store.read { reader in try reader.rows(matching: Query(schema.name)).rows.map(\\.key) }",
             #"    precondition(left.count == all.count - count, "\(left.count) rows are left")"#,
-            #"    precondition(Set(left).isDisjoint(with: expected.rows.map(\.key)), "left are \(left)")"#,
+            #"    precondition(Set(left).isDisjoint(with: expected.rows.map(\.key)), "the remaining rows are \(left)")"#,
         ]
     }
 }

@@ -1,12 +1,12 @@
 internal import TidelineStore
 
 extension QueryCase {
-    /// The smallest case found that still fails.
+    /// Returns the smallest case found that still fails.
     func shrunk(fails: (QueryCase) -> Bool) -> QueryCase { shrink(self, smaller: \.smaller, fails: fails) }
 
     private var smaller: [() -> QueryCase] {
         let fewer = rows.withoutRuns.map { rows in { with { $0.rows = rows() } } }
-        // With very many rows, fewer of them first: the rest is quicker then.
+        // If there are very many rows, their number is reduced first, because that makes the remaining steps faster.
         return simplerChanges + (rows.count > 64 ? Array(fewer.prefix(14)) : []) + simplerQueries + simplerSchemas
             + fewer + plainerRows
     }
@@ -17,7 +17,7 @@ extension QueryCase {
         return copy
     }
 
-    /// The same with the rows stored at once as they are after the change, or with a smaller change.
+    /// The case with the rows stored directly in their changed form, or with a smaller change.
     private var simplerChanges: [() -> QueryCase] {
         guard !changes.isEmpty || !deleted.isEmpty else { return [] }
         let atOnce = {
@@ -50,7 +50,7 @@ extension QueryCase {
         return fewerIndexes + fewerColumns
     }
 
-    /// The same rows with one value null, where that may be.
+    /// The same rows with one value null, where allowed.
     private var plainerRows: [() -> QueryCase] {
         guard rows.count <= 4 else { return [] }
         return rows.indices.flatMap { index in
@@ -62,7 +62,7 @@ extension QueryCase {
 }
 
 extension Query {
-    /// This query with something left out.
+    /// Variants of this query with one part removed.
     var simpler: [Query] {
         var made: [Query] = []
         func add(_ change: (inout Query) -> Void) {
@@ -81,14 +81,14 @@ extension Query {
         return made
     }
 
-    /// The columns that it names.
+    /// The columns that the query names.
     fileprivate var columns: Set<String> {
         Set(order.map(\.column) + (selection ?? [])).union(predicate?.columns ?? [])
     }
 }
 
 extension Predicate {
-    /// Conditions with something of this one left out. Not all are valid.
+    /// Variants of this predicate with one part removed. Some may be invalid.
     fileprivate var simpler: [Predicate] {
         switch self {
         case .and(let terms):
@@ -118,7 +118,7 @@ extension Predicate {
         }
     }
 
-    /// The columns that it names.
+    /// The columns that the predicate names.
     fileprivate var columns: Set<String> {
         switch self {
         case .column(let name): [name]

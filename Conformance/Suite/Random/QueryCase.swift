@@ -1,29 +1,29 @@
 internal import TidelineStore
 
-/// Rows of one table, a change of them, and a query over what they are then, whose answer a store is to give as the
-/// evaluator does.
+/// Rows of one table, a change to them, and a query over the changed rows. The store must give the same answer as the
+/// evaluator.
 struct QueryCase {
-    /// How the query is put.
+    /// How the query is run.
     enum Step: String {
         /// In a read, after the change was committed.
         case read
         /// In the write that makes the change.
         case readInWrite
-        /// As what to delete, in a write after the change was committed.
+        /// As a deletion, in a write after the change was committed.
         case delete
     }
 
     var schema: TableSchema
-    /// The rows that are stored first, in a write of their own.
+    /// The rows that are stored first, in a separate write.
     var rows: [Row]
-    /// What is inserted or merged next; with ``deleted``, in one write.
+    /// The rows that are inserted or merged next; in one write with ``deleted``.
     var changes: [Row] = []
     /// The rows that are deleted next.
     var deleted: [RowID] = []
     var query: Query
     var step: Step
 
-    /// The rows over which the query is put, each with all columns.
+    /// The rows over which the query runs, each with all columns.
     var rowsAfterwards: [Row] {
         var after = rows
         for change in changes {
@@ -37,7 +37,7 @@ struct QueryCase {
         return schema.completing(after)
     }
 
-    /// What an empty store does wrong; nil when it does nothing wrong, and for a query that has no answer.
+    /// Returns the error of an initially empty store, or `nil` if there is none or the query has no answer.
     func failure(in store: some LocalStore) -> String? {
         let after = rowsAfterwards
         guard let packed = try? schema.packed(after),
@@ -54,7 +54,7 @@ struct QueryCase {
             }
             return try difference ?? failure(inFilled: store, expected, after)
         } catch {
-            return "a call failed that should not: \(error)"
+            return "an unexpected error was thrown: \(error)"
         }
     }
 
@@ -66,7 +66,7 @@ struct QueryCase {
         }
     }
 
-    /// What is wrong with a deletion by a query, nil when nothing is.
+    /// Returns the error of a deletion by query, or `nil` if there is none.
     static func deletion(
         _ query: Query, _ expected: Answer, of rows: [Row], by writer: some StoreWriter
     ) throws -> String? {
@@ -80,8 +80,8 @@ struct QueryCase {
         let kept = Set(rows.compactMap(\.key)).subtracting(gone)
         guard left == kept else {
             return """
-                the deletion leaves \(Trial.text(Array(left.subtracting(kept)))) that match, and takes \
-                \(Trial.text(Array(kept.subtracting(left)))) that do not
+                the deletion leaves \(Trial.text(Array(left.subtracting(kept)))) that match and deletes \
+                \(Trial.text(Array(kept.subtracting(left)))) that do not match
                 """
         }
         guard count == gone.count else { return "the deletion returned \(count), expected \(gone.count)" }

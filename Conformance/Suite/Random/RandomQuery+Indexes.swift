@@ -1,9 +1,9 @@
 package import TidelineStore
 
-/// Queries such as an index serves, or nearly: points, ranges, beginnings and lists of values of its columns, several
-/// conditions on one column, ranges that exclude each other, an order along it or against it.
+/// Queries that an index can serve completely or in part: points, ranges, prefixes, and lists of values of its columns,
+/// several conditions on one column, disjoint ranges, and orders in its direction or the opposite one.
 extension RandomQuery {
-    /// The next of them.
+    /// Returns the next query.
     package mutating func nextIndexed() -> Query {
         let columns = indexedColumns()
         let row = rows.isEmpty ? nil : pick(rows, using: &random)
@@ -17,7 +17,7 @@ extension RandomQuery {
         return query
     }
 
-    /// The columns of an index, followed by `id` as its entries are; or of none.
+    /// Returns the columns of an index, followed by `id` as in its entries, or columns without an index.
     private mutating func indexedColumns() -> [String] {
         let lists = schema.indexes.map(\.columns) + [[]]
         let columns = pick(lists, using: &random)
@@ -50,7 +50,7 @@ extension RandomQuery {
         }
     }
 
-    /// A condition that holds for one value of a column, or for a few.
+    /// Returns a condition that holds for one value or a few values of a column.
     private mutating func point(_ column: String, _ row: Row?) -> Predicate {
         let value = value(of: column, in: row)
         switch Int.random(in: 0..<8, using: &random) {
@@ -66,7 +66,7 @@ extension RandomQuery {
         }
     }
 
-    /// A condition that bounds a column's values.
+    /// Returns a condition that bounds a column's values.
     private mutating func bound(_ column: String, _ row: Row?) -> Predicate {
         let value = value(of: column, in: chance(0.5, using: &random) ? row : rows.randomElement(using: &random))
         if case .string(let text) = value, chance(0.3, using: &random) {
@@ -83,7 +83,7 @@ extension RandomQuery {
             : .comparison(comparison, .literal(value), .column(column))
     }
 
-    /// The value that a row has in a column, one beside it, or another one.
+    /// Returns the value of a row's column, a neighboring value, or another value.
     private mutating func value(of column: String, in row: Row?) -> Value {
         let type = schema.column(column)?.type ?? .string
         guard let value = row?[column], chance(0.9, using: &random) else {

@@ -1,18 +1,18 @@
 package import TidelineStore
 internal import TidelineSupport
 
-/// Queries made from a seed, valid against a definition, over all kinds of nodes.
+/// Generates queries from a seed that are valid for a table definition and use all kinds of nodes.
 package struct RandomQuery: Sendable {
-    /// The definition that queries are valid against.
+    /// The table definition.
     package let schema: TableSchema
-    /// Where literals come from that are not taken from a row.
+    /// The source of literals that are not taken from a row.
     package var values: RandomValues
-    /// How deep the trees may become.
+    /// The maximum depth of the predicate trees.
     package var maximumDepth = 4
     let rows: [Row]
     var random: SplitMix64
 
-    /// A source that gives the same queries for the same seed; half of the literals are values of `rows`.
+    /// Creates a generator; the same seed produces the same queries. Half of the literals are values of `rows`.
     package init(seed: UInt64, schema: TableSchema, rows: [Row] = [], values: RandomValues = RandomValues()) {
         self.schema = schema
         self.values = values
@@ -20,7 +20,7 @@ package struct RandomQuery: Sendable {
         random = SplitMix64(seed: seed)
     }
 
-    /// The next query: usually a predicate, sometimes an order, paging, a selection, a count.
+    /// Returns the next query: usually with a predicate, sometimes with an order, paging, a selection, or a count.
     package mutating func next() -> Query {
         var query = Query(schema.name)
         if chance(0.9, using: &random) { query.predicate = condition(depth: maximumDepth) }
@@ -36,10 +36,10 @@ package struct RandomQuery: Sendable {
         return query
     }
 
-    /// The next condition, without a query around it.
+    /// Returns the next condition, without a query.
     package mutating func nextCondition() -> Predicate { condition(depth: maximumDepth) }
 
-    /// The next operand of a type, without a query around it.
+    /// Returns the next operand of a type, without a query.
     package mutating func nextOperand(_ type: ColumnType) -> Predicate { operand(type, depth: maximumDepth) }
 
     private mutating func anyColumn() -> String { pick(schema.allColumns.map(\.name) + ["id"], using: &random) }
@@ -108,7 +108,7 @@ extension RandomQuery {
             function, [text, chance(0.4, using: &random) ? fragment(of: text) : operand(.string, depth: depth)])
     }
 
-    /// A part of a value that the column has in some row, so that searches find something.
+    /// Returns a part of a value that the column has in some row, so that searches find something.
     private mutating func fragment(of operand: Predicate) -> Predicate {
         guard case .column(let name) = operand, !rows.isEmpty, let text = pick(rows, using: &random)[name]?.string
         else {

@@ -1,19 +1,20 @@
 package import TidelineStore
 internal import TidelineSupport
 
-/// Tables and rows made from a seed.
+/// Generates tables and rows from a seed.
 package struct RandomRows: Sendable {
-    /// Where the values come from.
+    /// The source of values.
     package var values: RandomValues
     private var random: SplitMix64
 
-    /// A source that gives the same tables and rows for the same seed.
+    /// Creates a generator; the same seed produces the same tables and rows.
     package init(seed: UInt64, values: RandomValues = RandomValues()) {
         self.values = values
         random = SplitMix64(seed: seed)
     }
 
-    /// A valid definition: one to twelve columns, every type likely, names that query languages reserve, indexes.
+    /// Returns a valid definition: one to twelve columns, every type likely, names reserved by query languages,
+    /// indexes.
     package mutating func schema(_ name: String = "Item", idType: IDType? = nil) -> TableSchema {
         let names = Self.columnNames.shuffled(using: &random).prefix(Int.random(in: 1...12, using: &random))
         let columns = names.map { name in
@@ -30,7 +31,7 @@ package struct RandomRows: Sendable {
         return schema
     }
 
-    /// A definition with up to four more indexes, of up to three columns, `id` among them.
+    /// Returns a definition with up to four more indexes of up to three columns, including `id`.
     package mutating func indexedSchema(_ name: String = "Item", idType: IDType? = nil) -> TableSchema {
         var schema = schema(name, idType: idType)
         for _ in 0..<Int.random(in: 1...4, using: &random) {
@@ -41,14 +42,14 @@ package struct RandomRows: Sendable {
         return schema
     }
 
-    /// A table of every type with optional columns, and one column per type that is not optional.
+    /// Returns a table with an optional and a required column of every type.
     package static func everyType(_ name: String = "Item") -> TableSchema {
         let optional = ColumnType.allCases.map { ColumnSchema($0.rawValue, $0) }
         let required = ColumnType.allCases.map { ColumnSchema("\($0.rawValue)2", $0, isOptional: false) }
         return TableSchema(name, columns: optional + required)
     }
 
-    /// Rows that a table of this definition takes, no two of which have one id.
+    /// Returns rows that are valid for a table definition, with distinct identifiers.
     ///
     /// - Parameter namesAllColumns: Whether every row names every column; otherwise optional ones may be absent.
     package mutating func rows(_ count: Int, of schema: TableSchema, namesAllColumns: Bool = false) -> [Row] {
@@ -63,7 +64,7 @@ package struct RandomRows: Sendable {
         }
     }
 
-    /// A row's change: its id and some of the table's columns with other values.
+    /// Returns a change to a row: its identifier and some of the table's columns with other values.
     package mutating func change(of row: Row, in schema: TableSchema) -> Row {
         var change = Row(id: row.key)
         for column in schema.allColumns where !column.isOptional || chance(0.4, using: &random) {
@@ -76,7 +77,7 @@ package struct RandomRows: Sendable {
         while true {
             let id: RowID =
                 schema.idType == .int ? .int(values.int(using: &random)) : .string(textualID())
-            // Compared by bytes: a set of strings would hold canonically equivalent ones to be one.
+            // Compared by bytes, because a set of strings would treat canonically equivalent ones as equal.
             let folds = schema.idMatching == .asciiCaseInsensitive
             let bytes = Array((folds ? id.text.asciiLowercased : id.text).utf8)
             if taken.insert(bytes).inserted { return id }

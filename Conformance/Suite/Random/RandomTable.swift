@@ -1,24 +1,24 @@
 internal import TidelineStore
 internal import TidelineSupport
 
-/// A table with random rows in a store, what must be in it, and queries over it.
+/// A table with random rows in a store, its expected content, and queries over it.
 final class RandomTable {
     private let trial: Trial
     private let schema: TableSchema
     private let seed: UInt64
     private var store: TracedStore
-    /// What is in the table, each row with all columns.
+    /// The expected content of the table, each row with all columns.
     private var rows: [Row]
     private var packed: PackedRows
-    /// Rows that are not in the table, to be inserted.
+    /// Rows that are not in the table yet.
     private var reserve: [Row]
-    /// What the last write was made of: the rows before it, what it changed and deleted.
+    /// The last write: the previous rows, the changed rows, and the deleted ones.
     private var last: (rows: [Row], changes: [Row], deleted: [RowID])
     private var source: RandomRows
     private var queries: RandomQuery
     private var random: SplitMix64
 
-    /// A table in a store of its own.
+    /// Creates a table in a store of its own.
     init(_ trial: Trial, seed: UInt64, rows count: Int) throws {
         let capabilities = trial.capabilities
         var source = RandomRows(
@@ -42,19 +42,19 @@ final class RandomTable {
         try store.write { [rows, schema] in try $0.upsert(rows, into: schema.name) }
     }
 
-    /// The next query over all kinds of nodes.
+    /// Returns the next query over all kinds of nodes.
     func nextQuery() -> Query { queries.next() }
 
-    /// The next query such as an index serves.
+    /// Returns the next query that an index can serve.
     func nextIndexedQuery() -> Query { queries.nextIndexed() }
 
-    /// Puts a query in a read.
+    /// Runs a query in a read.
     func ask(_ query: Query) throws {
         let expected = try Answer.expected(query, schema, packed)
         try telling(query, .read) { try store.read { try Answer.of($0, query).difference(from: expected) } }
     }
 
-    /// Puts a query in pages.
+    /// Runs a query page by page.
     func askPaged(_ query: Query, size: Int) throws {
         var whole = query
         (whole.skip, whole.limit, whole.includesTotalCount) = (0, nil, false)
@@ -62,7 +62,7 @@ final class RandomTable {
         for start in stride(from: 0, through: expected.matching, by: size) { try ask(whole.skip(start).limit(size)) }
     }
 
-    /// Deletes by a query, and keeps that or rolls it back.
+    /// Deletes by a query and commits or rolls back.
     func delete(_ query: Query, commits: Bool) throws {
         let expected = try Answer.expected(query, schema, packed)
         try telling(query, .delete) {
@@ -76,7 +76,7 @@ final class RandomTable {
         if commits { try become(changes: [], deleted: expected.rows.compactMap(\.key)) }
     }
 
-    /// Changes, inserts and deletes rows in one write, which puts so many queries itself, and commits or rolls back.
+    /// Changes, inserts, and deletes rows in one write, runs `count` queries within it, and commits or rolls back.
     func change(asking count: Int = 0, commits: Bool = true, _ next: (RandomTable) -> Query) throws {
         let (changes, deleted) = nextChange()
         let before = (rows, reserve, last)
@@ -98,7 +98,7 @@ final class RandomTable {
         packed = try schema.packed(rows)
     }
 
-    /// Closes the store and opens it again, where it keeps its rows.
+    /// Closes and reopens the store if it keeps its rows.
     func reopen() throws { store = try trial.reopened(store) }
 
     private func nextChange() -> (changes: [Row], deleted: [RowID]) {
@@ -127,15 +127,15 @@ final class RandomTable {
 // MARK: - Failures
 
 extension RandomTable {
-    /// Makes of a difference, or of an error, a failure that shows the smallest case found.
+    /// Converts a difference or an error into a failure that shows the smallest case found.
     private func telling(_ query: Query, _ step: QueryCase.Step, _ difference: () throws -> String?) throws {
         let found: String?
-        do { found = try difference() } catch { found = "a call failed that should not: \(error)" }
+        do { found = try difference() } catch { found = "an unexpected error was thrown: \(error)" }
         guard let found else { return }
         let failing = queryCase(query, step)
         let comment = "found with seed \(seed)"
         guard trial.failure(of: failing) != nil else {
-            let message = "\(Trial.text(query)): \(found)\nIn a new store with the same rows the answer is right."
+            let message = "\(Trial.text(query)): \(found)\nIn a new store with the same rows the answer is correct."
             throw CheckFailure(message, script: trial.trace.script(named: "wrongAnswer", comment: comment))
         }
         let small = failing.shrunk { trial.failure(of: $0) != nil }
@@ -152,7 +152,7 @@ extension RandomTable {
 }
 
 extension Trial {
-    /// What a new store does wrong with a case, nil when it does nothing wrong.
+    /// Returns the error of a new store for a case, or `nil` if there is none.
     fileprivate func failure(of found: QueryCase) -> String? {
         do {
             let folder = try TrialFolder()
@@ -165,7 +165,7 @@ extension Trial {
         }
     }
 
-    /// Calls a body with so many random tables per round, each in a store and with a trace of its own.
+    /// Calls `body` with `count` random tables per round, each in its own store and with its own trace.
     func everyRandomTable(_ count: Int, rows: Int, _ body: (RandomTable) throws -> Void) throws {
         for number in 0..<UInt64(count * rounds) {
             let folder = try folder("table\(number)")

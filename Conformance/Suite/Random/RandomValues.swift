@@ -1,7 +1,8 @@
 package import TidelineStore
 package import TidelineSupport
 
-/// Values that stores get wrong, drawn from small pools so that equal and neighbouring ones meet in one table.
+/// Generates values that stores are likely to handle incorrectly, drawn from small pools so that equal and neighboring
+/// values occur in one table.
 package struct RandomValues: Sendable {
     /// Whether doubles may be NaN.
     package var includesNaN: Bool
@@ -9,10 +10,10 @@ package struct RandomValues: Sendable {
     package var includesInfinity: Bool
     /// Whether texts may be longer than an engine's keys and differ only in their last characters.
     package var includesLongTexts: Bool
-    /// The share of nulls, 0 to 1, where null is allowed.
+    /// The fraction of nulls, 0 to 1, where null is allowed.
     package var nullShare: Double
 
-    /// A source of values.
+    /// Creates a generator.
     package init(
         includesNaN: Bool = false, includesInfinity: Bool = true, includesLongTexts: Bool = false,
         nullShare: Double = 0.15
@@ -23,7 +24,7 @@ package struct RandomValues: Sendable {
         self.nullShare = nullShare
     }
 
-    /// A value of a type, never null.
+    /// Returns a value of a type, never null.
     package func value(_ type: ColumnType, using random: inout SplitMix64) -> Value {
         switch type {
         case .bool: .bool(Bool.random(using: &random))
@@ -36,13 +37,13 @@ package struct RandomValues: Sendable {
         }
     }
 
-    /// A value of a column's type, or null where the column allows it.
+    /// Returns a value of a column's type, or null if the column allows it.
     package func value(for column: ColumnSchema, using random: inout SplitMix64) -> Value {
         if column.isOptional, chance(nullShare, using: &random) { return .null }
         return value(column.type, using: &random)
     }
 
-    /// An integer: an extreme, a neighbour of 2^53, a small one, or any.
+    /// Returns an integer: an extreme, a neighbor of 2^53, a small one, or an arbitrary one.
     package func int(using random: inout SplitMix64) -> Int64 {
         switch Int.random(in: 0..<8, using: &random) {
         case 0: pick(Self.extremeInts, using: &random)
@@ -51,7 +52,7 @@ package struct RandomValues: Sendable {
         }
     }
 
-    /// A double: an extreme, a half, a small one, or any; finite and a number unless allowed otherwise.
+    /// Returns a double: an extreme, a half, a small one, or an arbitrary one; finite and not NaN unless allowed.
     package func double(using random: inout SplitMix64) -> Double {
         let value: Double =
             switch Int.random(in: 0..<8, using: &random) {
@@ -64,7 +65,7 @@ package struct RandomValues: Sendable {
         return value.isInfinite && !includesInfinity ? 1e300 : value
     }
 
-    /// A text: one of the nasty ones, one put together of them, or a short one.
+    /// Returns a text: a difficult one, a combination of difficult ones, or a short one.
     package func string(using random: inout SplitMix64) -> String {
         if includesLongTexts, chance(0.1, using: &random) {
             let count = pick([480, 500, 505, 600], using: &random)
@@ -80,7 +81,7 @@ package struct RandomValues: Sendable {
         }
     }
 
-    /// An instant: an end of the range, a neighbour at 100 ns, or any.
+    /// Returns an instant: an end of the range, a neighbor at 100 ns, or an arbitrary one.
     package func timestamp(using random: inout SplitMix64) -> Timestamp {
         switch Int.random(in: 0..<6, using: &random) {
         case 0:
@@ -105,7 +106,7 @@ package struct RandomValues: Sendable {
 }
 
 extension RandomValues {
-    /// Texts with what languages, engines and encodings give a meaning to.
+    /// Texts with special meaning in languages, engines, or encodings.
     package static let texts: [String] = [
         "", " ", "a", "A", "b", "B", "ab", "AB", "Ab", "a\0", "\0", "a\0b", "aa", "z", "Z", "12", "2", "-0", "1e3",
         "null",
@@ -128,14 +129,14 @@ extension RandomValues {
         0x1p53, 0x1p53 + 2, 0x1p63, -0x1p63, 0x1p64, 9.3e18, .infinity, -.infinity, .nan, 0.49999999999999994,
         4503599627370495.5,
     ]
-    /// Ticks of instants around which neighbours are drawn: 1970, 1969, a leap day, the turn of a year, year 1600.
+    /// Ticks of instants around which neighbors are drawn: 1970, 1969, a leap day, the turn of a year, the year 1600.
     private static let instants: [Int64] = [
         0, -1, -10_000_000, 17_091_648_000_000_000, 17_672_256_000_000_000, 17_672_255_999_999_999,
         -116_444_736_000_000_000,
     ]
 }
 
-/// An element of a collection that is not empty.
+/// Returns an element of a nonempty collection.
 func pick<T>(_ elements: [T], using random: inout SplitMix64) -> T {
     elements[Int.random(in: 0..<elements.count, using: &random)]
 }

@@ -1,9 +1,9 @@
-/// Makes what fails smaller, as long as something smaller fails too.
+/// Shrinks a failing value as long as a smaller value also fails.
 ///
 /// - Parameters:
-///   - attempts: How many smaller ones to try at most.
-///   - smaller: What can be made of one by leaving something out, the boldest first; each is made when it is tried.
-///   - fails: Whether one still fails.
+///   - attempts: The maximum number of smaller values to try.
+///   - smaller: Returns the smaller variants of a value, largest reduction first; each is created when it is tried.
+///   - fails: Returns whether a value fails.
 package func shrink<T>(
     _ failing: T, attempts: Int = 600, smaller: (T) -> [() -> T], fails: (T) -> Bool
 ) -> T {
@@ -24,7 +24,7 @@ package func shrink<T>(
 }
 
 extension Array {
-    /// This array without a run of its elements, for every run of half of them, of a quarter, down to single ones.
+    /// Variants of this array without a run of its elements: every half, every quarter, down to single elements.
     package var withoutRuns: [() -> [Element]] {
         var made: [() -> [Element]] = []
         var length = Swift.max(count / 2, 1)

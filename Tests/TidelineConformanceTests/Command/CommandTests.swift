@@ -69,7 +69,7 @@ struct CommandTests {
         "What is not understood ends with 2 and says why, before anything runs",
         arguments: [
             (["--store", "nane"], "Did you mean \"none\"?"), (["--filter", "UPX"], "Did you mean \"UPS\"?"),
-            (["--filter", ""], "no check is found"),
+            (["--filter", ""], "no check matches"),
             (["--filter", "DUR", "--profile", "standard"], "not in the profile"),
             (["--profile", "most"], "--profile"), (["--rounds", "0"], "--rounds"), (["--seed", "-1"], "--seed"),
             (["--time-limit", "0"], "--time-limit"), (["--json", "/nowhere/at/all"], "cannot be written"),

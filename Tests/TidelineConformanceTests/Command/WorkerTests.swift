@@ -125,7 +125,7 @@ struct WorkerTests {
         #expect(results.map(\.id) == [checks[1].id])
         #expect(results[0].status == .failed)
         #expect(results[0].failure?.seed == 5)
-        #expect(results[0].failure?.message.contains("with signal 11\nIt wrote to standard error:\noh") == true)
+        #expect(results[0].failure?.message.contains("with signal 11\nStandard error:\noh") == true)
         #expect(ledger.remaining == [checks[2]])
     }
 
