@@ -1,6 +1,6 @@
-/// Versions of rows as the headers `ETag` and `If-Match` write them.
+/// Conversion of row versions to and from the format of the headers `ETag` and `If-Match`.
 public enum ETag {
-    /// The version in quotes, with a `"` inside escaped as `\"`.
+    /// Returns the version in quotes, with each `"` in it escaped as `\"`.
     public static func quote(_ version: String) -> String {
         var bytes: [UInt8] = [UInt8(ascii: "\"")]
         for byte in version.utf8 {
@@ -11,8 +11,10 @@ public enum ETag {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The version that a strong ETag names, unescaped; nil for a weak one (`W/"…"`), which comes with lists and errors
-    /// and is no version, for an empty one, and for text that is no ETag. Some servers leave the quotes out.
+    /// Returns the unescaped version in a strong ETag. The quotes are optional, because some servers omit them.
+    ///
+    /// Returns `nil` for a weak ETag (`W/"…"`), which comes with lists and errors and is not a version, for an empty
+    /// ETag, and for text that is not an ETag.
     public static func version(fromETag text: String) -> String? {
         let bytes = Array(text.utf8.trimmingBlanks)
         let quote = UInt8(ascii: "\"")
@@ -21,7 +23,7 @@ public enum ETag {
         return unescaped(bytes[1..<(bytes.count - 1)])
     }
 
-    /// A version without quotes: the characters that an ETag may have between them.
+    /// Returns a version without quotes. Accepts the characters that may appear between the quotes of an ETag.
     private static func unquoted(_ bytes: [UInt8]) -> String? {
         guard !bytes.isEmpty, !bytes.starts(with: Array("W/".utf8)), bytes != [UInt8(ascii: "*")] else { return nil }
         guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
@@ -31,7 +33,7 @@ public enum ETag {
     private static func unescaped(_ bytes: ArraySlice<UInt8>) -> String {
         var version: [UInt8] = []
         for byte in bytes {
-            // Every quote inside was escaped, so a backslash before one is never part of the version.
+            // Each quote in the version was escaped, so a backslash before a quote is not part of the version.
             if byte == UInt8(ascii: "\""), version.last == UInt8(ascii: "\\") { version.removeLast() }
             version.append(byte)
         }
@@ -39,14 +41,14 @@ public enum ETag {
     }
 }
 
-/// The header `If-Match`: on which versions of a row a request insists.
+/// The header `If-Match`: the row versions that a request accepts.
 public enum IfMatch: Sendable, Hashable {
-    /// `*`: any row that exists.
+    /// `*`: any existing row.
     case any
-    /// One of these.
+    /// One of the given versions.
     case versions([String])
 
-    /// Whether a row of that version may be changed.
+    /// Whether a row with the given version may be changed.
     public func allows(_ version: String?) -> Bool {
         switch self {
         case .any: true
@@ -54,9 +56,9 @@ public enum IfMatch: Sendable, Hashable {
         }
     }
 
-    /// From the header's value, a list of ETags; weak ones never match and are passed over.
+    /// Parses the header's value, a list of ETags. Skips weak ETags, because they never match.
     ///
-    /// - Throws: ``WireError/Code/invalidRequest`` for text that is no such list.
+    /// - Throws: ``WireError/Code/invalidRequest`` if the text is not such a list.
     public init(_ text: String) throws(WireError) {
         let bytes = Array(text.utf8.trimmingBlanks)
         if bytes == [UInt8(ascii: "*")] {
@@ -64,10 +66,10 @@ public enum IfMatch: Sendable, Hashable {
         } else if let versions = Self.list(bytes) {
             self = .versions(versions)
         } else if let version = ETag.version(fromETag: text), Array(ETag.quote(version).utf8) == bytes {
-            // A version that ends with a backslash: ambiguous in a list, plain on its own.
+            // A version that ends with a backslash is ambiguous in a list, but not on its own.
             self = .versions([version])
         } else {
-            throw WireError(.invalidRequest, "If-Match is neither * nor versions in quotes")
+            throw WireError(.invalidRequest, "If-Match must be * or a list of versions in quotes")
         }
     }
 
@@ -98,12 +100,12 @@ public enum IfMatch: Sendable, Hashable {
 }
 
 extension UInt8 {
-    /// Whether this is a space or tab.
+    /// Whether this is a space or a tab.
     var isBlank: Bool { self == 0x20 || self == 0x09 }
 }
 
 extension BidirectionalCollection<UInt8> {
-    /// Without spaces and tabs at both ends.
+    /// The bytes without spaces and tabs at both ends.
     var trimmingBlanks: SubSequence {
         guard let first = firstIndex(where: { !$0.isBlank }), let last = lastIndex(where: { !$0.isBlank }) else {
             return self[endIndex..<endIndex]

@@ -1,17 +1,18 @@
 internal import TidelineStore
 
-/// What the body of a failed request says.
+/// Extracts the message from the body of a failed request.
 enum ErrorBody {
-    /// In this order: where there is a title, it is the least that an answer says.
+    /// The member names in order of preference. A title is the least specific part of a response.
     private static let names = ["error", "description", "message", "Message", "detail", "title"]
     private static let maximumLength = 2_000
     private static let maximumPageLength = 500
 
-    /// The message in `{"error": "…"}`, `{"description": "…"}`, `{"message": "…"}`, an object with one of these inside,
-    /// a bare JSON string, or the text itself where it is no JSON, at most 2,000 characters; of a web page or XML its
-    /// text, at most 500. A message that is only "Error" gives way to a longer one.
+    /// Returns the message in `{"error": "…"}`, `{"description": "…"}`, `{"message": "…"}`, an object that contains one
+    /// of these, or a JSON string. Returns the text itself if it is not JSON. The message has up to 2,000 characters.
+    /// For a web page or XML document, returns its text, up to 500 characters. Prefers a longer message to one that is
+    /// only "Error".
     static func message(of body: [UInt8]) -> String {
-        // Wrapped, so that the reader of rows reads a bare string, too.
+        // The body is wrapped in an object, so that the row reader also accepts a JSON string.
         let wrapped = Array(#"{"body":"#.utf8) + body + [UInt8(ascii: "}")]
         if let value = row(wrapped)?["body"], let message = message(in: value, depth: 0) {
             return isPage(message.utf8) ? page(message.utf8) : String(message.prefix(maximumLength))

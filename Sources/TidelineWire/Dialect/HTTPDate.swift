@@ -1,13 +1,13 @@
 public import TidelineStore
 
-/// Instants as HTTP headers write them: `Sat, 21 Nov 2026 09:12:49 GMT`.
+/// Conversion of instants to and from the date format of HTTP headers: `Sat, 21 Nov 2026 09:12:49 GMT`.
 public enum HTTPDate {
     private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// The text of an instant, cut to whole seconds.
+    /// Returns the text of an instant, truncated to whole seconds.
     public static func text(of instant: Timestamp) -> String {
         let parts = instant.parts
         // 1970-01-01 was a Thursday.
@@ -18,7 +18,7 @@ public enum HTTPDate {
         return "\(days[weekday]), \(date) \(time) GMT"
     }
 
-    /// The instant that such a text names; nil for other text. The weekday is not checked.
+    /// Returns the instant for a text in this format, or `nil` for any other text. The weekday is not checked.
     public static func instant(_ text: String) -> Timestamp? {
         let fields = text.split(separator: " ", omittingEmptySubsequences: true)
         guard fields.count == 6, fields[5] == "GMT" || fields[5] == "UTC", let day = number(fields[1]),
@@ -26,7 +26,7 @@ public enum HTTPDate {
         else { return nil }
         let clock = fields[4].split(separator: ":", omittingEmptySubsequences: false).map { number($0) }
         guard clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2] else { return nil }
-        // HTTP knows the leap second, this calendar does not.
+        // HTTP dates may contain a leap second, which this calendar does not support.
         return Timestamp(
             TimestampParts(year: year, month: month + 1, day: day, hour: hour, minute: minute, second: min(second, 59)))
     }

@@ -1,20 +1,20 @@
 internal import TidelineStore
 
-/// The rules for the ids of rows that travel.
+/// The rules for the ids of synchronized rows.
 public enum ItemID {
-    /// Checks the id of a new row: 1 to 255 characters (Unicode scalars), not blank, not `.` or `..`, no control characters, none of
-    /// `"` `+` `?` `\` `/` and the backtick.
+    /// Checks the id of a new row. It must have 1 to 255 characters (Unicode scalars), and must not be blank, `.` or
+    /// `..`. It must not contain control characters, `"`, `+`, `?`, `\`, `/` or a backtick.
     ///
-    /// - Throws: ``WireError/Code/invalidID`` with the id and which part of the rule it breaks.
+    /// - Throws: ``WireError/Code/invalidID``, with the id and the violated rule.
     public static func validate(_ id: String) throws(WireError) {
         guard let fault = fault(in: id) else { return }
         throw WireError(.invalidID, "an id \(fault)", id: String(id.prefix(300)))
     }
 
-    /// Checks the id of a row that exists: other clients, or SQL, may have made ids that a new row must not have. Refused is
-    /// only what no path can hold, percent-encoded or not: an empty id, `.` and `..`.
+    /// Checks the id of an existing row. Other clients or SQL statements may have created ids that a new row must not
+    /// have. Only ids that no path can contain, even percent-encoded, are rejected: an empty id, `.` and `..`.
     ///
-    /// - Throws: ``WireError/Code/invalidID`` with the id and what is wrong with it.
+    /// - Throws: ``WireError/Code/invalidID``, with the id and the violated rule.
     public static func validateExisting(_ id: String) throws(WireError) {
         guard !id.isEmpty else { throw WireError(.invalidID, "an id must not be empty", id: id) }
         guard id != ".", id != ".." else { throw WireError(.invalidID, "an id must not be . or ..", id: id) }
@@ -36,9 +36,10 @@ public enum ItemID {
         return nil
     }
 
-    /// A new id: a random UUID (version 4) in lower case.
+    /// Returns a new id: a random UUID (version 4) in lower case.
     public static func random(using generator: inout some RandomNumberGenerator) -> String {
-        // Two words: the system's generator costs a system call for each.
+        // Generate two words instead of single bytes, because the system's generator makes a system call for each
+        // value.
         var bytes = [generator.next(), generator.next()].flatMap { word in
             (0..<8).map { UInt8(word >> ($0 * 8) & 0xFF) }
         }
@@ -54,7 +55,7 @@ public enum ItemID {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// A new id from the system's random numbers; see ``random(using:)``.
+    /// Returns a new id from the system's random numbers. See ``random(using:)``.
     public static func random() -> String {
         var generator = SystemRandomNumberGenerator()
         return random(using: &generator)

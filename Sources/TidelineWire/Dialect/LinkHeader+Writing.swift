@@ -1,9 +1,9 @@
 extension LinkHeader {
-    /// The header's value for the page after the one that a request asked for: its URL with another `$skip`.
+    /// Returns the header's value for the page after the requested one: the URL of the request with another `$skip`.
     ///
     /// - Parameters:
-    ///   - origin: Scheme and host, such as `http://localhost:8080`; nil for a link relative to the host.
-    ///   - target: The request's path and query.
+    ///   - origin: The scheme and host, such as `http://localhost:8080`, or `nil` for a link relative to the host.
+    ///   - target: The path and query of the request.
     package static func next(origin: String?, target: String, skip: Int) -> String {
         let parts = target.utf8.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
         var parameters: [Substring.UTF8View] = []

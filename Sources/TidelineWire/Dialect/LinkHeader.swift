@@ -1,9 +1,9 @@
-/// The header `Link`, in the forms that servers send.
+/// Parses the header `Link`, in the formats that servers send.
 ///
-/// The standard's is `<url>; rel="next"`. The original Node back end leaves out the `<>`, so that commas and semicolons
-/// of the URL are not told apart from those of the header by their sign alone.
+/// The standard format is `<url>; rel="next"`. The original Node back end omits the `<>`, so that a comma or semicolon
+/// of the URL can be distinguished from one of the header only by its context.
 package enum LinkHeader {
-    /// The URL of the link whose relation is `next`, nil when there is none.
+    /// Returns the URL of the link whose relation is `next`, or `nil` if there is no such link.
     static func next(in header: String) -> String? {
         var rest = Array(header.utf8)[...]
         while let link = takeLink(&rest) {
@@ -32,7 +32,7 @@ package enum LinkHeader {
         return (url, rest[..<end])
     }
 
-    /// Where a URL without `<>` ends: at a blank, or at the semicolon before a blank or before `rel`.
+    /// Returns the end of a URL without `<>`: a space or tab, or a semicolon before a space, a tab or `rel=`.
     private static func bareEnd(of text: ArraySlice<UInt8>) -> Int {
         var index = text.startIndex
         while index < text.endIndex {
@@ -46,7 +46,7 @@ package enum LinkHeader {
         return index
     }
 
-    /// Where a link's parameters end: at a comma outside of quotes.
+    /// Returns the end of a link's parameters: a comma outside quotes.
     private static func parametersEnd(of text: ArraySlice<UInt8>) -> Int {
         var isQuoted = false
         for (index, byte) in zip(text.indices, text) {
@@ -68,6 +68,6 @@ package enum LinkHeader {
 }
 
 extension Sequence<UInt8> {
-    /// With `A`–`Z` made `a`–`z`.
+    /// The bytes with `A`–`Z` converted to `a`–`z`.
     fileprivate var lowercased: [UInt8] { map { $0 &- 0x41 < 26 ? $0 | 0x20 : $0 } }
 }

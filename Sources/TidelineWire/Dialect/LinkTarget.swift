@@ -1,12 +1,14 @@
 internal import TidelineStore
 
-/// Where a link from a server leads, if it may be followed.
+/// The target of a link from a server, if the link may be followed.
 ///
-/// A token goes with every request, so a link to another origin is never followed; a missing port is the base URL's.
+/// Each request contains a token, so a link to another origin is never followed. If the link has no port, the base
+/// URL's port applies.
 enum LinkTarget {
-    /// The path and query of a link relative to the base URL, with what no URL may hold encoded.
+    /// Returns the path and query of a link, relative to the base URL, with characters that are invalid in a URL
+    /// encoded.
     ///
-    /// - Throws: ``WireError/Code/invalidRequest`` for a link that leaves the base URL's scheme, host, port or path.
+    /// - Throws: ``WireError/Code/invalidRequest`` if the link leaves the base URL's scheme, host, port or path.
     static func target(of link: String, base: BaseURL) throws(WireError) -> String {
         let text = link.prefix { $0 != "#" }
         let (scheme, authority, path) = try parts(of: String(text), base: base)
@@ -14,13 +16,13 @@ enum LinkTarget {
             throw foreign(link, "leads to another scheme or host")
         }
         let root = base.path.hasSuffix("/") ? base.path : base.path + "/"
-        guard path.utf8.starts(with: root.utf8) else { throw foreign(link, "leads out of the base URL's path") }
+        guard path.utf8.starts(with: root.utf8) else { throw foreign(link, "leads outside the base URL's path") }
         let target = PercentEncoding.repair(path.utf8.dropFirst(root.utf8.count))
         let segments = target.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false)
         for segment in segments {
             let decoded = PercentEncoding.decode(segment, plusIsSpace: false)
             guard let decoded, !decoded.isEmpty, decoded != ".", decoded != ".." else {
-                throw foreign(link, "has no proper path")
+                throw foreign(link, "has an invalid path")
             }
         }
         return target
@@ -30,7 +32,7 @@ enum LinkTarget {
         of link: String, base: BaseURL
     ) throws(WireError) -> (scheme: String, authority: String, path: String) {
         if link.hasPrefix("/"), !link.hasPrefix("//") { return (base.scheme.asciiLowercased, base.authority, link) }
-        guard let separator = link.firstRange(of: "://") else { throw foreign(link, "is no URL") }
+        guard let separator = link.firstRange(of: "://") else { throw foreign(link, "is not a URL") }
         let scheme = String(link[..<separator.lowerBound]).asciiLowercased
         let rest = link[separator.upperBound...]
         let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
@@ -44,7 +46,8 @@ enum LinkTarget {
         return link.port == nil || link.port == own.port ?? standard
     }
 
-    /// The host in lower case and the port, nil when there is none. A colon inside `[…]` belongs to an IPv6 address.
+    /// Returns the host in lower case and the port, or `nil` if there is no port. A colon in `[…]` is part of an IPv6
+    /// address.
     private static func hostAndPort(_ authority: String) -> (host: String, port: String?) {
         let lowered = authority.asciiLowercased
         guard let colon = lowered.lastIndex(of: ":"), !lowered[colon...].contains("]") else { return (lowered, nil) }

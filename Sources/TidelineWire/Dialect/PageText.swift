@@ -1,6 +1,6 @@
-/// The text of a web page or an XML document, as a browser would show it on one line.
+/// Extracts the text of a web page or an XML document, as a browser would display it, on one line.
 ///
-/// Bytes from outside: any text is read, in time that grows with its length.
+/// Accepts any bytes, because they are untrusted. The time is linear in their length.
 struct PageText {
     private let bytes: ArraySlice<UInt8>
     private var position: Int
@@ -8,7 +8,7 @@ struct PageText {
     private var title: [UInt8] = []
     private var isInTitle = false
 
-    /// So much of a page is read; what says why a request failed is at its beginning.
+    /// The maximum number of bytes to read. The reason for a failed request is near the beginning of a page.
     private static let maximumLength = 64 << 10
     /// Elements whose content is not shown.
     private static let hidden: Set<String> = ["script", "style", "template", "noscript", "svg"]
@@ -23,7 +23,7 @@ struct PageText {
         position = bytes.startIndex
     }
 
-    /// The text of a page; its title where it shows nothing else.
+    /// Returns the text of a page, or its title if the page has no text.
     static func text(of page: some Collection<UInt8>) -> String {
         var reader = PageText(page)
         reader.read()
@@ -31,10 +31,10 @@ struct PageText {
         return text.isEmpty ? joined(reader.title) : text
     }
 
-    /// The words with one space between each two.
+    /// Returns the words, separated by single spaces.
     private static func joined(_ bytes: [UInt8]) -> String {
         let text = String(decoding: bytes, as: UTF8.self)
-        // A byte order mark is no word.
+        // A byte order mark is not part of a word.
         return text.unicodeScalars.split {
             $0.properties.isWhitespace || $0.value < 0x20 || "\u{7F}\u{FEFF}".unicodeScalars.contains($0)
         }
@@ -77,7 +77,7 @@ struct PageText {
         let name = String(decoding: bytes[min(start, bytes.endIndex)...].prefix { $0.isNameByte }, as: UTF8.self)
             .asciiLowercased
         guard !name.isEmpty || starts(with: "<!") else {
-            // A sign for less, and no tag.
+            // This is a less-than sign, not a tag.
             append([bytes[position]])
             position += 1
             return
@@ -91,7 +91,7 @@ struct PageText {
         skipTag()
     }
 
-    /// Moves behind the `>` of the tag here, which may stand in the quotes of an attribute before.
+    /// Moves past the `>` that ends the tag here. Ignores a `>` within the quotes of an attribute.
     private mutating func skipTag() {
         var quote: UInt8?
         while position < bytes.endIndex {
@@ -111,7 +111,7 @@ struct PageText {
         bytes[position...].starts(with: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Moves behind the next occurrence of a text, of which case does not matter, or to the end.
+    /// Moves past the next occurrence of a text, ignoring case, or to the end.
     private mutating func skip(past end: String) {
         let end = Array(end.utf8)
         while position < bytes.endIndex {
@@ -148,7 +148,7 @@ struct PageText {
 extension UInt8 {
     fileprivate var asciiLowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 
-    /// Whether the name of an element may have this in it.
+    /// Whether the name of an element may contain this byte.
     fileprivate var isNameByte: Bool {
         switch self {
         case 0x30...0x3A, 0x41...0x5A, 0x61...0x7A, 0x80...0xFF: true

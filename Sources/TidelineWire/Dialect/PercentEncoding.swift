@@ -1,16 +1,18 @@
 /// Percent-encoding of parts of a URL.
 enum PercentEncoding {
-    /// The text with all but letters, digits, `-`, `.`, `_` and `~` encoded: it stands in a path or a query as itself.
+    /// Returns the text with all characters except letters, digits, `-`, `.`, `_` and `~` encoded, for use in a path or
+    /// query.
     static func encode(_ text: some StringProtocol) -> String {
         encode(text.utf8) { $0.isUnreserved }
     }
 
-    /// The text of a query's value. Some signs that a query may hold are left readable: what OData is full of.
+    /// Returns the encoded text of a query value. Leaves some allowed characters unencoded that are frequent in OData,
+    /// so that the URL is readable.
     static func encodeValue(_ text: String) -> String {
         encode(text.utf8) { $0.isUnreserved || readableInValue.contains($0) }
     }
 
-    /// A URL's part with what no URL may hold encoded and the rest, `%` included, as it is.
+    /// Returns a part of a URL with invalid characters encoded and all others, including `%`, unchanged.
     static func repair(_ bytes: some Sequence<UInt8>) -> String {
         encode(bytes) { $0 > 0x20 && $0 < 0x7F && !forbiddenInURL.contains($0) }
     }
@@ -31,10 +33,10 @@ enum PercentEncoding {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The text that encoded text stands for; nil when a `%` is not followed by two hexadecimal digits or the result is
-    /// not UTF-8.
+    /// Returns the decoded text, or `nil` if a `%` is not followed by two hexadecimal digits or the result is not
+    /// UTF-8.
     ///
-    /// - Parameter plusIsSpace: Whether a `+` is a space, as servers read it in a query, and never in a path.
+    /// - Parameter plusIsSpace: Whether `+` is decoded as a space, as servers do in a query, but not in a path.
     static func decode(_ text: some StringProtocol, plusIsSpace: Bool) -> String? {
         var decoded: [UInt8] = []
         var bytes = text.utf8.makeIterator()

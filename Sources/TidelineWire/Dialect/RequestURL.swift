@@ -1,6 +1,6 @@
 internal import TidelineStore
 
-/// Path and query of a request, decoded.
+/// The decoded path and query of a request.
 struct RequestURL {
     var table: String
     var id: String?
@@ -18,7 +18,7 @@ struct RequestURL {
         }
         if segments.first == "" { segments.removeFirst() }
         guard (2...3).contains(segments.count), segments[0] == "tables", !segments.contains("") else {
-            throw RequestRejection(.notFound, "there is nothing at this path; tables are at /tables/{table}[/{id}]")
+            throw RequestRejection(.notFound, "nothing is at this path; tables are at /tables/{table}[/{id}]")
         }
         table = segments[1]
         id = segments.count == 3 ? segments[2] : nil
@@ -32,7 +32,8 @@ struct RequestURL {
         }
     }
 
-    /// The protocol's options by name, each at most once. Parameters without `$` are the app's and are left alone.
+    /// Returns the protocol's options by name. Each may be given at most once. Parameters without `$` belong to the app
+    /// and are ignored.
     func options() throws(RequestRejection) -> [String: String] {
         var options: [String: String] = [:]
         for (name, value) in parameters where name.hasPrefix("$") {
@@ -40,7 +41,7 @@ struct RequestURL {
                 throw RequestRejection(.badRequest, "\(name.debugDescription) is not an option of this server")
             }
             guard options.updateValue(value, forKey: name) == nil else {
-                throw RequestRejection(.badRequest, "\(name) is given twice")
+                throw RequestRejection(.badRequest, "\(name) is given more than once")
             }
         }
         return options

@@ -1,22 +1,22 @@
 public import HTTPTypes
 public import TidelineStore
 
-/// A request of the ZUMO 2 dialect as a server understands it.
+/// A request of the ZUMO 2 dialect, as parsed by a server.
 public enum TableRequest: Sendable, Hashable {
-    /// A page of a table.
+    /// Reads a page of a table.
     case read(TableRead)
-    /// One row.
+    /// Reads one row.
     case lookup(table: String, id: String, includeDeleted: Bool)
-    /// A new row, in the body.
+    /// Inserts the row in the body.
     case insert(table: String)
-    /// A change of a row, in the body.
+    /// Changes a row. The changes are in the body.
     case update(table: String, id: String, ifMatch: IfMatch?)
-    /// The deletion of a row.
+    /// Deletes a row.
     case delete(table: String, id: String, ifMatch: IfMatch?)
-    /// The return of a soft-deleted row.
+    /// Restores a soft-deleted row.
     case undelete(table: String, id: String, ifMatch: IfMatch?)
 
-    /// The table that the request is about.
+    /// The name of the table.
     public var table: String {
         switch self {
         case .read(let read): read.table
@@ -26,13 +26,13 @@ public enum TableRequest: Sendable, Hashable {
         }
     }
 
-    /// From method, path with query, and headers.
+    /// Parses the method, the path with the query, and the headers of a request.
     ///
     /// - Parameters:
-    ///   - target: Path and query, such as `/tables/TodoItem?$top=50`; the slash at the beginning may be missing.
-    ///   - maximumPageSize: The greatest `$top` allowed.
-    /// - Throws: ``RequestRejection`` with the status to answer: 404 for a path that is no table's, 405 for a method
-    ///   that its path does not know, 400 for all else.
+    ///   - target: The path and query, such as `/tables/TodoItem?$top=50`. The leading slash is optional.
+    ///   - maximumPageSize: The maximum value of `$top`.
+    /// - Throws: ``RequestRejection``, with the status of the response: 404 for a path that is not the path of a table,
+    ///   405 for a method that the path does not support, 400 in all other cases.
     public init(
         method: HTTPRequest.Method, target: String, headers: HTTPFields, maximumPageSize: Int = 1000
     ) throws(RequestRejection) {
@@ -55,11 +55,11 @@ public enum TableRequest: Sendable, Hashable {
         default:
             let allowed: [HTTPRequest.Method] = url.id == nil ? [.get, .post] : [.get, .post, .patch, .delete]
             throw RequestRejection(
-                .methodNotAllowed, "\(method.rawValue) is not a method of this path", allowedMethods: allowed)
+                .methodNotAllowed, "\(method.rawValue) is not supported for this path", allowedMethods: allowed)
         }
     }
 
-    /// The header, or the parameter of the same name that the original servers take in its place.
+    /// Checks the header, or the parameter of the same name, which the original servers accept instead.
     private static func requireVersion(_ headers: HTTPFields, _ url: RequestURL) throws(RequestRejection) {
         let name = "zumo-api-version"
         let parameter = url.parameters.first { $0.name.asciiLowercased == name }?.value
@@ -78,28 +78,28 @@ public enum TableRequest: Sendable, Hashable {
     }
 }
 
-/// What a request for a page asks.
+/// The parameters of a request for a page.
 public struct TableRead: Sendable, Hashable {
-    /// The table.
+    /// The name of the table.
     public var table: String
-    /// The text of `$filter`; its literals take their types from the table's definition (``query(_:)``).
+    /// The text of `$filter`. The table's definition determines the types of its literals (``query(_:)``).
     public var filter: String?
-    /// The order; by id alone when empty.
+    /// The order of the rows. If empty, rows are ordered by id.
     public var order: [OrderTerm]
-    /// How many rows to leave out.
+    /// The number of rows to skip.
     public var skip: Int
-    /// How many rows at most; nil for as many as the server likes to give.
+    /// The maximum number of rows, or `nil` if the server may choose.
     public var top: Int?
-    /// The columns asked for; nil for all.
+    /// The requested columns, or `nil` for all columns.
     public var selection: [String]?
-    /// Whether soft-deleted rows are asked for, too.
+    /// Whether to include soft-deleted rows.
     public var includesDeleted: Bool
-    /// Whether the count of all rows that match is asked for.
+    /// Whether to return the total number of matching rows.
     public var includesTotalCount: Bool
 
-    /// The query, with the filter read for a table. Soft-deleted rows and the size of a page are left to the caller.
+    /// Returns the query, with the filter parsed for a table. The caller handles soft-deleted rows and the page size.
     ///
-    /// - Throws: ``WireError/Code/invalidFilter``.
+    /// - Throws: ``WireError/Code/invalidFilter`` if the filter is invalid.
     public func query(_ schema: TableSchema) throws(WireError) -> Query {
         var query = Query(
             table, order: order, skip: skip, limit: top, selection: selection, includesTotalCount: includesTotalCount)
@@ -148,16 +148,16 @@ public struct TableRead: Sendable, Hashable {
     }
 }
 
-/// Why a server does not take a request.
+/// The reason why a server rejects a request.
 public struct RequestRejection: Error, Sendable {
-    /// The status to answer.
+    /// The status of the response.
     public var status: HTTPResponse.Status
-    /// What is wrong, for a person.
+    /// A description of the problem.
     public var message: String
-    /// What the header `Allow` names; empty for no header.
+    /// The methods for the header `Allow`. If empty, the header is omitted.
     public var allowedMethods: [HTTPRequest.Method]
 
-    /// A rejection.
+    /// Creates a rejection.
     public init(
         _ status: HTTPResponse.Status, _ message: String, allowedMethods: [HTTPRequest.Method] = []
     ) {

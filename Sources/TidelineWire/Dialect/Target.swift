@@ -1,17 +1,17 @@
 internal import TidelineStore
 
-/// The path and query of a request under construction, percent-encoded as it grows.
+/// Builds the percent-encoded path and query of a request.
 struct Target {
     private(set) var text: String
     private var hasQuery = false
 
-    /// The path of a table, or of a row in it.
+    /// Creates the path of a table or row.
     ///
-    /// - Throws: ``WireError/Code/invalidRequest`` for a name that is empty or a dot segment,
-    ///   ``WireError/Code/invalidID``.
+    /// - Throws: ``WireError/Code/invalidRequest`` if the table's name is empty or a dot segment;
+    ///   ``WireError/Code/invalidID`` if the id is invalid.
     init(table: String, id: String? = nil) throws(WireError) {
         guard !table.isEmpty, table != ".", table != ".." else {
-            throw WireError(.invalidRequest, "the table's name cannot be part of a URL", table: table)
+            throw WireError(.invalidRequest, "the table's name cannot be used in a URL", table: table)
         }
         text = "tables/\(PercentEncoding.encode(table))"
         guard let id else { return }
@@ -25,14 +25,14 @@ struct Target {
         text += "/\(PercentEncoding.encode(id))"
     }
 
-    /// A path of segments that are names from outside.
+    /// Creates a path from segments that the caller provides.
     ///
-    /// - Throws: ``WireError/Code/invalidRequest`` for a segment that is blank or a dot segment.
+    /// - Throws: ``WireError/Code/invalidRequest`` if a segment is blank or a dot segment.
     init(_ root: String, segments: [String]) throws(WireError) {
         text = root
         for segment in segments {
             guard !segment.allSatisfy(\.isWhitespace), segment != ".", segment != ".." else {
-                throw WireError(.invalidRequest, "\(segment.debugDescription) cannot be a part of a URL's path")
+                throw WireError(.invalidRequest, "\(segment.debugDescription) cannot be used in a URL's path")
             }
             text += "/\(PercentEncoding.encode(segment))"
         }
@@ -43,7 +43,7 @@ struct Target {
         hasQuery = true
     }
 
-    /// Adds the options that say a query.
+    /// Appends the options for a query.
     mutating func append(_ query: Query, schema: TableSchema?) throws(WireError) {
         guard query.skip >= 0, query.limit ?? 0 >= 0 else {
             throw WireError(.invalidRequest, "skip and limit must not be negative")
@@ -59,16 +59,16 @@ struct Target {
         if query.includesTotalCount { append("$inlinecount", "allpages") }
     }
 
-    /// Adds the app's own parameters.
+    /// Appends the app's parameters.
     mutating func append(_ parameters: [(String, String)]) throws(WireError) {
         for (name, value) in parameters {
             guard !name.isEmpty, !name.hasPrefix("$") else {
                 throw WireError(
                     .invalidRequest,
-                    "the parameter \(name.debugDescription) is empty or begins with $, which is the protocol's")
+                    "the parameter name \(name.debugDescription) must not be empty or begin with $")
             }
             guard name.asciiLowercased != "__includedeleted" else {
-                throw WireError(.invalidRequest, "\(name) is an option of the read, not a parameter")
+                throw WireError(.invalidRequest, "\(name) is not a parameter; use the read option includeDeleted")
             }
             append(PercentEncoding.encode(name), value)
         }

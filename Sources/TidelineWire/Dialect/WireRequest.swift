@@ -1,18 +1,17 @@
 public import HTTPTypes
 
-/// A request as a dialect makes it; the client adds host, sign-in and `User-Agent`, then sends it.
+/// A request that a dialect creates. The client adds the host, the authentication and `User-Agent`, and sends it.
 public struct WireRequest: Sendable, Hashable {
-    /// The method.
+    /// The HTTP method.
     public var method: HTTPRequest.Method
-    /// Path and query relative to the base URL, percent-encoded, without a slash at the beginning:
-    /// `tables/TodoItem?$top=50`.
+    /// The percent-encoded path and query relative to the base URL, without a leading slash: `tables/TodoItem?$top=50`.
     public var target: String
-    /// The headers that the protocol asks for.
+    /// The headers that the protocol requires.
     public var headers: HTTPFields
-    /// The body, nil when there is none.
+    /// The body, or `nil` if there is no body.
     public var body: [UInt8]?
 
-    /// A request.
+    /// Creates a request.
     public init(method: HTTPRequest.Method, target: String, headers: HTTPFields = [:], body: [UInt8]? = nil) {
         self.method = method
         self.target = target
@@ -21,18 +20,18 @@ public struct WireRequest: Sendable, Hashable {
     }
 }
 
-/// What a read asks for beside its query.
+/// The options of a read in addition to its query.
 public struct ReadOptions: Sendable {
-    /// Soft-deleted rows, too.
+    /// Whether to include soft-deleted rows.
     public var includeDeleted: Bool
-    /// Further parameters of the URL, for the server's own scripts. Names must not begin with `$`.
+    /// Additional parameters of the URL, for custom scripts of the server. Names must not begin with `$`.
     public var parameters: [(String, String)]
-    /// Whether a sync table asks, which is told to the server for its statistics.
+    /// Whether the request is from a sync table. The server receives this for its statistics.
     public var isSyncTable: Bool
-    /// Whether this is part of an incremental pull, which is told likewise.
+    /// Whether the request is part of an incremental pull. The server receives this for its statistics.
     public var isIncremental: Bool
 
-    /// Options; those not named are off.
+    /// Creates options. The default of each option is off.
     public init(
         includeDeleted: Bool = false, parameters: [(String, String)] = [], isSyncTable: Bool = false,
         isIncremental: Bool = false
@@ -51,21 +50,22 @@ public struct ReadOptions: Sendable {
     }
 }
 
-/// What a request makes use of, told to the server in `X-ZUMO-FEATURES`.
+/// The features that a request uses, which the client sends in the header `X-ZUMO-FEATURES`.
 public struct RequestFeatures: OptionSet, Sendable, Hashable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// `OL`: a sync table's request.
+    /// `OL`: a request of a sync table.
     public static let offline = RequestFeatures(rawValue: 1)
-    /// `QS`: further parameters in the URL. Dialects add it themselves.
+    /// `QS`: a request with additional URL parameters. Dialects add this feature themselves.
     public static let queryParameters = RequestFeatures(rawValue: 2)
-    /// `IP`: part of an incremental pull.
+    /// `IP`: a part of an incremental pull.
     public static let incrementalPull = RequestFeatures(rawValue: 4)
-    /// `OC`: a change of one version of a row, with `If-Match` (optimistic concurrency). Dialects add it themselves.
+    /// `OC`: a change of a specific row version, with `If-Match` (optimistic concurrency). Dialects add this feature
+    /// themselves.
     public static let optimisticConcurrency = RequestFeatures(rawValue: 8)
 
-    /// The header's value, nil when there is nothing to tell.
+    /// The header's value, or `nil` if there are no features.
     var headerValue: String? {
         var names: [String] = []
         if contains(.offline) { names.append("OL") }
@@ -76,5 +76,5 @@ public struct RequestFeatures: OptionSet, Sendable, Hashable {
     }
 }
 
-/// The base URL that a client was made with, as far as following a link needs it.
+/// The parts of a client's base URL that are needed to follow links.
 public typealias BaseURL = (scheme: String, authority: String, path: String)

@@ -8,7 +8,7 @@ extension ZUMODialect {
         let segments = name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         var target = try Target("api", segments: segments)
         for (name, value) in parameters {
-            guard !name.isEmpty else { throw WireError(.invalidRequest, "a parameter has an empty name") }
+            guard !name.isEmpty else { throw WireError(.invalidRequest, "a parameter name must not be empty") }
             target.append(PercentEncoding.encode(name), value)
         }
         var fields: HTTPFields = [.zumoAPIVersion: "2.0.0", .accept: "application/json"]
@@ -36,7 +36,7 @@ extension ZUMODialect {
             !id.isEmpty
         else {
             throw WireError(
-                .wrongShape, "the answer to a sign-in holds an authenticationToken and a user with a userId")
+                .wrongShape, "the response to a sign-in must contain an authenticationToken and a user with a userId")
         }
         return (id, token)
     }

@@ -1,12 +1,12 @@
 public import HTTPTypes
 public import TidelineStore
 
-/// The dialect of Azure Mobile Apps' back ends, Node and .NET Framework: ZUMO 2.
+/// The dialect of the Node and .NET Framework back ends of Azure Mobile Apps: ZUMO 2.
 ///
-/// Names of columns that begin with `__` are reserved and refused; so are parameters that begin with `$`, which the
-/// protocol uses itself, and `__includeDeleted`, for which there is an option.
+/// Rejects column names that begin with `__`, which are reserved. Also rejects parameters that begin with `$`, which
+/// the protocol reserves, and the parameter `__includeDeleted`, for which there is an option.
 public struct ZUMODialect: Dialect {
-    /// The dialect.
+    /// Creates the dialect.
     public init() {}
 
     public var maximumPageSize: Int { 1000 }
@@ -52,7 +52,7 @@ public struct ZUMODialect: Dialect {
     ) throws(WireError) -> WireRequest {
         let target = try Target(table: table, id: row.id)
         var change = row
-        // The path names the row; a second spelling of its id could only contradict.
+        // The path contains the id. A second copy in the body could only contradict it.
         change.key = nil
         guard change.columnNames.contains(where: Self.travels) else {
             throw WireError(.invalidRequest, "an update needs a column to change", table: table, id: row.id)
@@ -76,7 +76,7 @@ public struct ZUMODialect: Dialect {
             .post, try Target(table: table, id: id), version: version, parameters: parameters, features: features)
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     public func nextPage(after response: HTTPResponse, base: BaseURL) throws(WireError) -> String? {
         guard let header = response.headerFields[.link], let link = LinkHeader.next(in: header) else { return nil }
@@ -115,7 +115,7 @@ public struct ZUMODialect: Dialect {
             }
             if case .double(let double) = value, !double.isFinite {
                 throw WireError(
-                    .invalidValue, "\(double) cannot be said in JSON", table: table, column: name, id: row.id)
+                    .invalidValue, "\(double) cannot be represented in JSON", table: table, column: name, id: row.id)
             }
         }
         var writer = JSONWriter()
@@ -123,12 +123,13 @@ public struct ZUMODialect: Dialect {
         return writer.bytes
     }
 
-    /// Whether a column is sent. The server makes the system columns, and refuses or stores what it is sent for them.
+    /// Whether a column is sent. System columns are not: the server sets them, and rejects or stores values sent for
+    /// them.
     private static func travels(_ column: String) -> Bool { !SystemColumns.names.contains(column) }
 }
 
 extension HTTPField.Name {
-    // The names are constants of the right form, so none of these is nil.
+    // The names are valid constants, so none of these is nil.
     /// `ZUMO-API-VERSION`.
     public static let zumoAPIVersion = Self("ZUMO-API-VERSION")!
     /// `X-ZUMO-FEATURES`.

@@ -1,6 +1,6 @@
 internal import TidelineStore
 
-/// One word, literal or sign of a filter.
+/// A word, literal, or symbol of a filter.
 struct FilterToken {
     enum Kind: Equatable {
         case word(String)
@@ -9,11 +9,11 @@ struct FilterToken {
     }
 
     var kind: Kind
-    /// Where it begins and ends, in UTF-8 bytes.
+    /// The range of the token, in UTF-8 bytes.
     var range: Range<Int>
 }
 
-/// Cuts the text of a filter or order into tokens.
+/// Splits the text of a filter or order into tokens.
 struct FilterLexer {
     let bytes: [UInt8]
     private var position = 0
@@ -21,7 +21,7 @@ struct FilterLexer {
 
     init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// The next token, which stays the next.
+    /// Returns the next token without consuming it.
     mutating func peek() throws(WireError) -> FilterToken {
         if let peeked { return peeked }
         let token = try scan()
@@ -29,20 +29,20 @@ struct FilterLexer {
         return token
     }
 
-    /// Goes on behind the next token.
+    /// Consumes the next token.
     mutating func advance() throws(WireError) {
         position = try peek().range.upperBound
         peeked = nil
     }
 
-    /// The error that something else was expected where the next token is.
+    /// Returns an error which reports that something else was expected in place of the next token.
     mutating func expected(_ what: String) throws(WireError) -> WireError {
         let token = try peek()
         let found = token.kind == .end ? "the end" : excerpt(token.range)
         return fault("expected \(what), found \(found)", at: token.range.lowerBound)
     }
 
-    /// The quoted text of a part of the filter, cut where it is long.
+    /// Returns a part of the filter in quotes, truncated if it is long.
     func excerpt(_ range: Range<Int>) -> String {
         let text = String(
             decoding: bytes[range.lowerBound..<min(range.upperBound, range.lowerBound + 60)], as: UTF8.self)
@@ -71,7 +71,7 @@ struct FilterLexer {
 
     // MARK: Text
 
-    /// The content of the quotes that open at `start`, and the offset behind them.
+    /// Returns the content of the quotes that open at `start`, and the offset after the closing quote.
     private func quoted(from start: Int) throws(WireError) -> (text: String, end: Int) {
         var content: [UInt8] = []
         var index = start + 1
@@ -85,7 +85,7 @@ struct FilterLexer {
             content.append(bytes[index])
             index += 1
         }
-        throw fault("expected a ' that ends the text begun here", at: start)
+        throw fault("expected a closing ' for the text that begins here", at: start)
     }
 
     private func word(from start: Int) throws(WireError) -> FilterToken {
@@ -97,7 +97,7 @@ struct FilterLexer {
         }
         guard end > start else {
             let length = scalar(at: start)?.length ?? 1
-            throw fault("\(excerpt(start..<start + length)) has no meaning here", at: start)
+            throw fault("\(excerpt(start..<start + length)) is not allowed here", at: start)
         }
         let word = String(decoding: bytes[start..<end], as: UTF8.self)
         guard end < bytes.count, bytes[end] == UInt8(ascii: "'") else {
@@ -105,13 +105,13 @@ struct FilterLexer {
         }
         let (text, literalEnd) = try quoted(from: end)
         guard let value = FilterLiteral.value(prefix: word, text: text) else {
-            throw fault("\(word)'…' is not a kind of literal", at: start)
+            throw fault("\(word)'…' is not a known type of literal", at: start)
         }
-        guard let value else { throw fault("\(excerpt(end..<literalEnd)) is not a \(word)", at: start) }
+        guard let value else { throw fault("\(excerpt(end..<literalEnd)) is not a valid \(word)", at: start) }
         return FilterToken(kind: .literal(value), range: start..<literalEnd)
     }
 
-    /// The scalar at an offset, whose bytes are known to be valid UTF-8.
+    /// Returns the scalar at an offset. The bytes are valid UTF-8.
     private func scalar(at offset: Int) -> (scalar: Unicode.Scalar, length: Int)? {
         guard offset < bytes.count else { return nil }
         let first = bytes[offset]
@@ -146,7 +146,7 @@ struct FilterLexer {
         return FilterToken(kind: .literal(value), range: start..<end)
     }
 
-    /// The letter behind a number that says its type, in lower case. Single and decimal are read as doubles.
+    /// The letter after a number that specifies its type, in lower case. Single and decimal are read as doubles.
     private enum NumberSuffix: UInt8 {
         case long = 0x6C
         case double = 0x64
@@ -171,7 +171,7 @@ struct FilterLexer {
         return end
     }
 
-    /// The offset behind an exponent that begins at `start`, if one does.
+    /// Returns the offset after an exponent that begins at `start`, or `nil` if there is no exponent.
     private func exponent(from start: Int) -> Int? {
         guard let letter = byte(start), letter | 0x20 == UInt8(ascii: "e") else { return nil }
         var first = start + 1

@@ -2,9 +2,9 @@ internal import TidelineStore
 
 /// The literals of a filter.
 enum FilterLiteral {
-    /// The text of a value.
+    /// Returns the filter text of a value.
     ///
-    /// - Throws: ``WireError/Code/invalidFilter`` for NaN and the infinities, which the syntax cannot say.
+    /// - Throws: ``WireError/Code/invalidFilter`` for NaN and infinities, which the syntax cannot represent.
     static func text(of value: Value) throws(WireError) -> String {
         switch value {
         case .null: return "null"
@@ -22,16 +22,16 @@ enum FilterLiteral {
 
     private static func text(of double: Double) throws(WireError) -> String {
         guard double.isFinite else {
-            throw WireError(.invalidFilter, "\(double) cannot be said in a filter")
+            throw WireError(.invalidFilter, "\(double) cannot be represented in a filter")
         }
-        // Swift's shortest text that reads back the same, which always has a point or an exponent; `1e+16` loses the
-        // plus, since not every server decodes it in a URL.
+        // Swift's shortest text that reads back as the same value always has a point or an exponent. The plus sign of
+        // `1e+16` is removed, because not every server decodes it in a URL.
         let text = "\(double)"
         return text.utf8.contains(UInt8(ascii: "+")) ? String(text.filter { $0 != "+" }) : text
     }
 
-    /// The text in quotes, a quote within it doubled. By bytes: a quote followed by a combining mark is one character
-    /// to Swift, but still a quote to whoever reads it.
+    /// Returns the text in quotes, with each quote in it doubled. Works on bytes: Swift combines a quote and a
+    /// following combining mark into one character, but a server still reads the quote.
     private static func quoted(_ text: String) -> String {
         var bytes: [UInt8] = [UInt8(ascii: "'")]
         bytes.reserveCapacity(text.utf8.count + 2)
@@ -43,7 +43,7 @@ enum FilterLiteral {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The value of a literal with a prefix, such as `datetime'2026-11-21'`; nil when the text is not of that form.
+    /// Returns the value of a literal with a prefix, such as `datetime'2026-11-21'`, or `nil` if the text is invalid.
     static func value(prefix: String, text: String) -> Value?? {
         switch prefix {
         case "datetimeoffset", "datetime": .some(Timestamp(text).map { .timestamp($0) })
@@ -53,7 +53,7 @@ enum FilterLiteral {
         }
     }
 
-    /// Whether a text is a UUID as RFC 9562 writes it: 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+    /// Whether a text is a UUID as in RFC 9562: 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
     private static func isUUID(_ text: String) -> Bool {
         let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         return groups.map(\.count) == [8, 4, 4, 4, 12]
@@ -78,7 +78,7 @@ enum FilterLiteral {
 }
 
 extension UInt8 {
-    /// The value of this ASCII character as a hexadecimal digit.
+    /// The value of this ASCII character as a hexadecimal digit, or `nil` if it is not one.
     var hexadecimalDigit: UInt8? {
         switch self {
         case 0x30...0x39: self - 0x30

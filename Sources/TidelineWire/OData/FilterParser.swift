@@ -1,29 +1,29 @@
 internal import TidelineStore
 
-/// Reads the text of a `$filter` by precedence of operators.
+/// An operator-precedence parser for the text of a `$filter`.
 ///
-/// What is still open waits on stacks of its own, so that no text, however it nests, can exhaust the thread's.
+/// Incomplete parts are kept on explicit stacks, so that deep nesting cannot overflow the thread's stack.
 struct FilterParser {
     private var lexer: FilterLexer
     private let types: LiteralTypes
     private var operands: [Operand] = []
     private var open: [Open] = []
-    /// How many parentheses and calls are open.
+    /// The number of open parentheses and calls.
     private var nesting = 0
 
     private struct Operand {
         var predicate: Predicate
         var depth: Int
-        /// Where it begins.
+        /// The offset at which the operand begins.
         var offset: Int
     }
 
-    /// What waits for the operands behind it.
+    /// A part that is waiting for the operands after it.
     private enum Open {
         case parenthesis(offset: Int)
-        /// `count` operands are complete and lie on the stack.
+        /// A call with `count` complete operands, which are on the operand stack.
         case call(Predicate.Function, word: String, offset: Int, count: Int)
-        /// An `and` or `or` of `count + 1` terms counts as one, so that many terms make one flat node.
+        /// An operator. An `and` or `or` of `count + 1` terms is one entry, so that many terms form one flat node.
         case infix(FilterOperator, count: Int)
         case not(offset: Int)
         case minus(offset: Int)
@@ -42,7 +42,7 @@ struct FilterParser {
 
     // MARK: Operands
 
-    /// Reads what opens before an operand, then the operand.
+    /// Reads the prefixes before an operand, and then the operand.
     private mutating func operand() throws(WireError) {
         while true {
             let token = try lexer.peek()
@@ -79,13 +79,13 @@ struct FilterParser {
         }
         guard types.allows(word) else {
             throw WireError(
-                .invalidFilter, "the filter names a column that the table does not define", offset: offset, column: word
+                .invalidFilter, "the table does not define this column of the filter", offset: offset, column: word
             )
         }
         return .column(word)
     }
 
-    /// Opens a call when a parenthesis follows the word.
+    /// Opens a call if a parenthesis follows the word.
     private mutating func call(_ word: String, at offset: Int) throws(WireError) -> Bool {
         guard try lexer.peek().kind == .open else { return false }
         guard let function = Predicate.Function(word: word) else {
@@ -108,7 +108,7 @@ struct FilterParser {
 
     // MARK: Between operands
 
-    /// Reads what follows an operand, to where the next one must begin; false at the end.
+    /// Reads what follows an operand, up to the start of the next operand. Returns `false` at the end of the text.
     private mutating func continuation() throws(WireError) -> Bool {
         while true {
             let token = try lexer.peek()
@@ -154,7 +154,7 @@ struct FilterParser {
             }
             let terms = Array(operands[(operands.count - count - 1)...])
             operands.removeLast(count + 1)
-            // The one function whose operands the protocol names the other way round: substringof(part, text).
+            // Only substringof(part, text) has its operands in the reverse order in the protocol.
             let ordered = word == "substringof" ? terms.reversed() : terms
             try push(.function(function, ordered.map(\.predicate)), over: terms, at: offset)
         case .infix?, .not?, .minus?, nil:
@@ -178,7 +178,7 @@ struct FilterParser {
 
     // MARK: Reduction
 
-    /// Completes what is open and holds together as tightly as `precedence` or more.
+    /// Completes the open parts whose precedence is `precedence` or higher.
     private mutating func reduce(downTo precedence: FilterPrecedence) throws(WireError) {
         while let last = open.last {
             switch last {
@@ -233,7 +233,7 @@ struct FilterParser {
 }
 
 extension Predicate {
-    /// This operand with its sign changed: a literal is negated here, anything else taken from zero.
+    /// This operand with its sign changed: a literal is negated, any other operand is subtracted from zero.
     fileprivate var negated: Predicate {
         switch self {
         case .literal(.int(let value)) where value != .min: .literal(.int(-value))

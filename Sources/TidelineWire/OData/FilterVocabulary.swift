@@ -1,17 +1,17 @@
 internal import TidelineStore
 
-/// The words that stand where an operand may, and so cannot name a column.
+/// The reserved words, which may appear in place of an operand and so cannot be column names.
 enum FilterKeyword: String {
     case not, null, `true`, `false`
 }
 
-/// How tightly a part of a filter holds together; the tighter, the greater.
+/// The precedence of a part of a filter. A greater value binds more tightly.
 enum FilterPrecedence: Int, Comparable {
     case or, and, equality, relation, sum, product, prefix, primary
 
     static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
-    /// The next tighter one.
+    /// The next higher precedence.
     var tighter: Self { Self(rawValue: rawValue + 1) ?? .primary }
 }
 
@@ -80,7 +80,8 @@ extension Predicate.Arithmetic {
 }
 
 extension Predicate.Function {
-    /// The function's name in a filter. `equalsIgnoringCase` has none: it is written with two `tolower`.
+    /// The function's name in a filter, or `nil` for `equalsIgnoringCase`, which is written with two calls of
+    /// `tolower`.
     var word: String? {
         switch self {
         case .contains: "substringof"
@@ -100,13 +101,13 @@ extension Predicate.Function {
         uniqueKeysWithValues: allCases.compactMap { function in function.word.map { ($0, function) } }
             + [("contains", .contains)])
 
-    /// The function of that name.
+    /// Creates the function with the given name.
     init?(word: String) {
         guard let function = Self.byWord[word] else { return nil }
         self = function
     }
 
-    /// How many operands the function takes, for a message.
+    /// The number of operands that the function takes, for an error message.
     var arityText: String {
         arity.lowerBound == arity.upperBound
             ? "\(arity.lowerBound)" : "\(arity.lowerBound) or \(arity.upperBound)"
@@ -114,10 +115,10 @@ extension Predicate.Function {
 }
 
 extension Unicode.Scalar {
-    /// Whether the name of a column may begin with this.
+    /// Whether a column name may begin with this scalar.
     var startsIdentifier: Bool { self == "_" || (isASCII ? properties.isAlphabetic : properties.isXIDStart) }
 
-    /// Whether the name of a column may have this in it.
+    /// Whether a column name may contain this scalar.
     var continuesIdentifier: Bool {
         startsIdentifier || self == "." || (isASCII ? ("0"..."9").contains(self) : properties.isXIDContinue)
     }

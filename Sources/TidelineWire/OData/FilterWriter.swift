@@ -2,19 +2,19 @@ internal import TidelineStore
 
 /// Writes a predicate as the text of a `$filter`.
 ///
-/// What is still to be written waits on a stack of its own, so that no depth of nesting can exhaust the thread's.
+/// Parts still to be written are kept on an explicit stack, so that deep nesting cannot overflow the thread's stack.
 struct FilterWriter {
     private let types: LiteralTypes
     private var text = ""
     private var pending: [Piece] = []
 
-    /// Text without bound would come of memberships within memberships, each of which repeats its operand.
+    /// The maximum length of the text. Nested memberships repeat their operands, and so could grow without limit.
     private static let maximumLength = 16 << 20
 
     private enum Piece {
         case text(String)
-        /// A part of the tree, put in parentheses when it holds together less tightly than `minimum`. An *operand*'s
-        /// value counts, of a condition only whether it holds.
+        /// A part of the tree. It is enclosed in parentheses if its precedence is less than `minimum`. For an operand,
+        /// the value matters; for a condition, only whether it is true.
         case node(Predicate, depth: Int, minimum: FilterPrecedence, isOperand: Bool)
     }
 
@@ -71,7 +71,8 @@ struct FilterWriter {
         }
     }
 
-    /// The terms of an `and` or `or`. One within another of its kind needs no parentheses, and adds no depth.
+    /// Writes the terms of an `and` or `or`. A group within a group of the same kind needs no parentheses and adds no
+    /// depth.
     private mutating func group(
         _ terms: [Predicate], _ precedence: FilterPrecedence, depth: Int, minimum: FilterPrecedence, isOperand: Bool
     ) {
@@ -109,7 +110,7 @@ struct FilterWriter {
             pending.append(.node(equality, depth: depth, minimum: minimum, isOperand: true))
             return
         }
-        // The one function whose operands the protocol names the other way round: substringof(part, text).
+        // Only substringof(part, text) has its operands in the reverse order in the protocol.
         let ordered = function == .contains ? operands.reversed() : operands
         var pieces: [Piece] = [.text("\(word)(")]
         for (index, operand) in ordered.enumerated() {
@@ -132,7 +133,7 @@ struct FilterWriter {
 }
 
 extension Predicate {
-    /// Whether its value may be null and not only true or false.
+    /// Whether the value may be null in addition to true or false.
     fileprivate var mayBeNull: Bool {
         switch self {
         case .comparison, .not, .membership: false

@@ -1,6 +1,6 @@
 internal import TidelineStore
 
-/// Gives string literals the type of the column they are compared with; see ``OData``.
+/// Converts string literals to the type of the column that they are compared with. See ``OData``.
 struct LiteralTypes {
     private let types: [String: ColumnType]?
 
@@ -9,19 +9,19 @@ struct LiteralTypes {
             types = nil
             return
         }
-        // A dictionary of strings holds canonically equivalent names to be one, so the first of them wins; such a pair
-        // of columns costs at most a conversion.
+        // A dictionary of strings treats canonically equivalent names as equal, so the first one is used. For such a
+        // pair of columns, the only cost is a wrong conversion.
         var types = ["id": schema.idType == .int ? ColumnType.int : .string]
         for column in schema.allColumns where types[column.name] == nil { types[column.name] = column.type }
         self.types = types
     }
 
-    /// Whether the column is known, or nothing is known of the table.
+    /// Whether the table has the column, or `true` if there is no definition of the table.
     func allows(_ column: String) -> Bool { types.map { $0[column] != nil } ?? true }
 
-    /// The comparison of two operands, with a string literal among them typed.
+    /// Returns the comparison of two operands, with a string literal converted to the type of the column.
     ///
-    /// - Throws: ``WireError/Code/invalidFilter``, naming the column that the literal does not fit.
+    /// - Throws: ``WireError/Code/invalidFilter``, with the name of the column, if the literal does not fit it.
     func comparison(
         _ comparison: Predicate.Comparison, _ a: Predicate, _ b: Predicate
     ) throws(WireError) -> Predicate {
@@ -34,10 +34,10 @@ struct LiteralTypes {
         }
     }
 
-    /// Checks that a literal which is written as a string would not be read as something else: JSON or bytes compared
-    /// with a column of another type, which no row can equal.
+    /// Checks that a JSON or bytes literal is not compared with a column of another type. Such a literal is written as
+    /// a string and would be read as something else. No row can equal it.
     ///
-    /// - Throws: ``WireError/Code/invalidFilter``, naming the column.
+    /// - Throws: ``WireError/Code/invalidFilter``, with the name of the column.
     func requireSayable(_ a: Predicate, _ b: Predicate) throws(WireError) {
         switch (a, b) {
         case (.column(let name), .literal(let value)), (.literal(let value), .column(let name)):
@@ -45,7 +45,7 @@ struct LiteralTypes {
                 return
             }
             throw WireError(
-                .invalidFilter, "a column of type \(type.rawValue) is compared with \(value)", column: name)
+                .invalidFilter, "a column of type \(type.rawValue) cannot be compared with \(value)", column: name)
         default: return
         }
     }

@@ -1,22 +1,24 @@
 internal import TidelineStore
 
-/// Rewrites a condition so that it means the same under SQL's logic of three values as to the ``TidelineStore/Evaluator``.
+/// Rewrites a condition so that it has the same meaning in SQL's three-valued logic as in the
+/// ``TidelineStore/Evaluator``.
 ///
-/// To the evaluator a comparison is true or false, and `!=` and `not` are the exact opposite of `==` and of their term. To
-/// SQL a comparison with a null is neither, and neither is its opposite: a server over SQL leaves out rows that the same
-/// query finds in the local table. The rewritten condition names those rows: `priority ne 3 or priority eq null`. It is
-/// true for the same rows under both logics; where it is not true, it may be unknown.
+/// In the evaluator, a comparison is true or false, and `!=` and `not` are the exact opposites of `==` and of their
+/// term. In SQL, a comparison with a null is neither true nor false, and neither is its opposite. A server over SQL
+/// therefore omits rows that the same query finds in the local table. The rewritten condition includes those rows:
+/// `priority ne 3 or priority eq null`. It is true for the same rows in both logics. Where it is not true, it may be
+/// unknown.
 struct NullLogic {
     private let shape: RowShape?
 
     init(_ schema: TableSchema?) { shape = schema?.makeShape() }
 
-    /// - Throws: ``WireError/Code/invalidFilter`` for more than 1,000 levels.
+    /// - Throws: ``WireError/Code/invalidFilter`` if the condition is nested more than 1,000 levels deep.
     func rewritten(_ condition: Predicate) throws(WireError) -> Predicate {
         try rewritten(condition, holds: true, depth: 1)
     }
 
-    /// The condition that another one holds, or that it does not.
+    /// Returns a condition that is true if `condition` is true (`holds`) or if it is not (`!holds`).
     private func rewritten(_ condition: Predicate, holds: Bool, depth: Int) throws(WireError) -> Predicate {
         guard depth <= OData.maximumDepth else { throw OData.tooDeep }
         switch condition {
@@ -88,7 +90,7 @@ struct NullLogic {
         return values.isEmpty || values.contains(.null) ? others : Self.either([others] + nullTests(of: member))
     }
 
-    /// The conditions under which an operand is null: that a column of it is, or that it divides by zero.
+    /// Returns the conditions under which an operand is null: one of its columns is null, or it divides by zero.
     private func nullTests(of operand: Predicate) -> [Predicate] {
         var tests: [Predicate] = []
         var pending = [operand]
@@ -114,14 +116,15 @@ struct NullLogic {
 
     // MARK: Conditions as operands
 
-    /// A comparison with a condition, such as `(priority eq 1) eq false`, without it as an operand; nil when there is none.
+    /// Returns a comparison with a condition, such as `(priority eq 1) eq false`, rewritten without the condition as an
+    /// operand, or `nil` if neither operand is a condition.
     private static func expanded(_ comparison: Predicate.Comparison, _ a: Predicate, _ b: Predicate) -> Predicate? {
         guard a.isCertain else { return b.isCertain ? expanded(comparison.flipped, b, a) : nil }
         let (isTrue, isFalse) = (b.equals(true), b.equals(false))
         switch comparison {
         case .equal: return .or([.and([a, isTrue]), .and([.not(a), isFalse])])
         case .notEqual: return .not(.or([.and([a, isTrue]), .and([.not(a), isFalse])]))
-        // False comes before true.
+        // In this order, false is less than true.
         case .less: return .and([.not(a), isTrue])
         case .lessOrEqual: return .or([isTrue, .and([.not(a), isFalse])])
         case .greater: return .and([a, isFalse])
@@ -131,7 +134,8 @@ struct NullLogic {
 
     // MARK: Groups
 
-    /// The terms of a group, those of groups of its kind within it included. On a stack: such groups nest without limit.
+    /// Returns the terms of a group, including those of nested groups of the same kind. Uses an explicit stack, because
+    /// such groups nest without limit.
     private static func flattened(_ terms: [Predicate], isAnd: Bool) -> [Predicate] {
         var result: [Predicate] = []
         var pending = Array(terms.reversed())
@@ -145,7 +149,7 @@ struct NullLogic {
         return result
     }
 
-    /// One of these, in one flat node that tests for each null once.
+    /// Returns the disjunction of the terms, as one flat node that tests each column for null only once.
     private static func either(_ terms: [Predicate]) -> Predicate {
         var tests: Set<Predicate> = []
         let distinct = flattened(terms, isAnd: false).filter { term in
@@ -161,7 +165,7 @@ extension Predicate {
         if case .and = self { true } else { false }
     }
 
-    /// Whether its value is true or false and never null.
+    /// Whether the value is always true or false, and never null.
     fileprivate var isCertain: Bool {
         switch self {
         case .comparison, .not, .membership, .and, .or, .function(.equalsIgnoringCase, _): true
@@ -169,7 +173,7 @@ extension Predicate {
         }
     }
 
-    /// The condition that this operand is true, or that it is false.
+    /// Returns the condition that this operand is true, or that it is false.
     fileprivate func equals(_ value: Bool) -> Predicate {
         if isCertain { return value ? self : .not(self) }
         guard case .literal(let literal) = self else { return self == .value(value) }
@@ -184,14 +188,14 @@ extension Predicate {
         }
     }
 
-    /// This text in lower case; a literal is lowered here, which spares the server the work for every row.
+    /// This text in lower case. A literal is converted here, so that the server need not convert it for every row.
     var loweredForFilter: Predicate {
         if case .literal(.string(let text)) = self { .literal(.string(text.asciiLowercased)) } else { lowercased }
     }
 }
 
 extension Predicate.Comparison {
-    /// The comparison with its operands exchanged.
+    /// The comparison with its operands swapped.
     fileprivate var flipped: Self {
         switch self {
         case .equal, .notEqual: self

@@ -1,78 +1,82 @@
 public import TidelineStore
 
-/// Predicates and orders as the protocol's text, both ways: the options `$filter` and `$orderby`.
+/// Conversion of predicates and orders to and from the protocol's query options `$filter` and `$orderby`.
 ///
-/// The syntax is that of the ZUMO 2 back ends, an early OData. Text here is plain; percent-encoding it into a URL is
-/// the dialect's work.
+/// The syntax is that of the ZUMO 2 back ends, an early version of OData. The text is not percent-encoded; the dialect
+/// encodes it for the URL.
 ///
-/// ## What a round trip keeps
-/// Reading what was written gives the predicate back but for what the syntax has no word for:
-/// - A membership becomes a chain of `or`; in no values, `false`.
-/// - `equalsIgnoringCase` becomes the equality of two `tolower`, of which a literal is lowered already.
-/// - `and` within `and`, `or` within `or` become one flat node; of no terms, `true` and `false`; of one term, the term
-///   itself, or `term and true`, `term or false` where null would make a difference to the operand of a comparison.
-/// - JSON, and bytes as base64, are string literals, typed again when read if they are compared with a column that
+/// ## Round trips
+/// Reading a written predicate returns the same predicate, except for parts that the syntax cannot express:
+/// - A membership becomes a chain of `or`. A membership in an empty list becomes `false`.
+/// - `equalsIgnoringCase` becomes the equality of two `tolower` calls. A literal operand is already in lower case.
+/// - `and` within `and`, and `or` within `or`, become one flat node. Without terms they become `true` and `false`. With
+///   one term they become the term itself, or `term and true` or `term or false` if null would make a difference to the
+///   operand of a comparison.
+/// - JSON, and bytes as base64, become string literals. They regain their type if they are compared with a column that
 ///   `schema` defines.
 ///
-/// ## Literals and the columns that they are compared with
-/// Where a comparison has a column that `schema` defines on one side and a string literal on the other, the literal
-/// takes the column's type, in reading and in writing: an instant for a timestamp column, bytes from base64 for a bytes
-/// column, JSON for a JSON column. One that is not of that form is an error. Nothing else is converted: stores compare
-/// ints with doubles as they are.
+/// ## Types of literals
+/// If a comparison has a column that `schema` defines on one side and a string literal on the other, the literal takes
+/// the column's type, in reading and in writing: an instant for a timestamp column, bytes from base64 for a bytes
+/// column, JSON for a JSON column. A literal that does not have the format of this type is an error. Nothing else is
+/// converted: stores compare ints with doubles directly.
 ///
-/// Filters nest at most 1,000 levels deep; terms of one `and` or `or` are not limited.
+/// Filters may be nested up to 1,000 levels deep. The number of terms of an `and` or `or` is not limited.
 public enum OData {
-    /// How deep a filter may nest. Stores and other servers walk the tree by recursion; their stack must last.
+    /// The maximum nesting depth of a filter. Stores and other servers process the tree recursively, on a limited
+    /// stack.
     static let maximumDepth = 1_000
 
     static var tooDeep: WireError {
         WireError(.invalidFilter, "the filter is nested more than \(maximumDepth) levels deep")
     }
 
-    /// The text of a predicate for `$filter`.
+    /// Returns the text of a predicate for `$filter`.
     ///
-    /// - Parameter schema: The table's definition, if there is one. Columns it lacks are written all the same: the
-    ///   server's table may have more of them.
-    /// - Throws: ``WireError/Code/invalidFilter``, naming the column: a name that is no identifier, a literal that does
-    ///   not fit its column, NaN or an infinity, a function with the wrong number of operands, more than 1,000 levels.
+    /// - Parameter schema: The table's definition, or `nil`. Columns that are not in it are written, too, because the
+    ///   server's table may have more columns.
+    /// - Throws: ``WireError/Code/invalidFilter``, with the name of the column, for a name that is not an identifier, a
+    ///   literal that does not fit its column, NaN or an infinity, a function with the wrong number of operands, or
+    ///   more than 1,000 levels.
     public static func filter(_ predicate: Predicate, schema: TableSchema?) throws(WireError) -> String {
         var writer = FilterWriter(types: LiteralTypes(schema))
         return try writer.write(predicate)
     }
 
-    /// The text of a `$filter` that is true on every server for the rows for which the ``TidelineStore/Evaluator`` holds
-    /// the predicate to be true.
+    /// Returns the text of a `$filter` that every server evaluates to true for the rows for which the
+    /// ``TidelineStore/Evaluator`` evaluates the predicate to true.
     ///
-    /// Where a value is null, SQL takes a comparison, and its opposite, to be neither true nor false. The text names the
-    /// rows that a server over SQL would leave out: `priority != 3` is `priority ne 3 or priority eq null`. Columns that
-    /// `schema` declares as not optional have no nulls.
-    /// - Throws: As ``filter(_:schema:)``.
+    /// In SQL, a comparison with a null is neither true nor false, and neither is its opposite. The text includes the
+    /// rows that a server over SQL would omit for this reason: `priority != 3` is `priority ne 3 or priority eq null`.
+    /// Columns that `schema` declares as not optional have no nulls.
+    /// - Throws: The errors of ``filter(_:schema:)``.
     public static func portableFilter(_ predicate: Predicate, schema: TableSchema?) throws(WireError) -> String {
         try filter(NullLogic(schema).rewritten(predicate), schema: schema)
     }
 
-    /// The predicate that the text of a `$filter` means.
+    /// Returns the predicate for the text of a `$filter`.
     ///
-    /// Beyond what ``filter(_:schema:)`` writes, read are `datetime'…'`, `guid'…'` (a string), `binary'…'` and `X'…'`
-    /// (bytes in hexadecimal), the suffixes `d`, `f` and `m` of doubles, `contains(text,part)`, and a minus before any
-    /// operand. A whole number without a suffix that does not fit 64 bits is a double.
-    /// - Parameter schema: The table's definition. With it, a column that it lacks is an error.
-    /// - Throws: ``WireError/Code/invalidFilter`` with the offset in UTF-8 bytes and what was expected there.
+    /// In addition to the output of ``filter(_:schema:)``, accepts `datetime'…'`, `guid'…'` (a string), `binary'…'` and
+    /// `X'…'` (bytes in hexadecimal), the suffixes `d`, `f` and `m` of doubles, `contains(text,part)`, and a minus
+    /// before any operand. A whole number without a suffix that does not fit 64 bits is a double.
+    /// - Parameter schema: The table's definition, or `nil`. If it is not `nil`, a column that it does not define is an
+    ///   error.
+    /// - Throws: ``WireError/Code/invalidFilter``, with the offset in UTF-8 bytes and the expected syntax.
     public static func parseFilter(_ text: String, schema: TableSchema?) throws(WireError) -> Predicate {
         var parser = FilterParser(text, types: LiteralTypes(schema))
         return try parser.parse()
     }
 
-    /// The text of an order for `$orderby`: `due desc,text`.
+    /// Returns the text of an order for `$orderby`, such as `due desc,text`.
     ///
-    /// Names are written as they are; ``requireIdentifier(_:)`` tells those that cannot be read back.
+    /// Names are not checked; use ``requireIdentifier(_:)`` to detect names that cannot be read back.
     public static func orderBy(_ terms: [OrderTerm]) -> String {
         terms.map { $0.isDescending ? "\($0.column) desc" : $0.column }.joined(separator: ",")
     }
 
-    /// The order that the text of a `$orderby` means; none for an empty text.
+    /// Returns the order for the text of a `$orderby`. Empty for an empty text.
     ///
-    /// - Throws: ``WireError/Code/invalidFilter`` with the offset in UTF-8 bytes.
+    /// - Throws: ``WireError/Code/invalidFilter``, with the offset in UTF-8 bytes.
     public static func parseOrderBy(_ text: String) throws(WireError) -> [OrderTerm] {
         var lexer = FilterLexer(text)
         var terms: [OrderTerm] = []
@@ -94,17 +98,17 @@ public enum OData {
         }
     }
 
-    /// Checks that a column's name can be said in filters, orders and selections: letters, digits, `_` and `.`, not
-    /// beginning with a digit or dot, and not one of `not`, `null`, `true`, `false`.
+    /// Checks that a column's name can be used in filters, orders and selections. It must consist of letters, digits,
+    /// `_` and `.`, must not begin with a digit or dot, and must not be `not`, `null`, `true` or `false`.
     ///
-    /// - Throws: ``WireError/Code/invalidFilter``, naming the column.
+    /// - Throws: ``WireError/Code/invalidFilter``, with the name of the column.
     public static func requireIdentifier(_ name: String) throws(WireError) {
         let scalars = name.unicodeScalars
         guard let first = scalars.first, first.startsIdentifier, scalars.allSatisfy(\.continuesIdentifier),
             FilterKeyword(rawValue: name) == nil
         else {
             throw WireError(
-                .invalidFilter, "the name of this column cannot be said in a query to the server", column: name)
+                .invalidFilter, "the name of this column cannot be used in a query to the server", column: name)
         }
     }
 }
