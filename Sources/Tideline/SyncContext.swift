@@ -417,8 +417,7 @@ extension SyncContext: OperationResolver {
         guard case .discard = resolution else {
             throw SyncError(
                 .invalidArgument, "the table is not defined; define it, or cancel the operation and discard the item",
-                table: error.table,
-                id: error.itemID)
+                table: error.table, id: error.itemID)
         }
         guard let operation = try operations.operation(error.operationID, in: writer),
             operation.revision == error.revision

@@ -1,7 +1,7 @@
-/// Which cases of ASCII letters the ids of rows have.
+/// The cases of the ASCII letters in the identifiers of rows.
 ///
-/// Two ids can differ in case only where both cases occur. Nearly all tables have ids of one case, such as UUIDs, and
-/// need no further look.
+/// Two identifiers can differ only in case if both cases occur. Nearly all tables have identifiers of one case, such as
+/// UUIDs, and need no further check.
 struct IDCases: OptionSet, Sendable {
     let rawValue: UInt8
 
@@ -9,9 +9,9 @@ struct IDCases: OptionSet, Sendable {
     static let lower = IDCases(rawValue: 2)
     static let both: IDCases = [.upper, .lower]
 
-    /// Adds the cases of an id's letters.
+    /// Adds the cases of an identifier's letters.
     ///
-    /// Unsafe pointers: eight bytes are loaded where at least eight are.
+    /// The pointer access is safe: eight bytes are loaded only if at least eight remain.
     mutating func note(_ id: UnsafeRawBufferPointer) {
         guard self != .both else { return }
         guard id.count >= 8 else {
@@ -31,7 +31,7 @@ struct IDCases: OptionSet, Sendable {
 
     private static let ones: UInt64 = 0x0101_0101_0101_0101
 
-    /// Whether one of eight bytes is of `A`–`Z`: at least the first and not beyond the last, and ASCII.
+    /// Returns whether one of eight bytes is an ASCII letter from `A` to `Z`.
     private static func hasUpper(_ bytes: UInt64) -> Bool {
         let low = bytes & (ones &* 0x7F)
         let fromA = low &+ ones &* (0x80 - 0x41)

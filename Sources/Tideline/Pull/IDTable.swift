@@ -1,15 +1,15 @@
 internal import TidelineStore
 internal import TidelineWire
 
-/// Values by the textual ids of rows, looked up by the bytes of an id without an allocation.
+/// A dictionary of values by string identifiers, with lookup by the bytes of an identifier and without allocation.
 ///
-/// Ids are the same as the table compares them. A dictionary of strings would take canonically equivalent ids, such as
-/// `café` composed and decomposed, for one.
+/// Identifiers are compared as the table compares them. A dictionary with string keys would treat canonically
+/// equivalent identifiers, such as `café` composed and decomposed, as equal.
 struct IDTable<Element: Sendable>: Sendable {
     private struct Entry: Sendable {
         let id: [UInt8]
         var element: Element
-        /// The entry before this one whose id has the same hash.
+        /// The index of the previous entry whose identifier has the same hash.
         let next: Int?
     }
 
@@ -19,7 +19,7 @@ struct IDTable<Element: Sendable>: Sendable {
 
     init(matching: IDMatching) { hasher = IDHasher(matching: matching) }
 
-    /// A table of values by ids; of values with the same id the first counts.
+    /// Creates a table from pairs of identifiers and values. For equal identifiers, the first value is used.
     init(_ elements: some Sequence<(id: RowID, element: Element)>, matching: IDMatching) {
         self.init(matching: matching)
         for (id, element) in elements {
@@ -31,10 +31,10 @@ struct IDTable<Element: Sendable>: Sendable {
 
     subscript(id: UnsafeRawBufferPointer) -> Element? { index(of: id).map { entries[$0].element } }
 
-    /// The id as it was inserted first.
+    /// Returns the identifier as it was first inserted.
     func spelling(of id: UnsafeRawBufferPointer) -> [UInt8]? { index(of: id).map { entries[$0].id } }
 
-    /// Inserts a value, or replaces the one of that id.
+    /// Inserts a value, or replaces the value of an equal identifier.
     mutating func insert(_ element: Element, for id: UnsafeRawBufferPointer) {
         if let index = index(of: id) {
             entries[index].element = element

@@ -1,16 +1,17 @@
 internal import TidelineStore
 
-/// The rows of the latest millisecond that an incremental pull has read, which pages to come may bring again.
+/// The rows of the latest millisecond that an incremental pull has read, which later pages may return again.
 ///
-/// The next page starts at the greatest `updatedAt`, and a server may compare stamps by their milliseconds only. A
-/// millisecond that fills pages is then read by id, all of it. What is held here is of two pages, or three.
+/// The next page starts at the greatest `updatedAt`, and a server may compare timestamps only to the millisecond. A
+/// millisecond that fills whole pages is then read completely, by identifier. Therefore this table contains rows of at
+/// most two or three pages.
 struct LatestRows: Sendable {
     private var millisecond: Range<Timestamp>?
     private var stamps = IDTable<RowStamp>(matching: .exact)
 
     var isEmpty: Bool { stamps.isEmpty }
 
-    /// Takes note of a page in the order of `updatedAt`.
+    /// Records the latest rows of a page in the order of `updatedAt`.
     mutating func note(_ page: PulledPage) {
         guard let newest = page.summary.newest else { return }
         let start = newest.flooredToMillisecond
@@ -25,12 +26,12 @@ struct LatestRows: Sendable {
                 if let stamp = page.columns.stamp(of: view) { stamps.insert(stamp, for: view.packedID) }
                 return true
             }
-            // In ascending order they are the last.
+            // In ascending order, the latest rows are at the end.
             if !isLatest, page.summary.isAscending { break }
         }
     }
 
-    /// Whether a row was read before in the state in which it comes now.
+    /// Returns whether a row was already read in the same state.
     func contains(_ view: borrowing RowView, _ columns: StampColumns) -> Bool {
         guard let millisecond, let updatedAt = columns.updatedAt(of: view), millisecond.contains(updatedAt),
             let stamp = stamps[view.packedID]

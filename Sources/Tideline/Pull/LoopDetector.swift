@@ -1,17 +1,17 @@
 internal import TidelineStore
 
-/// Notices that the last ids of pages, which should never come again, go in a circle of any length.
+/// Detects a cycle of any length in the last identifiers of pages, which should never repeat.
 ///
-/// It remembers one id (Brent's cycle detection): the distance at which it takes a new one doubles, so that it is at
-/// some time as long as the circle.
+/// It stores one identifier (Brent's cycle detection). The distance after which it stores a new one doubles, so that it
+/// eventually reaches the length of the cycle.
 struct LoopDetector: Sendable {
     private var mark: RowID?
     private var steps = 0
     private var distance = 1
     private var repetitions = 0
 
-    /// Notes the last id of a page.
-    /// - Returns: How often it was seen to come again without another id between.
+    /// Records the last identifier of a page.
+    /// - Returns: The number of consecutive repetitions of the stored identifier.
     mutating func note(_ id: String?) -> Int {
         let id = id.map { RowID.string($0) }
         if id == mark {

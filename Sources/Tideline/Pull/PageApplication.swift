@@ -1,20 +1,21 @@
 internal import TidelineStore
 
-/// What a page changes in the local store: found by reading alone, so that a page that brings nothing costs no write.
+/// The changes of a page to the local store. They are computed without writing, so that a page without changes needs no
+/// write transaction.
 struct PageApplication: Sendable {
-    /// Positions of the rows to store; nil for all of them.
+    /// The positions of the rows to store, or `nil` to store all rows.
     private(set) var stored: [Int]? = []
-    /// Ids of the rows to remove.
+    /// The identifiers of the rows to remove.
     private(set) var removed: [RowID] = []
-    /// Operations beside which the server's row at a position is kept.
+    /// The operations with which the server row at a position is stored.
     private(set) var rebased: [(operation: TableOperation, index: Int)] = []
-    /// The least `updatedAt` of rows that were passed over though they may be news: a token must not go beyond it.
+    /// The least `updatedAt` of skipped rows that may be new. The token must not exceed it.
     private(set) var passedOver: Timestamp?
-    /// The rows that the store does not take.
+    /// The rows that the store rejects.
     private(set) var skipped: [SkippedRow] = []
-    /// How many rows came before in this pull, as they are now.
+    /// The number of rows that this pull has already received in the same state.
     private(set) var repeatedCount = 0
-    /// Whether a row is stored under an id that differs in case.
+    /// Whether a row is stored under an identifier that differs in case.
     private(set) var isRespelled = false
     private let page: PulledPage
 
@@ -24,12 +25,12 @@ struct PageApplication: Sendable {
     /// Whether the page changes nothing.
     var isEmpty: Bool { storedCount == 0 && removed.isEmpty && rebased.isEmpty }
 
-    /// Compares a page with what is stored.
+    /// Compares a page with the local store.
     ///
     /// - Parameters:
-    ///   - memory: What the pages before left to remember.
+    ///   - memory: The state from earlier pages.
     ///   - settled: The rows whose operations ended during the pull.
-    /// - Throws: ``SyncError`` with code invalidAnswer for a row whose id differs from another's in case only.
+    /// - Throws: ``SyncError`` with code invalidAnswer for a row whose identifier differs from another's only in case.
     init(
         _ held: HeldPage, _ memory: PullMemory, settled: SettledRows, operations: OperationStore,
         in reader: some StoreReader
@@ -69,7 +70,7 @@ struct PageApplication: Sendable {
             try storeRows(in: writer)
         } catch let error as StoreError where error.code == .invalidValue {
             throw SyncError(
-                .invalidAnswer, "a row of the server's cannot be stored: \(error.message)",
+                .invalidAnswer, "a row from the server cannot be stored: \(error.message)",
                 table: page.codec.schema.name, column: error.column, id: error.id, cause: error)
         }
         if !removed.isEmpty { try writer.delete(ids: removed, from: page.codec.schema.name) }

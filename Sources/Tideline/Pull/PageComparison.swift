@@ -1,33 +1,34 @@
 internal import TidelineStore
 
-/// What a row of a page changes in the local store.
+/// The change of a row of a page to the local store.
 enum PageEffect: Sendable {
-    /// Nothing: it is known, or older than what is stored.
+    /// No change: the row is already stored, or older than the stored row.
     case none
-    /// It is stored.
+    /// Store the row.
     case store
-    /// The server deleted it, and so it is removed.
+    /// Remove the row because the server deleted it.
     case remove(RowID)
-    /// It has a pending operation, and is kept beside that.
+    /// Store the row with its pending operation.
     case keepBeside(TableOperation)
-    /// It was deleted here and may be there again: the next pull must see it, from this instant on.
+    /// Skip the row, which was deleted locally and may exist on the server again. The next pull must read from this
+    /// timestamp on.
     case passOver(Timestamp)
-    /// The store does not take it.
+    /// Skip the row because the store rejects it.
     case skip(SkippedRow)
 }
 
-/// Holds the rows of a page against the local store, by reading alone.
+/// Compares the rows of a page with the local store without writing.
 struct PageComparison: Sendable {
-    /// Whether a row is stored, or has its operation, under an id that differs in case.
+    /// Whether a row or its operation is stored under an identifier that differs in case.
     private(set) var isRespelled = false
     private let page: PulledPage
     private let kind: PullCursor.PageKind
     private let memory: PullMemory
     /// The oldest operation of each row with pending operations.
     private let pending: IDTable<TableOperation>
-    /// The rows whose operations ended after the page was asked for.
+    /// The rows whose operations ended after the page was requested.
     private let outdated: IDTable<SettledRows.End>
-    /// Whether the table had no rows when the pull began and what is stored since need not be looked at.
+    /// Whether the table was empty when the pull began and rows stored since then need not be checked.
     private let isFresh: Bool
     private let ignoresCase: Bool
 
@@ -52,8 +53,9 @@ struct PageComparison: Sendable {
         ignoresCase = matching != .exact
     }
 
-    /// For a table that was empty and that nobody edits: how many rows at the beginning came before, which are first in
-    /// the server's order. All others are new. Nil when each row must be looked at.
+    /// The number of leading rows that were already received, for a table that was empty and has no local changes.
+    ///
+    /// Repeated rows come first in the server's order, and all others are new. `nil` if each row must be checked.
     var leadingRepeats: Int? {
         guard isFresh, pending.isEmpty, outdated.isEmpty, memory.ids == nil, memory.unfit?.isEmpty ?? true else {
             return nil
@@ -63,10 +65,10 @@ struct PageComparison: Sendable {
         return (0..<page.rows.count).first { index in !page.rows.withRow(at: index) { repeats($0) } } ?? page.rows.count
     }
 
-    /// Whether the row came before in this pull, as it is now.
+    /// Returns whether this pull has already received the row in the same state.
     func repeats(_ view: borrowing RowView) -> Bool { memory.latest.contains(view, columns) }
 
-    /// What a row of the page changes.
+    /// Returns the change of a row of the page.
     mutating func effect(
         of view: borrowing RowView, isDeleted: Bool, in reader: some StoreReader
     ) throws -> PageEffect {
@@ -76,7 +78,8 @@ struct PageComparison: Sendable {
             return try effect(of: view, on: operation)
         }
         if !outdated.isEmpty, let end = outdated[view.packedID], try !isNewer(view, in: reader) {
-            // A row that is no longer here was deleted: in the state that the page shows, or it is there again.
+            // A row that is no longer stored was deleted. Either this page shows the deleted state, or the row exists
+            // again.
             guard !isDeleted, !(end.base.map { columns.has($0, view) } ?? false),
                 let updatedAt = columns.updatedAt(of: view),
                 try reader.withRow(in: schema.name, id: view.key, { _ in }) == nil
@@ -99,14 +102,14 @@ struct PageComparison: Sendable {
     private func effect(of view: borrowing RowView, on operation: TableOperation) throws -> PageEffect {
         let known = try (operation.pulled ?? operation.base).map(page.codec.row)
         if let known, let stamp = known.stamp, columns.has(stamp, view), shows(known, view) { return .none }
-        // A page that was asked for before a push shows the row as it was before the push's answer.
+        // A page requested before a push shows the row as it was before the push.
         if let stamp = columns.updatedAt(of: view), let newest = known?.stamp?.updatedAt, stamp < newest {
             return .none
         }
         return .keepBeside(operation)
     }
 
-    /// Whether the row is stored in the state in which the page shows it; nil when it is not stored at all.
+    /// Returns whether the row is stored in the same state as in the page, or `nil` if it is not stored.
     private mutating func isStored(_ view: borrowing RowView, in reader: some StoreReader) throws -> Bool? {
         let (id, version, updatedAt) = (view.packedID, columns.versionBytes(of: view), columns.updatedAt(of: view))
         let found = try reader.withRow(in: schema.name, id: view.key) { stored -> (isSame: Bool, isRespelled: Bool) in
@@ -115,7 +118,7 @@ struct PageComparison: Sendable {
                 stamps.versionBytes(of: stored).map { $0.elementsEqual(version) }
             }
             let isRespelled = ignoresCase && !stored.packedID.elementsEqual(id)
-            // A row of another spelling may be another row, of the same statement.
+            // If the identifier differs in case, it may be a different row with the same version and timestamp.
             return (isSame == true && stamps.updatedAt(of: stored) == updatedAt && !isRespelled, isRespelled)
         }
         if found?.isRespelled == true { isRespelled = true }
@@ -123,7 +126,8 @@ struct PageComparison: Sendable {
         return try reader.row(in: schema.name, id: view.key).map { shows($0, view) }
     }
 
-    /// Whether a row that is kept in the page's state has all that the page shows; only looked at where it may not.
+    /// Returns whether a stored row in the same state has all values of the page's row. Values are compared only if the
+    /// stored row may lack columns.
     private func shows(_ kept: Row, _ view: borrowing RowView) -> Bool {
         guard memory.isRefreshing else { return true }
         let shape = page.rows.shape
@@ -133,7 +137,7 @@ struct PageComparison: Sendable {
         return true
     }
 
-    /// Whether the server changed the row after the state that is stored.
+    /// Returns whether the server changed the row after the stored state.
     private func isNewer(_ view: borrowing RowView, in reader: some StoreReader) throws -> Bool {
         guard let updatedAt = columns.updatedAt(of: view), let stored = try reader.row(in: schema.name, id: view.key)
         else { return false }
@@ -146,7 +150,8 @@ struct PageComparison: Sendable {
         if ignoresCase, !view.packedID.elementsEqual(id) { isRespelled = true }
     }
 
-    /// - Throws: ``SyncError`` with code invalidAnswer when another row of this pull has an id that differs in case.
+    /// Throws ``SyncError`` with code invalidAnswer if another row of this pull has an identifier that differs only in
+    /// case.
     private func requireSameSpelling(_ view: borrowing RowView) throws {
         guard let other = memory.ids?.spelling(of: view.packedID), !view.packedID.elementsEqual(other) else { return }
         let first = String(decoding: other, as: UTF8.self)
@@ -158,10 +163,11 @@ struct PageComparison: Sendable {
     }
 }
 
-/// Two rows of one pull have ids that differ only in case. What is stored may be the content of either.
+/// An error for two rows of one pull whose identifiers differ only in case. The stored row may have the content of
+/// either.
 struct SpellingConflict: Error {}
 
 extension Row {
-    /// What tells this state of the row from another; nil without a version.
+    /// The stamp that identifies this state of the row, or `nil` if the row has no version.
     var stamp: RowStamp? { version.map { RowStamp(version: $0, updatedAt: self["updatedAt"]?.timestamp) } }
 }

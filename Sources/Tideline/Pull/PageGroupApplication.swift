@@ -1,10 +1,10 @@
 internal import TidelineStore
 
-/// Stores the pages of a pull: those of a group in one transaction, with the token of the last.
+/// Stores the pages of a pull: each group of pages in one transaction, with the token of the last page.
 struct PageGroupApplication<Store: LocalStore>: Sendable {
-    /// What the pages stored so far left to remember.
+    /// The state from the pages stored so far.
     var memory: PullMemory
-    /// What came of the pages stored so far.
+    /// The result of the pages stored so far.
     private(set) var result = PullResult()
     private let context: SyncContext<Store>
     private let table: String
@@ -23,7 +23,7 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
         settings = run.settings
     }
 
-    /// Begins the pull again, with what it remembers then; what was written is still counted.
+    /// Restarts the pull with the given state. Rows already written remain counted.
     mutating func restart(_ memory: PullMemory) {
         self.memory = memory
         result.rowsPulled = 0
@@ -31,13 +31,13 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
         result.skippedRows = []
     }
 
-    /// Stores pages, in the order in which they came, and their token; without a write when there is nothing to write.
+    /// Stores pages in the order in which they were received, with their token. Does not write if nothing changes.
     mutating func store(_ group: [HeldPage]) async throws {
         guard let last = group.last else { return }
         do {
             try await storeAtOnce(group, last)
         } catch let error as SyncError where error.code == .invalidAnswer && group.count > 1 {
-            // A row cannot be stored, so that nothing was. The pages before it are, each on its own.
+            // A row could not be stored, so the transaction was rolled back. Store each page separately.
             for page in group { try await store([page]) }
         } catch let error as SyncError where error.code == .invalidAnswer && memory.unfit?.insert(error) == true {
             try await store(group)
@@ -47,7 +47,7 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
         }
     }
 
-    /// Clears the stamp of a stored row, which is then never taken for the state that a page shows.
+    /// Clears the stamp of a stored row, so that no page can match its state.
     private func forgetState(of id: String?) async throws {
         guard let id else { return }
         let table = table
@@ -65,10 +65,10 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
         settings.onProgress?(PullProgress(rowsPulled: result.rowsPulled, pages: result.requests))
     }
 
-    /// The token to store with a page; nil for a pull of all rows.
+    /// Returns the token to store with a page, or `nil` for a pull of all rows.
     private func makeToken(_ last: HeldPage) -> PullToken? {
         guard queryID != nil, let updatedAt = last.reached else { return nil }
-        // Of two ids that differ only in case, neither may be left behind.
+        // Rows whose identifiers differ only in case must not be skipped, so the token advances only at the end.
         guard memory.ids == nil || last.isLast else { return memory.stored }
         let token = memory.token(at: updatedAt, filter: filter, columns: columns, isLast: last.isLast)
         guard let stored = memory.stored, stored.updatedAt == updatedAt, stored.columns == columns,
@@ -77,9 +77,9 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
         return last.isLast && (stored.firstStamp != nil || spares(token, after: stored, last)) ? token : stored
     }
 
-    /// Whether the next pull is spared rows that came with this one if it begins as another token says.
+    /// Returns whether storing another token would spare the next pull rows that this pull received.
     ///
-    /// Without news the clock stays as it is stored, too: an earlier one only makes the next pull look further back.
+    /// Without new rows, the stored server date also stays. An earlier date only makes the next pull look further back.
     private func spares(_ token: PullToken, after stored: PullToken, _ last: HeldPage) -> Bool {
         guard let oldest = last.oldest, let before = stored.start(lookback: settings.lookback),
             let start = token.start(lookback: settings.lookback)
@@ -87,7 +87,7 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
         return before < start && oldest < start
     }
 
-    /// Whether the pages bring nothing that is not stored, found by reading alone.
+    /// Returns whether the pages contain no changes, without writing.
     private mutating func findsNothing(in group: [HeldPage]) async throws -> Bool {
         let before = self
         let found: Self? = try await context.reading { reader in
@@ -115,7 +115,7 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
         }
     }
 
-    /// Each page meets what the pages before it in the transaction wrote.
+    /// Each page is compared with the state after the earlier pages of the transaction.
     private mutating func write(_ held: HeldPage, in writer: Store.Writer) throws {
         let application = try compare(held, in: writer)
         try application.write(operations: context.operations, in: writer)
@@ -137,14 +137,15 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
 
     private mutating func save(_ token: PullToken?, in writer: Store.Writer) throws {
         guard let queryID else { return }
-        // The pull begins again, and so does the next one should this process end before.
+        // The pull restarts. If the process ends before that, the next pull restarts too.
         let next = memory.isSpellingInDoubt ? memory.initial : token.map(memory.limited)
         guard next != nil || memory.isSpellingInDoubt else { return }
         let isReplaced = try context.tokens.replace(
             memory.stored, with: next, table: table, queryID: queryID, in: writer)
         guard isReplaced else {
             throw SyncError(
-                .pullInterrupted, "the token of the query id \(queryID.debugDescription) changed during the pull",
+                .pullInterrupted,
+                "the token of the query id \(queryID.debugDescription) changed during the pull; pull again",
                 table: table)
         }
         memory.stored = next

@@ -1,11 +1,15 @@
 internal import TidelineStore
 
-/// The check of what a pull is asked to do, before anything is sent.
+/// Validates the arguments of a pull before anything is sent.
 enum PullArguments {
     static func check(_ query: Query, queryID: String?, settings: PullSettings) throws {
         func refuse(_ message: String) -> SyncError { SyncError(.invalidArgument, message, table: query.table) }
-        guard query.selection == nil else { throw refuse("a pull brings whole rows: the query must not select") }
-        guard !query.includesTotalCount else { throw refuse("a pull cannot include the total count") }
+        guard query.selection == nil else {
+            throw refuse("a pull fetches whole rows; remove the selection from the query")
+        }
+        guard !query.includesTotalCount else {
+            throw refuse("a pull cannot include the total count; remove it from the query")
+        }
         guard query.skip >= 0, query.limit ?? 0 >= 0 else { throw refuse("skip and limit must not be negative") }
         guard settings.pageSize > 0 else { throw refuse("the page size must be 1 or more, not \(settings.pageSize)") }
         guard settings.pagesPerTransaction > 0 else {
@@ -14,20 +18,22 @@ enum PullArguments {
         guard settings.lookback >= .zero else { throw refuse("the lookback must not be negative") }
         for (name, _) in settings.parameters where name.isEmpty || name.hasPrefix("$") || name.hasPrefix("__") {
             throw refuse(
-                "the parameter \(name.debugDescription) cannot be sent: names that are empty or begin with $ or __ are the "
-                    + "protocol's")
+                "the parameter \(name.debugDescription) cannot be sent: names that are empty or begin with $ or __ are "
+                    + "reserved")
         }
         guard let queryID else { return }
         guard queryID.contains(where: { !$0.isWhitespace }), queryID.unicodeScalars.count <= 255 else {
             throw refuse("a query id must have 1 to 255 characters and not be blank")
         }
         guard query.order.isEmpty, query.skip == 0, query.limit == nil else {
-            throw refuse("an incremental pull goes by updatedAt: the query must not have an order, skip or limit")
+            throw refuse(
+                "an incremental pull reads in the order of updatedAt; remove order, skip, and limit from the query")
         }
     }
 
-    /// Refuses a filter or order by a column that the table does not define, the server's own aside: a server may answer
-    /// a column it does not know with an empty list, which would pass for an answer.
+    /// Throws if a filter or order uses a column that the table does not define, except for system columns.
+    ///
+    /// A server may respond to an unknown column with an empty list, which would look like a valid response.
     static func checkColumns(of query: Query, schema: TableSchema) throws {
         for term in query.order { try check(term.column, schema) }
         if let predicate = query.predicate { try checkColumns(of: predicate, schema) }

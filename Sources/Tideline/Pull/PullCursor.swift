@@ -1,63 +1,63 @@
 internal import TidelineStore
 
-/// What a page says that the cursor needs to know.
+/// The facts about a page that the cursor needs.
 struct PageSummary: Sendable, Hashable {
-    /// The number of rows, those that do not fit the table included.
+    /// The number of rows, including rows that do not fit the table.
     var count = 0
-    /// How many rows match in all, where the server says so.
+    /// The total number of matching rows, if the server reports it.
     var totalCount: Int64?
-    /// Whether the server named a next page.
+    /// Whether the server linked to a next page.
     var hasNextLink = false
-    /// The id of the last row, in the server's order.
+    /// The identifier of the last row, in the server's order.
     var lastID: String?
-    /// The least and greatest `updatedAt`; nil when a row lacks it.
+    /// The least and greatest `updatedAt`, or `nil` if a row lacks it.
     var oldest: Timestamp?
     var newest: Timestamp?
-    /// The id of a row that has no `updatedAt`.
+    /// The identifier of a row without `updatedAt`.
     var undatedID: String?
-    /// Whether `updatedAt` never falls from one row to the next.
+    /// Whether `updatedAt` never decreases from one row to the next.
     var isAscending = true
-    /// How many rows were asked for.
+    /// The number of rows requested.
     var requested = 0
 
-    /// Whether there are fewer rows than were asked for.
+    /// Whether there are fewer rows than requested.
     var isShort: Bool { count < requested }
 }
 
-/// Which page a pull asks for next, how far its token may go, and when it ends: pure decisions.
+/// Decides which page a pull requests next, how far its token advances, and when the pull ends. A pure state machine.
 ///
-/// An incremental pull never uses `$skip`, since rows move while it reads. It asks for rows in the order of
-/// `updatedAt`, from a lower bound on, and raises the bound to the greatest `updatedAt` of each page; rows at the bound
-/// come again and are known. A page that lies whole within the bound's own millisecond would come again for ever: that
-/// millisecond is read by id instead.
+/// An incremental pull never uses `$skip` because rows move while it reads. It requests rows in the order of
+/// `updatedAt` from a lower bound, and raises the bound to the greatest `updatedAt` of each page. Rows at the bound are
+/// returned again and recognized. A page that lies entirely within the bound's millisecond would be returned again
+/// forever; that millisecond is read by identifier instead.
 ///
-/// No page is the last for being short or for bringing nothing new, since a server may cut pages as it likes and say
-/// nothing: the last one is empty, or the server's count says that it holds all that match.
+/// A short page, or a page without new rows, does not end the pull because a server may cut pages arbitrarily without
+/// indicating it. The last page is empty, or contains all matching rows according to the server's count.
 struct PullCursor: Sendable {
-    /// A page to ask for.
+    /// A page to request.
     struct Request: Sendable, Hashable {
-        /// Added to the caller's filter.
+        /// The filter to add to the caller's filter.
         var filter: Predicate?
         var order: [OrderTerm]
         var skip = 0
         var limit: Int
-        /// Whether to ask how many rows match in all: the proof that an answer holds them all.
+        /// Whether to request the total count, which proves that a response contains all matching rows.
         var wantsCount = false
     }
 
-    /// What follows from a page.
+    /// The next step after a page.
     enum Decision: Sendable, Hashable {
         case request(Request)
         case finish
     }
 
-    /// How the rows of a page relate to those of the pages before it.
+    /// How the rows of a page relate to those of earlier pages.
     enum PageKind: Sendable, Hashable {
-        /// In the order of `updatedAt`; it begins with rows of the page before.
+        /// In the order of `updatedAt`. The page begins with rows of the page before.
         case window
-        /// A millisecond by id; any of its rows may have come before.
+        /// One millisecond in the order of identifiers. Any of its rows may have been received before.
         case drain
-        /// None of its rows came before.
+        /// None of its rows were received before.
         case separate
     }
 
@@ -68,21 +68,21 @@ struct PullCursor: Sendable {
         case bySkip(skip: Int, remaining: Int?, order: [OrderTerm])
     }
 
-    /// The greatest `updatedAt` up to which everything was applied; nil when there is none yet.
+    /// The watermark: the greatest `updatedAt` up to which all rows were applied, or `nil` if there is none yet.
     private(set) var token: Timestamp?
     private var mode: Mode
     private let pageSize: Int
     private var wantsCount: Bool
-    /// Notices a server that sends the same rows over and over.
+    /// Detects a server that returns the same rows repeatedly.
     private var loops = LoopDetector()
-    /// The greatest `updatedAt` seen, which becomes the token once its millisecond is drained.
+    /// The greatest `updatedAt` received, which becomes the token once its millisecond is read completely.
     private var drained: Timestamp?
 
-    /// A cursor for an incremental pull.
+    /// Creates a cursor for an incremental pull.
     ///
     /// - Parameters:
-    ///   - token: Up to where an earlier pull came.
-    ///   - lookback: How long a row may take from its stamp to its commit.
+    ///   - token: The token of the previous pull.
+    ///   - lookback: The longest time between a row's timestamp and its commit.
     init(token: PullToken?, lookback: Duration, pageSize: Int) {
         self.token = token?.updatedAt
         self.pageSize = pageSize
@@ -90,7 +90,8 @@ struct PullCursor: Sendable {
         wantsCount = token != nil
     }
 
-    /// A cursor for a pull of all rows: by id, or in the caller's order, from `skip` on, at most `limit`.
+    /// Creates a cursor for a pull of all rows: by identifier, or in the caller's order, starting at `skip`, with at
+    /// most `limit` rows.
     init(order: [OrderTerm], skip: Int, limit: Int?, pageSize: Int) {
         self.pageSize = pageSize
         wantsCount = false
@@ -99,12 +100,13 @@ struct PullCursor: Sendable {
             ? .byID(last: nil) : .bySkip(skip: skip, remaining: limit, order: Self.completed(order))
     }
 
-    /// The order with the id as its last term: rows that are equal in all others must not change places between pages.
+    /// Returns the order with the identifier as the last term, so that rows that are equal in all other terms keep
+    /// their places between pages.
     private static func completed(_ order: [OrderTerm]) -> [OrderTerm] {
         order.contains { $0.column == "id" } ? order : order + [OrderTerm("id")]
     }
 
-    /// The first page to ask for; nil when the caller wants none.
+    /// The first page to request, or `nil` if the limit is 0.
     var first: Request? {
         if case .bySkip(_, let remaining?, _) = mode, remaining == 0 { return nil }
         return request
@@ -112,7 +114,7 @@ struct PullCursor: Sendable {
 
     // MARK: Deciding
 
-    /// How the page asked for last relates to those before.
+    /// How the page requested last relates to earlier pages.
     var pageKind: PageKind {
         switch mode {
         case .window: .window
@@ -121,9 +123,9 @@ struct PullCursor: Sendable {
         }
     }
 
-    /// Takes note of a page and says what follows.
+    /// Processes a page and returns the next step.
     ///
-    /// - Throws: ``SyncError`` with code noProgress when the server does not follow filter or order.
+    /// - Throws: ``SyncError`` with code noProgress if the server ignores the filter or order.
     mutating func receive(_ page: PageSummary) throws(SyncError) -> Decision {
         switch mode {
         case .window(let bound):
@@ -148,13 +150,13 @@ struct PullCursor: Sendable {
         guard page.count > 0 else { return .finish }
         let (oldest, newest) = try Self.range(of: page)
         if let bound, oldest.flooredToMillisecond < bound.flooredToMillisecond {
-            throw Self.noProgress("a row is older than asked for; the server does not filter by updatedAt")
+            throw Self.noProgress("the server returned a row older than requested; it does not filter by updatedAt")
         }
         token = max(token ?? newest, newest)
         let isWhole = page.totalCount.map { $0 <= Int64(page.count) } ?? false
         if isWhole, !page.hasNextLink { return .finish }
         guard page.isAscending else {
-            throw Self.noProgress("rows do not come in the order of updatedAt")
+            throw Self.noProgress("the server does not return rows in the order of updatedAt")
         }
         advance(past: page, newest: newest, from: bound)
         return .request(request)
@@ -166,9 +168,10 @@ struct PullCursor: Sendable {
             mode = .window(from: newest)
             return
         }
-        // Most likely the end was reached: asking again, with the count, is cheaper than reading by id.
+        // The end was most likely reached. Requesting the page again with the count is cheaper than reading by
+        // identifier.
         if page.isShort, !wantsCount { return }
-        // While the millisecond is read by id, the token stays below what is not yet read of it.
+        // While the millisecond is read by identifier, the token stays below its unread rows.
         drained = newest
         mode = .drain(from: bound.flooredToMillisecond, lastID: nil)
         loops = LoopDetector()
@@ -184,7 +187,7 @@ struct PullCursor: Sendable {
         }
         let (oldest, newest) = try Self.range(of: page)
         guard oldest >= bound, newest < end else {
-            throw Self.noProgress("a row is not from the millisecond asked for")
+            throw Self.noProgress("the server returned a row that is not from the requested millisecond")
         }
         try requireNew(page.lastID)
         drained = max(drained ?? newest, newest)
@@ -201,12 +204,12 @@ struct PullCursor: Sendable {
 
     private mutating func requireNew(_ lastID: String?, allowing repetitions: Int = 0) throws(SyncError) {
         guard loops.note(lastID) <= repetitions else {
-            throw Self.noProgress("the server sends the same rows again", id: lastID)
+            throw Self.noProgress("the server returned the same rows again", id: lastID)
         }
     }
 
     private static func noProgress(_ reason: String, id: String? = nil) -> SyncError {
-        SyncError(.noProgress, "the pull cannot go on: \(reason)", id: id)
+        SyncError(.noProgress, "the pull cannot continue: \(reason)", id: id)
     }
 
     // MARK: Requests

@@ -1,32 +1,32 @@
 internal import TidelineStore
 
-/// What a pull remembers of the pages that it stored.
+/// The state of a pull from the pages that it has stored.
 struct PullMemory: Sendable {
-    /// The token as stored, to notice when someone else changes it.
+    /// The token as stored, used to detect changes by others.
     var stored: PullToken?
     /// The token with which the pull began.
     let initial: PullToken?
-    /// The rows that pages to come may bring again.
+    /// The rows that later pages may return again.
     private(set) var latest = LatestRows()
-    /// Whether the table had no rows when the pull began.
+    /// Whether the table was empty when the pull began.
     let isFresh: Bool
-    /// The server's clock when it answered first: a row committed after that may not have been seen.
+    /// The server's clock at its first response. A row committed later may not have been returned.
     private var serverDate: Timestamp?
-    /// What takes its place; see ``PullToken/firstStamp``.
+    /// The replacement for a missing server date; see ``PullToken/firstStamp``.
     private var firstStamp: Timestamp?
-    /// Whether the pull brings all rows into a table that has some. They may lack columns that were added since, so that
-    /// their versions are not trusted until the pull has ended.
+    /// Whether the pull fetches all rows into a table that is not empty. Stored rows may lack columns that were added,
+    /// so equal versions do not prove equal rows until the pull has ended.
     let isRefreshing: Bool
-    /// The ids of all rows so far, where they must be known; see ``isSpellingInDoubt``.
+    /// The identifiers of all rows so far, if they must be compared; see ``isSpellingInDoubt``.
     private(set) var ids: IDTable<Void>?
-    /// What the store does not take of the rows; nil where such a row stops the pull.
+    /// The rows that the store rejects, or `nil` if such a row stops the pull.
     var unfit: UnfitRows?
     private var cases: IDCases = []
     private var isRespelled = false
-    /// The greatest the token may be: rows from there on were passed over and are to come with the next pull.
+    /// The upper limit of the token. Rows from there on were skipped and must be returned by the next pull.
     private var ceiling: Timestamp?
 
-    /// - Parameter remembering: Whether to remember the ids of all rows, for a table that compares ids so.
+    /// - Parameter matching: If not `nil`, the pull stores the identifiers of all rows and compares them in this way.
     init(
         stored: PullToken?, initial: PullToken?, isFresh: Bool, isRefreshing: Bool,
         remembering matching: IDMatching? = nil
@@ -38,17 +38,17 @@ struct PullMemory: Sendable {
         ids = matching.map { IDTable(matching: $0) }
     }
 
-    /// Takes note of the server's clock, from the first page.
+    /// Records the server's clock from the first page.
     ///
-    /// Without a date the clock is at least at the newest stamp that the server is known to have made by then.
+    /// Without a date, the clock is at least the newest timestamp that the server is known to have assigned by then.
     mutating func noteClock(of page: PulledPage) {
         serverDate = page.serverDate
         if serverDate == nil { firstStamp = [initial?.updatedAt, page.summary.newest].compactMap(\.self).max() }
-        // A pull that did not end is made up for by the next one that does.
+        // The next complete pull covers a pull that did not end.
         firstStamp = [firstStamp, initial?.firstStamp].compactMap(\.self).min()
     }
 
-    /// The token of a pull that has come this far.
+    /// Returns the token for a pull that has applied all rows up to `updatedAt`.
     func token(at updatedAt: Timestamp, filter: String, columns: String, isLast: Bool) -> PullToken {
         var token = PullToken(updatedAt: updatedAt, serverDate: serverDate, filter: filter, columns: columns)
         guard isLast else {
@@ -60,7 +60,7 @@ struct PullMemory: Sendable {
         return token.drained
     }
 
-    /// Takes note of a page and of what it changed.
+    /// Records a page and its changes.
     mutating func note(_ application: PageApplication, of held: HeldPage) {
         if let passedOver = application.passedOver { ceiling = min(passedOver, ceiling ?? passedOver) }
         if held.kind == .window { latest.note(held.page) }
@@ -70,24 +70,27 @@ struct PullMemory: Sendable {
         held.page.rows.forEachRow { ids?.insert((), for: $0.packedID) }
     }
 
-    /// The token, not beyond rows that were passed over.
+    /// Returns the token, limited so that it does not exceed skipped rows.
     func limited(_ token: PullToken) -> PullToken { token.limited(to: ceiling) }
 
     // MARK: Spelling
 
-    /// Whether two rows of this pull may have ids that differ only in case: a row is stored under another spelling, and
-    /// ids of this pull have letters of both cases. The pull then begins again and remembers all ids.
+    /// Whether two rows of this pull may have identifiers that differ only in case: a row is stored with a different
+    /// case, and the identifiers of this pull contain letters of both cases. The pull then restarts and compares all
+    /// identifiers.
     var isSpellingInDoubt: Bool { ids == nil && isRespelled && cases == .both }
 
-    /// Whether, with a page, ids with letters of both cases have come, so that their spelling matters.
+    /// Returns whether identifiers with letters of both cases were received, including those of the given page, so that
+    /// case matters.
     func hasBothCases(with page: PulledPage) -> Bool { cases.union(page.cases) == .both }
 }
 
-/// A page that came and is to be stored.
+/// A page that was received and is not stored yet.
 struct HeldPage: Sendable {
     let page: PulledPage
     let kind: PullCursor.PageKind
-    /// The greatest `updatedAt` up to which everything is stored once this page is; nil when there is none.
+    /// The watermark after this page is stored: the greatest `updatedAt` up to which all rows are stored, or `nil` if
+    /// there is none.
     let reached: Timestamp?
     /// The least `updatedAt` of the pull so far.
     let oldest: Timestamp?

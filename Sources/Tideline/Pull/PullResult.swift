@@ -1,31 +1,32 @@
 internal import TidelineWire
 
-/// How far a pull has come.
+/// The progress of a pull.
 public struct PullProgress: Sendable, Hashable {
-    /// Rows in the answers whose rows are stored by now, each counted once, those already known included.
+    /// The number of distinct rows received in stored pages, including rows that were already stored.
     public var rowsPulled = 0
-    /// Those answers.
+    /// The number of stored pages.
     public var pages = 0
 }
 
-/// What a pull did.
+/// The result of a pull.
 public struct PullResult: Sendable, Hashable {
-    /// Requests for pages that were answered, retries not counted.
+    /// The number of pages received, not counting retries.
     public internal(set) var requests = 0
-    /// Rows in the answers; one that comes again with the next page, as it was, is counted once.
+    /// The number of rows received. A row that the next page returns again unchanged is counted once.
     public internal(set) var rowsPulled = 0
-    /// Rows stored because they were new or changed.
+    /// The number of rows stored because they were new or changed.
     public internal(set) var rowsStored = 0
-    /// Rows removed because the server deleted them.
+    /// The number of rows removed because the server deleted them.
     public internal(set) var rowsRemoved = 0
-    /// Rows that do not fit the local table and were left out; see ``PullSettings/RowMismatch/skipAndReport``.
+    /// The number of rows that were skipped because they do not fit the local table; see
+    /// ``PullSettings/RowMismatch/skipAndReport``.
     public internal(set) var rowsSkipped = 0
-    /// The first 1,000 of the rows that were left out.
+    /// The first 1,000 skipped rows.
     public internal(set) var skippedRows: [SkippedRow] = []
-    /// Transactions that wrote to the local store.
+    /// The number of transactions that wrote to the local store.
     public internal(set) var writes = 0
 
-    /// Beyond this, skipped rows are only counted.
+    /// The maximum number of skipped rows to list. Further rows are only counted.
     static let maximumSkippedRows = 1_000
 
     mutating func note(skipped: [SkippedRow]) {
@@ -34,15 +35,15 @@ public struct PullResult: Sendable, Hashable {
     }
 }
 
-/// A row of the server's that does not fit the local table.
+/// A row from the server that does not fit the local table.
 public struct SkippedRow: Sendable, Hashable {
-    /// The table.
+    /// The name of the table.
     public let table: String
-    /// The id of the row.
+    /// The identifier of the row.
     public let id: String
-    /// The column that the row does not fit, where it is known.
+    /// The column whose value does not fit, if known.
     public let column: String?
-    /// What is wrong with the value.
+    /// The reason that the value does not fit.
     public let message: String
 }
 

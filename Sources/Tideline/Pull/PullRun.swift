@@ -1,21 +1,21 @@
 internal import TidelineStore
 internal import TidelineWire
 
-/// One pull of one table: asks for what ``PullCursor`` decides and stores what comes.
+/// One pull of one table. It requests the pages that ``PullCursor`` decides on and stores them.
 struct PullRun<Store: LocalStore>: Sendable {
     let context: SyncContext<Store>
     let query: Query
-    /// The name of the incremental pull; nil for a pull of all rows.
+    /// The name of the incremental pull, or `nil` for a pull of all rows.
     let queryID: String?
     let settings: PullSettings
     let schema: TableSchema
 
     private var pageSize: Int { min(settings.pageSize, context.dialect.maximumPageSize) }
 
-    /// Writes the first request without sending it.
+    /// Validates the first request without sending it.
     ///
-    /// - Throws: `WireError` for a query that cannot be sent: NaN, a column that a filter cannot name, a parameter of the
-    ///   protocol's.
+    /// - Throws: `WireError` for a query that cannot be sent: NaN, a column that a filter cannot name, or a reserved
+    ///   parameter.
     func checkRequest() throws {
         guard let first = makeCursor(nil).first else { return }
         let (page, options) = makeQuery(first, limit: first.limit)
@@ -40,11 +40,11 @@ struct PullRun<Store: LocalStore>: Sendable {
         return state.application.result
     }
 
-    /// What a pull knows between two pages.
+    /// The state of a pull between two pages.
     private struct State: Sendable {
         var cursor: PullCursor
         var application: PageGroupApplication<Store>
-        /// What came and is not stored yet.
+        /// The pages that were received and are not stored yet.
         private(set) var held: [HeldPage] = []
         private var oldest: Timestamp?
 
@@ -53,7 +53,7 @@ struct PullRun<Store: LocalStore>: Sendable {
             self.application = application
         }
 
-        /// Takes a page in, and says what follows from it.
+        /// Adds a page and returns the next step.
         mutating func receive(_ page: PulledPage) throws -> PullCursor.Decision {
             let kind = cursor.pageKind
             let decision = try cursor.receive(page.summary)
@@ -65,7 +65,7 @@ struct PullRun<Store: LocalStore>: Sendable {
 
         mutating func storeHeld() async throws {
             let group = held
-            // Those that cannot be stored are not tried again.
+            // Pages that cannot be stored are not retried.
             held = []
             try await application.store(group)
         }
@@ -81,8 +81,8 @@ struct PullRun<Store: LocalStore>: Sendable {
         do {
             try await fetchAll(from: first, reading, &state)
         } catch {
-            // What came whole before the failure is stored, as if each page had a transaction of its own; a failure of
-            // that would have come before this one, too.
+            // Pages received before the failure are stored, as if each had its own transaction. An error of that store
+            // is thrown instead because it would have occurred first.
             try await state.storeHeld()
             throw error
         }
@@ -96,7 +96,7 @@ struct PullRun<Store: LocalStore>: Sendable {
         while true {
             let decision = try named { try state.receive(page) }
             guard case .request(let request) = decision else { return try await state.storeHeld() }
-            // The next page is on its way while these are stored.
+            // The next page is fetched while these pages are stored.
             async let fetched = fetch(request, reading)
             if state.held.count >= settings.pagesPerTransaction { try await state.storeHeld() }
             if state.application.memory.isSpellingInDoubt { return }
@@ -128,8 +128,8 @@ struct PullRun<Store: LocalStore>: Sendable {
         guard settings.whenFilterChanges == .reset else {
             throw SyncError(
                 .filterChanged,
-                "the query id \(queryID.debugDescription) was used with the filter \(stored.filter.debugDescription) "
-                    + "before; use another id, or reset the token", table: table)
+                "the query id \(queryID.debugDescription) was used before with the filter "
+                    + "\(stored.filter.debugDescription); use another id, or reset the token", table: table)
         }
         try await context.writing { try context.tokens.remove(table: table, queryID: queryID, in: $0) }
         return makeMemory(nil, initial: nil, isFresh: isFresh, isRefreshing: !isFresh)
@@ -155,7 +155,7 @@ struct PullRun<Store: LocalStore>: Sendable {
 
     // MARK: Pages
 
-    /// Fetches a page, of fewer rows where the server refuses that many.
+    /// Fetches a page, with fewer rows if the server rejects the page size.
     private func fetch(_ request: PullCursor.Request, _ reading: PulledPage.Reading) async throws -> PulledPage {
         let limits = context.pageLimits
         var limit = limits.limit(for: schema.name, wanted: request.limit)

@@ -1,63 +1,67 @@
-/// How a pull is done.
+/// The settings of a pull.
 public struct PullSettings: Sendable {
-    /// How many rows to ask for at once, 1 or more; the server's own limit is respected. The default is 1000.
+    /// The number of rows per page, 1 or more; 1000 by default. The server's own limit is respected.
     public var pageSize: Int
-    /// How many pages to store in one transaction, 1 or more; the default is 1.
+    /// The number of pages per transaction, 1 or more; 1 by default.
     ///
-    /// What a transaction costs is then shared by the rows of all its pages. That is worth much where a commit is dear, such as
-    /// one that waits for the disk, and nothing where it is cheap and the server answers meanwhile: measure it. So many
-    /// pages, and one more that is on its way, are held in memory; and what a killed pull had fetched of an unfinished
-    /// transaction the next one fetches again. A pull that fails or is cancelled stores the pages that came whole before it
-    /// ends.
+    /// More pages per transaction share the cost of a commit. This helps where a commit is expensive, such as one that
+    /// waits for the disk. It does not help where a commit is cheap and the server responds in the meantime, so measure
+    /// it. This number of pages, and one more in flight, are kept in memory. If a pull is killed, the next one fetches
+    /// the pages of the unfinished transaction again. A pull that fails or is cancelled first stores the pages that it
+    /// has received.
     public var pagesPerTransaction: Int
-    /// What to do when the push before the pull fails.
+    /// The action if the push before the pull fails.
     public var whenPushFails: PushFailure
-    /// What to do when the query id was used with another filter before.
+    /// The action if the query id was used with a different filter before.
     public var whenFilterChanges: FilterChange
-    /// What to do with a row of the server's that does not fit the local table, such as one whose number is beyond 64 bits.
+    /// The action for a row from the server that does not fit the local table, such as one with a number beyond 64
+    /// bits.
     public var whenRowDoesNotFit: RowMismatch
-    /// How far before the server's clock an incremental pull looks again for rows that were stamped earlier but
-    /// committed later; 5 s by default.
+    /// The look-back: how far before the server's clock an incremental pull starts, to find rows that were timestamped
+    /// earlier but committed later; 5 s by default.
     public var lookback: Duration
-    /// Parameters added to the address of every request; a name must not begin with `$` or `__`.
+    /// Query parameters for the URL of every request. A name must not begin with `$` or `__`.
     public var parameters: [(name: String, value: String)]
-    /// Settings of the push before the pull.
+    /// The settings of the push before the pull.
     public var push: PushSettings
-    /// Called after each transaction, which is a page unless ``pagesPerTransaction`` says otherwise.
+    /// A closure that is called after each transaction. A transaction stores one page unless ``pagesPerTransaction`` is
+    /// greater.
     public var onProgress: (@Sendable (PullProgress) -> Void)?
 
-    /// What to do when the push before a pull fails.
+    /// The action if the push before a pull fails.
     public enum PushFailure: Sendable, Hashable {
-        /// The pull fails with the push's error, and nothing is pulled.
+        /// Throw the push's error without pulling.
         case fail
-        /// Errors of single operations do not keep the other rows from being pulled, and are thrown after that, also
-        /// with the pull's own error should it fail. The same holds for a push that was aborted because operations in a
-        /// row failed on the server (``SyncError/Code/serverFailing``). One that was aborted for another reason still
-        /// fails the pull.
+        /// Pull even if individual operations failed, and throw their errors after the pull, also if the pull itself
+        /// fails.
+        ///
+        /// The same applies to a push that was aborted because several operations in a row failed on the server
+        /// (``SyncError/Code/serverFailing``). A push that was aborted for another reason still fails the pull.
         case pullOthers
     }
 
-    /// What to do when a query id was used with another filter before.
+    /// The action if a query id was used with a different filter before.
     public enum FilterChange: Sendable, Hashable {
-        /// The pull fails with ``SyncError/Code/filterChanged``.
+        /// Throw ``SyncError/Code/filterChanged``.
         case fail
-        /// The token is dropped and the pull begins anew.
+        /// Remove the token and pull all rows again.
         case reset
     }
 
-    /// What to do with a row of the server's that does not fit the local table: its value is not of the column's type, or
-    /// is null where the column must not be.
+    /// The action for a row from the server that does not fit the local table: its value does not have the column's
+    /// type, or is null in a column that must not be null.
     public enum RowMismatch: Sendable, Hashable {
-        /// The pull stops with ``SyncError/Code/invalidAnswer``, naming table, id and column. The rows of the pages before
-        /// are stored; an incremental pull stops there again until the row or the table is changed.
+        /// Throw ``SyncError/Code/invalidAnswer`` with table, id, and column. The rows of earlier pages are stored. An
+        /// incremental pull stops at the same row again until the row or the table is changed.
         case stop
-        /// All other rows are stored, and ``PullResult/skippedRows`` reports this one. It stays as it is in the local table.
-        /// An incremental pull goes on past it, and brings it again when it changes on the server; after a change of the
-        /// local table, reset the token.
+        /// Store all other rows and report this row in ``PullResult/skippedRows``.
+        ///
+        /// The local row does not change. An incremental pull continues after the row, and fetches it again when it
+        /// changes on the server. After a change of the local table, reset the token.
         case skipAndReport
     }
 
-    /// Settings for a pull; those not named have their defaults.
+    /// Creates settings for a pull.
     public init(
         pageSize: Int = 1000, pagesPerTransaction: Int = 1, whenPushFails: PushFailure = .fail,
         whenFilterChanges: FilterChange = .fail, whenRowDoesNotFit: RowMismatch = .stop,
@@ -76,10 +80,10 @@ public struct PullSettings: Sendable {
     }
 }
 
-/// What a forced purge removed.
+/// The result of a forced purge.
 public struct ForcePurgeResult: Sendable, Hashable {
-    /// Rows of the table.
+    /// The number of rows removed.
     public var rows = 0
-    /// Operations that had not been pushed.
+    /// The number of pending operations removed.
     public var operations = 0
 }

@@ -1,22 +1,23 @@
 public import TidelineStore
 
-/// How far an incremental pull has come; see ``SyncTable/pullToken(queryID:)``.
+/// The progress of an incremental pull; see ``SyncTable/pullToken(queryID:)``.
 public struct PullToken: Sendable, Hashable, Codable {
-    /// The greatest `updatedAt` up to which all rows were applied; the next pull begins there, or at the look-back before
-    /// ``serverDate`` if that is earlier. Nil before the first row.
+    /// The watermark: the greatest `updatedAt` up to which all rows were applied, or `nil` before the first row. The
+    /// next pull begins there, or at ``serverDate`` minus the look-back if that is earlier.
     public internal(set) var updatedAt: Timestamp?
-    /// The server's clock when the pull began that came this far; nil when the server did not say.
+    /// The server's clock when the pull began, or `nil` if the server did not send it.
     public internal(set) var serverDate: Timestamp?
-    /// The filter that the query id stands for, as the server is asked; empty for all rows.
+    /// The filter of the query id, as sent to the server; empty for all rows.
     public internal(set) var filter: String
-    /// The end of the millisecond of ``updatedAt``, where a pull read all rows up to there and to the end.
+    /// The end of the millisecond of ``updatedAt``, if a complete pull read all rows up to there.
     var drainedTo: Timestamp?
-    /// Of a pull that has not ended, from a server that sends no date: the newest stamp of its first answer. A pull that
-    /// goes on from here need not look further back than it must; when it has ended, this takes the place of the date.
+    /// The newest timestamp of the first response, for an unfinished pull from a server that sends no date. A pull that
+    /// continues from here looks back only as far as necessary. When the pull ends, this replaces the date.
     var firstStamp: Timestamp?
-    /// The columns that the pull stored, as ``TableSchema/columnFingerprint``: with others by now, rows lack some.
+    /// The columns that the pull stored, as ``TableSchema/columnFingerprint``. If the table's columns differ, stored
+    /// rows lack some.
     var columns: String?
-    /// Whether the pull that brings all rows, into a table that had some, has not ended; nil for no.
+    /// Whether a pull of all rows into a table that was not empty is unfinished; `nil` for no.
     var isRefreshing: Bool?
 
     init(updatedAt: Timestamp?, serverDate: Timestamp?, filter: String, columns: String? = nil) {
@@ -26,26 +27,26 @@ public struct PullToken: Sendable, Hashable, Codable {
         self.columns = columns
     }
 
-    /// Where the next pull begins; nil at the first row.
+    /// Returns the timestamp at which the next pull begins, or `nil` to begin at the first row.
     ///
-    /// A row may be stamped before ``serverDate`` and committed after the pull, though not later than the look-back
-    /// allows. A millisecond that was read whole need not be read again once the server's clock was that far beyond it.
+    /// A row may be timestamped before ``serverDate`` and committed after the pull, within the look-back. A millisecond
+    /// that was read completely is not read again once the server's clock has passed it by the look-back.
     func start(lookback: Duration) -> Timestamp? {
         guard let updatedAt else { return nil }
-        // More than all the years that a timestamp knows would only overflow.
+        // A longer duration exceeds the range of timestamps and would overflow.
         let parts = min(lookback, .seconds(400_000_000_000)).components
         let ticks = parts.seconds * Timestamp.ticksPerSecond + parts.attoseconds / 100_000_000_000
         return min(drainedTo ?? updatedAt, (serverDate ?? updatedAt).advanced(byTicks: -ticks))
     }
 
-    /// The token with its millisecond read to the end.
+    /// The token with its millisecond marked as read completely.
     var drained: PullToken {
         var token = self
         token.drainedTo = updatedAt?.flooredToMillisecond.advanced(byTicks: Timestamp.ticksPerMillisecond)
         return token
     }
 
-    /// The token, so that the next pull brings the rows from `ceiling` on.
+    /// Returns the token, limited so that the next pull fetches rows from `ceiling` on.
     func limited(to ceiling: Timestamp?) -> PullToken {
         guard let ceiling, let updatedAt else { return self }
         var token = self

@@ -1,29 +1,29 @@
 internal import TidelineStore
 internal import TidelineWire
 
-/// One answer of a pull, parsed.
+/// A parsed response of a pull.
 final class PulledPage: Sendable {
     let rows: PackedRows
     let summary: PageSummary
-    /// Positions of the rows that the server calls deleted, ascending.
+    /// The positions of the tombstones, ascending.
     let deleted: [Int]
-    /// The rows of the answer that do not fit the table and are not among ``rows``.
+    /// The rows of the response that do not fit the table and are not in ``rows``.
     let skipped: [SkippedRow]
-    /// Where the rows hold version and `updatedAt`.
+    /// The positions of the columns `version` and `updatedAt`.
     let columns: StampColumns
-    /// The cases of letters in the rows' ids, where the table ignores case.
+    /// The cases of letters in the rows' identifiers, if the table ignores case.
     let cases: IDCases
-    /// The server's clock when it answered.
+    /// The server's clock at the response.
     let serverDate: Timestamp?
     let codec: RowCodec
-    /// The moment at which the page was asked for, by ``SettledRows``.
+    /// The epoch of ``SettledRows`` at which the page was requested.
     let askedAt: UInt64
 
-    /// How an answer is read.
+    /// The settings for parsing a response.
     struct Reading: Sendable {
         let codec: RowCodec
         let parser: PageParser
-        /// Whether rows that do not fit the table are left out; else they are an error.
+        /// Whether rows that do not fit the table are skipped instead of being an error.
         let skipsMisfits: Bool
 
         init(schema: TableSchema, skipsMisfits: Bool = false) {
@@ -34,9 +34,9 @@ final class PulledPage: Sendable {
     }
 
     /// - Parameters:
-    ///   - requested: How many rows were asked for.
-    ///   - maximum: How many rows are taken; nil for all.
-    /// - Throws: ``SyncError`` with code invalidAnswer, naming what the parser names.
+    ///   - requested: The number of rows requested.
+    ///   - maximum: The maximum number of rows to use, or `nil` for all.
+    /// - Throws: ``SyncError`` with code invalidAnswer and the column and id from the parser.
     init(
         body: [UInt8], _ reading: Reading, requested: Int = 0, maximum: Int? = nil, hasNextLink: Bool = false,
         serverDate: Timestamp? = nil, askedAt: UInt64 = 0
@@ -51,7 +51,7 @@ final class PulledPage: Sendable {
         } catch let error as WireError {
             throw PulledPage.unusable(error, table: codec.schema.name)
         }
-        // A server that ignores `$top` sends more rows than the caller wants.
+        // A server that ignores `$top` returns more rows than the caller wants.
         if let maximum, rows.count > maximum { rows.truncate(toCount: maximum) }
         let count = rows.count
         deleted = info.deleted.filter { $0 < count }
@@ -74,15 +74,15 @@ final class PulledPage: Sendable {
     }
 
     private static func unusable(_ error: WireError, table: String) -> SyncError {
-        let place = error.offset.map { " (byte \($0) of the answer)" } ?? ""
+        let place = error.offset.map { " (byte \($0) of the response)" } ?? ""
         return SyncError(
-            .invalidAnswer, "the server's answer cannot be used: \(error.message)\(place)", table: table,
+            .invalidAnswer, "the server's response cannot be read: \(error.message)\(place)", table: table,
             column: error.column, id: error.id, cause: error)
     }
 
-    /// Notes the range of `updatedAt` and its order; no range when a single row lacks it.
+    /// Records the range of `updatedAt` and its order. There is no range if any row lacks `updatedAt`.
     ///
-    /// - Returns: The cases of the ids, where they matter.
+    /// - Returns: The cases of the identifiers, if the table ignores case.
     private static func note(
         _ rows: borrowing PackedRows, _ columns: StampColumns, ignoresCase: Bool, _ summary: inout PageSummary
     ) -> IDCases {
@@ -108,12 +108,12 @@ final class PulledPage: Sendable {
         return cases
     }
 
-    /// The row of a position, owned.
+    /// Returns a copy of the row at a position.
     func row(at index: Int) -> Row { rows.withRow(at: index) { $0.owned() } }
 }
 
 extension PageSummary {
-    /// Takes note of the rows that do not fit, so that the pull goes on past them.
+    /// Records the rows that do not fit, so that the pull continues after them.
     fileprivate mutating func note(_ misfits: [RowMisfit]) {
         guard undatedID == nil else { return }
         for updatedAt in misfits.lazy.compactMap(\.updatedAt) {

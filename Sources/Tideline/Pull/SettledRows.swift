@@ -1,36 +1,37 @@
 internal import Synchronization
 internal import TidelineStore
 
-/// The rows whose operations ended while a pull of their table was under way.
+/// The rows whose operations ended during a pull of their table.
 ///
-/// A page that was asked for before shows such a row as it was: laid over the row, it would bring back what the push
-/// has just replaced, so it is passed over unless it is newer than that.
+/// A page requested before the end of an operation shows the row in its earlier state. Storing that state would undo
+/// the result of the push, so the row is skipped unless it is newer.
 final class SettledRows: Sendable {
     private struct State {
         var moment: UInt64 = 0
-        /// When each row's operation ended, by the row's key; only for tables that are being pulled.
+        /// The end of each row's operation, by the row's key. Only tables with a running pull have entries.
         var tables: [String: [RowID: End]] = [:]
     }
 
     /// The end of a row's operation.
     struct End: Sendable {
         var moment: UInt64
-        /// The server's row that the operation was based on; nil when there was none.
+        /// The stamp of the base row, or `nil` if there was none.
         var base: RowStamp?
     }
 
     private let state = Mutex(State())
 
-    /// The present, to be compared with the end of operations.
+    /// The current epoch, which is compared with the end of operations.
     var now: UInt64 { state.withLock { $0.moment } }
 
-    /// A pull of the table begins; one at a time.
+    /// Starts recording for a pull of the table. Only one pull of a table runs at a time.
     func beginPull(of table: String) { state.withLock { $0.tables[table] = [:] } }
 
-    /// The pull has ended, and what was noted for it can go.
+    /// Ends recording for a pull and removes its entries.
     func endPull(of table: String) { state.withLock { $0.tables[table] = nil } }
 
-    /// An operation of the row has ended, and the row is as the server's answer or a resolution left it.
+    /// Records that an operation of the row has ended and the row has the state of the server's response or of a
+    /// resolution.
     func note(table: String, itemKey: String, base: RowStamp?) {
         state.withLock { state in
             state.moment += 1
@@ -38,7 +39,7 @@ final class SettledRows: Sendable {
         }
     }
 
-    /// The rows whose operations ended after a moment, by their keys.
+    /// Returns the rows whose operations ended after an epoch, by their keys.
     func ends(of table: String, after moment: UInt64) -> [RowID: End] {
         state.withLock { state in
             (state.tables[table] ?? [:]).filter { $0.value.moment > moment }

@@ -1,21 +1,21 @@
 internal import Foundation
 internal import TidelineStore
 
-/// The tokens as they lie in the config table.
+/// Reads and writes pull tokens in the config table.
 struct TokenStore: Sendable {
     let tables: SystemTables
     let makeID: @Sendable () -> String
 
-    /// The key type of a token; the operation counter has another.
+    /// The key type of a token in the config table. The operation counter has a different key type.
     private static let keyType: Int64 = 1
 
     func token(table: String, queryID: String, in reader: some StoreReader) throws -> PullToken? {
         try Self.token(in: row(table: table, queryID: queryID, in: reader))
     }
 
-    /// Saves a token in place of the one that is thought to be stored; nil removes it.
+    /// Replaces the expected token with another; `nil` removes it.
     ///
-    /// - Returns: Whether that was the one; otherwise nothing is written.
+    /// - Returns: Whether the stored token was the expected one. If not, nothing is written.
     func replace(
         _ expected: PullToken?, with token: PullToken?, table: String, queryID: String, in writer: some StoreWriter
     ) throws -> Bool {
@@ -45,7 +45,8 @@ struct TokenStore: Sendable {
 
     private static func token(in row: Row?) throws -> PullToken? {
         guard let value = row?["value"]?.string else { return nil }
-        // From an array: of other sequences `Data` asks at run time whether they lie in one piece, which takes longer.
+        // Create the data from an array. For other sequences, `Data` checks at run time whether they are contiguous,
+        // which takes longer.
         return try JSONDecoder().decode(PullToken.self, from: Data(Array(value.utf8)))
     }
 

@@ -1,11 +1,11 @@
 internal import TidelineStore
 
-/// Which rows of a pull the store does not take, so that they can be left out.
+/// The rows of a pull that the store rejects, so that the pull can skip them.
 struct UnfitRows: Sendable {
     private let table: String
-    /// The columns that must have a value, and where.
+    /// The columns that must not be null, with their positions.
     private let required: [(index: Int, name: String)]
-    /// The rows that the store refused.
+    /// The rows that the store rejected.
     private var refused: [RowID: SkippedRow] = [:]
 
     init(schema: TableSchema) {
@@ -16,10 +16,11 @@ struct UnfitRows: Sendable {
         }
     }
 
-    /// Whether every row fits, as far as is known.
+    /// Whether all rows fit, as far as known.
     var isEmpty: Bool { required.isEmpty && refused.isEmpty }
 
-    /// Takes note of a row that the store refused; false when the error names none, or one that was left out already.
+    /// Records a row that the store rejected. Returns `false` if the error names no row or one that was already
+    /// skipped.
     mutating func insert(_ error: SyncError) -> Bool {
         guard let id = error.id, let cause = error.cause as? StoreError, refused[.string(id)] == nil else {
             return false
@@ -28,9 +29,9 @@ struct UnfitRows: Sendable {
         return true
     }
 
-    /// Why the store does not take a row; nil when it does.
+    /// Returns the reason that the store rejects a row, or `nil` if it accepts the row.
     ///
-    /// - Parameter isNew: Whether the row is not stored yet: then a column that it does not name has no value.
+    /// - Parameter isNew: Whether the row is not stored yet. A column that a new row does not name has no value.
     func misfit(_ view: borrowing RowView, isNew: Bool) -> SkippedRow? {
         for (index, name) in required {
             let tag = view.tag(at: index)
