@@ -1,12 +1,12 @@
 internal import Synchronization
 internal import TidelineStore
 
-/// An operation that a push has in flight, with the local row as it was when it was claimed.
+/// An operation in flight, with the local row as it was when the operation was claimed.
 final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
     let context: SyncContext<Store>
     let operation: TableOperation
     let schema: TableSchema
-    /// The local row; nil when there is none.
+    /// The local row, or `nil` if there is none.
     let snapshot: Row?
     private let unknown: Mutex<[String]>
 
@@ -23,13 +23,13 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
         unknown = Mutex(operation.sent)
     }
 
-    /// The state of the server's row that the operation was based on; nil when there was none.
+    /// The stamp of the base row, or `nil` if there was none.
     var base: RowStamp? {
         operation.baseVersion.map { RowStamp(version: $0, updatedAt: operation.item?["updatedAt"]?.timestamp) }
     }
 
-    /// What is to be sent: the local row, or the content of a deleted one, with the version it was changed on; nil when
-    /// the row is gone.
+    /// Returns the row to send with the base version: the local row, or the deleted row for a delete; `nil` if the row
+    /// no longer exists.
     func item() throws -> Row? {
         var item = try operation.kind == .delete ? operation.deletedItem.map(codec.row) ?? Row() : snapshot
         item?.id = operation.itemID

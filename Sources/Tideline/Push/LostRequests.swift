@@ -1,29 +1,29 @@
 internal import TidelineStore
 
-/// Recognizes an operation's own lost requests in a row that a later request meets on the server.
+/// Recognizes an operation's own lost requests in a server row that a later request finds.
 ///
-/// Of the bodies whose answers were lost the server carried out at most one, since each of them is conditional on the same
-/// version or inserts the same identifier. The row on the server is the operation's own work if it shows such a body;
-/// what it shows beyond that was written by others.
+/// The server applied at most one of the bodies whose responses were lost, because each is conditional on the same
+/// version or inserts the same identifier. The server row is the operation's own work if it shows such a body. Other
+/// differences were written by others.
 struct LostRequests: Sendable {
     let codec: RowCodec
-    /// The row that the operation was made on; nil when there is none or it is not known.
+    /// The base row, or `nil` if there is none or it is not known.
     let base: Row?
-    /// The bodies, the oldest first.
+    /// The bodies, oldest first.
     let bodies: [Row]
 
-    /// The body that the server carried out, and the row as it was then.
+    /// A body that the server applied, and the row as it was then.
     struct Match: Sendable {
-        /// What the operation is known to have written.
+        /// The values that the operation is known to have written.
         var body: Row
-        /// The base with the body merged in: the row that further changes are based on.
+        /// The base row with the body merged in, on which further changes are based.
         var ancestor: Row
     }
 
-    /// The body that the row shows, nil when it shows none.
+    /// Returns the body that the row shows, or `nil` if it shows none.
     ///
-    /// Where it shows several, the one that explains most of the row counts, and of these the newest: taken for a body that
-    /// explains less, a value of one's own would pass for a change by others.
+    /// If it shows several, the body that explains most of the row is returned; of equal ones, the newest. With a body
+    /// that explains less, the operation's own value would look like a change by others.
     func match(_ server: Row) -> Match? {
         var best: (match: Match, unexplained: Int)?
         for body in bodies.reversed() where codec.shows(server, body) {
@@ -34,7 +34,8 @@ struct LostRequests: Sendable {
         return best?.match
     }
 
-    /// The match whose ancestor equals the row in every column: nobody changed the row since. The base alone counts, too.
+    /// Returns the match whose ancestor equals the row in every column, which means that no one has changed the row
+    /// since. The base row alone can also match.
     func exactMatch(_ server: Row) -> Match? {
         let bases = base.map { [Match(body: Row(), ancestor: $0)] } ?? []
         let matches = bodies.map { Match(body: $0, ancestor: (base ?? Row()).merging($0)) } + bases
@@ -43,8 +44,8 @@ struct LostRequests: Sendable {
 }
 
 extension RowCodec {
-    /// The columns in which the item differs from the row it is based on, with the item's values, null included; without
-    /// such a row all columns that the item names.
+    /// Returns the columns in which the item differs from its ancestor, with the item's values, including null. Without
+    /// an ancestor, returns all columns of the item.
     func changes(of item: Row, since ancestor: Row?) -> Row {
         var changes = Row(id: item.key)
         for name in appColumns {
@@ -58,8 +59,7 @@ extension RowCodec {
         return changes
     }
 
-    /// Whether the server's row has a value of others in one of these columns: another one than the row had that the
-    /// changes are based on.
+    /// Returns whether others have changed one of these columns: the server row's value differs from the ancestor's.
     func overlaps(_ changes: Row, _ server: Row, ancestor: Row) -> Bool {
         changes.columnNames.contains { !isSame(server, ancestor, in: $0) }
     }

@@ -1,23 +1,23 @@
 public import TidelineStore
 
-/// Why sending one operation failed, while the push may go on with others.
+/// The failure of one operation that does not end the push.
 ///
-/// ``PushOperation/execute()`` throws it; a delegate may catch it, change the item and execute again.
+/// ``PushOperation/execute()`` throws it. A delegate may catch it, change the item, and execute the operation again.
 public struct OperationFailure: Error, Sendable {
-    /// What kind of failure this is.
+    /// The kind of the failure.
     public var code: Code
-    /// The HTTP status of the answer, nil when the failure is not the server's.
+    /// The HTTP status of the response, or `nil` if the failure did not come from the server.
     public var status: Int?
-    /// What happened, for a person.
+    /// A description of the failure.
     public var message: String
-    /// The row as the server has it, if that is known.
+    /// The server row, if known.
     public var serverItem: Row?
-    /// The error below, if there is one. It is not kept with the error record, whose message describes it.
+    /// The underlying error, if any. It is not stored in the error record, whose message describes it.
     public var cause: (any Error)?
-    /// Whether sending the operation again can only do harm.
+    /// Whether the operation must not be sent again.
     var isFinal = false
 
-    /// A failure.
+    /// Creates a failure.
     public init(
         _ code: Code, _ message: String, status: Int? = nil, serverItem: Row? = nil, cause: (any Error)? = nil
     ) {
@@ -28,25 +28,25 @@ public struct OperationFailure: Error, Sendable {
         self.cause = cause
     }
 
-    /// Whether a push leaves the operation alone until it changes, is settled, or is retried on purpose.
+    /// Whether pushes skip the operation until it changes, is resolved, or is retried on request.
     var holdsOperation: Bool { code == .conflict || isFinal }
 
-    /// The kinds of failure; open, so that a later version can add one.
+    /// A kind of failure. The set is open so that later versions can add kinds.
     public struct Code: RawRepresentable, Sendable, Hashable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The server's row is not the one the change was made on: changed, deleted, or there already.
+        /// The server row differs from the base row: it was changed or deleted, or already exists.
         public static let conflict = Code(rawValue: "conflict")
-        /// The server refused the request (403, 400, another 4xx). Mend the row, or drop the operation.
+        /// The server rejected the request (403, 400, another 4xx). Correct the row, or cancel the operation.
         public static let rejected = Code(rawValue: "rejected")
-        /// The server failed (500, 502, 504) to the last try. Try again later.
+        /// The server failed (500, 502, 504) on the last attempt. Try again later.
         public static let serverFailed = Code(rawValue: "serverFailed")
-        /// The server's answer cannot be read; whether it acted is settled by the next push.
+        /// The server's response cannot be read. The next push determines whether the server applied the request.
         public static let invalidAnswer = Code(rawValue: "invalidAnswer")
-        /// The local row is gone or cannot be sent.
+        /// The local row no longer exists or cannot be sent.
         public static let invalidItem = Code(rawValue: "invalidItem")
-        /// The operation has not failed: it is settled while it waits.
+        /// The operation has not failed; it is resolved while pending.
         static let waiting = Code(rawValue: "waiting")
         /// The delegate threw an error of its own.
         public static let delegate = Code(rawValue: "delegate")

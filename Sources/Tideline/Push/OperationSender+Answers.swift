@@ -1,14 +1,14 @@
 internal import TidelineStore
 internal import TidelineWire
 
-/// What the answers to an operation's requests say.
+/// Interprets the responses to an operation's requests.
 extension OperationSender {
-    /// The meaning of the status; those that end the push or that repeat for the server's own reasons are thrown.
+    /// Returns the meaning of the status. Throws for a status that ends the push, and for server errors.
     func meaning(of answer: TransportResponse) throws -> PushAnswer {
         let status = answer.response.status.code
         switch PushAnswer(status: status, to: operation.kind) {
         case .authentication:
-            throw SyncError(.authentication, "the server asks to sign in: \(reason(answer))", status: status)
+            throw SyncError(.authentication, "the server requires authentication: \(reason(answer))", status: status)
         case .unavailable:
             throw SyncError(.network, "the server is not available: \(reason(answer))", status: status)
         case .serverFailure:
@@ -24,21 +24,21 @@ extension OperationSender {
         OperationFailure(.rejected, reason(answer), status: answer.response.status.code)
     }
 
-    /// The rejection of a request with a body, which is forgotten if it was certainly not carried out.
+    /// Returns the rejection of a request with a body, and removes the body if it was certainly not applied.
     func rejection(_ answer: TransportResponse, to attempt: Attempt) async throws -> OperationFailure {
         try await forgetRefused(attempt, after: answer)
         return rejection(answer)
     }
 
-    /// The bodies that the server may have carried out before it refused this request.
+    /// Returns the bodies that the server may have applied before it rejected this request.
     func unknown(_ attempt: Attempt, after answer: TransportResponse, base: Row?) async throws -> LostRequests {
         let isForgotten = try await forgetRefused(attempt, after: answer)
         let bodies = isForgotten ? attempt.bodies.filter { $0 != attempt.added } : attempt.bodies
         return LostRequests(codec: codec, base: base, bodies: try bodies.map(codec.row))
     }
 
-    /// A refusal (4xx) of the only try tells that it was not carried out, and nothing that the server has later can come
-    /// from it.
+    /// Removes the body of a request that was rejected (4xx) on its only attempt and therefore not applied. No later
+    /// server row can result from it.
     @discardableResult
     private func forgetRefused(_ attempt: Attempt, after answer: TransportResponse) async throws -> Bool {
         guard let body = attempt.added, answer.attempts == 1, (400..<500).contains(answer.response.status.code) else {
@@ -48,11 +48,11 @@ extension OperationSender {
         return true
     }
 
-    /// - Parameter answer: The answer that tells of the conflict; nil where a look-up found it.
+    /// - Parameter answer: The response that reported the conflict, or `nil` if a look-up found it.
     func conflict(_ answer: TransportResponse?, server: Row?) -> OperationFailure {
         let status = answer?.response.status.code
         guard let server else {
-            // Without a row in the answer, or by a look-up after it, the row is gone: that is what 404 says.
+            // Neither the response nor a look-up returned a row, so the row no longer exists: status 404.
             return OperationFailure(.conflict, "the row is not on the server", status: status == 410 ? 410 : 404)
         }
         let message = server.isTombstone ? "the row was deleted on the server" : "the row was changed on the server"
@@ -61,11 +61,11 @@ extension OperationSender {
 
     // MARK: Rows
 
-    /// The result of a request that was carried out.
+    /// Returns the result of a request that was applied.
     ///
     /// - Parameters:
     ///   - sent: The body of the request.
-    ///   - ancestor: The row as the request left it, in case the answer carries none and the row must be asked for.
+    ///   - ancestor: The row as the request left it, used if the response has no row and the row must be requested.
     func result(_ answer: TransportResponse, sent: Row, ancestor: Row) async throws -> Result {
         let (row, isAnswered) = try await row(in: answer)
         var result = Result(row: row, ancestor: isAnswered ? nil : ancestor)
@@ -75,7 +75,7 @@ extension OperationSender {
         return result
     }
 
-    /// The row that an answer to an insert or update carries; asked for where it carries none that can be read.
+    /// Returns the row in the response to an insert or update. If the response has no readable row, requests it.
     func row(in answer: TransportResponse) async throws -> (row: Row, isAnswered: Bool) {
         if var row = try? codec.row(body: answer.body) {
             guard codec.schema.itemKey(row.id).isSameBytes(as: operation.itemKey) else {
@@ -86,13 +86,13 @@ extension OperationSender {
         }
         guard let row = try await lookUp() else {
             throw OperationFailure(
-                .invalidAnswer, "the server accepted the row, but its answer cannot be read",
+                .invalidAnswer, "the server accepted the row, but its response cannot be read",
                 status: answer.response.status.code)
         }
         return (row, false)
     }
 
-    /// The server's row in a conflict's answer; asked for where the body has none.
+    /// Returns the server row in the response to a conflict. If the body has no row, requests it.
     func conflictingRow(in answer: TransportResponse) async throws -> Row? {
         if let row = try? codec.row(body: answer.body), row.version != nil,
             codec.schema.itemKey(row.id).isSameBytes(as: operation.itemKey)
@@ -102,20 +102,20 @@ extension OperationSender {
         return try await lookUp(after: answer)
     }
 
-    /// The server's row, asked for after a conflict. Where it cannot be had this is a conflict all the same, with a
-    /// row that nobody has seen.
+    /// Requests the server row after a conflict. If it cannot be read, throws a conflict without a server row.
     func lookUp(after conflict: TransportResponse?) async throws -> Row? {
         guard let conflict else { return try await lookUp() }
         do {
             return try await lookUp()
         } catch let failure as OperationFailure {
             throw OperationFailure(
-                .conflict, "the row was changed on the server, where it cannot be read: \(failure.message)",
+                .conflict, "the row was changed on the server, and the server row cannot be read: \(failure.message)",
                 status: conflict.response.status.code)
         }
     }
 
-    /// The server's row, deleted or not, by the list: the look-up of a single row hides deleted ones on some servers.
+    /// Requests the server row or tombstone with a list query, because on some servers the look-up of a single row
+    /// hides tombstones.
     func lookUp() async throws -> Row? {
         let query = Query(table).filter(.column("id") == .value(id))
         let answer = try await connection.send(
@@ -127,27 +127,27 @@ extension OperationSender {
             }
         } catch {
             throw OperationFailure(
-                .invalidAnswer, "the row was asked for, but the answer cannot be read: \(error)",
+                .invalidAnswer, "the server row was requested, but the response cannot be read: \(error)",
                 status: answer.response.status.code)
         }
     }
 }
 
 extension OperationFailure {
-    /// The server stored an insert under another identifier.
+    /// Returns the failure for an insert that the server stored with a different identifier.
     fileprivate static func foreignID(_ stored: String, for id: String, in table: String, _ status: Int) -> Self {
         var failure = OperationFailure(
             .rejected,
-            "the server stored the row \(id.debugDescription) under the id \(stored.debugDescription) of its own; a "
-                + "table whose server makes the ids cannot be synchronized: use its remote table", status: status)
+            "the server stored the row \(id.debugDescription) with its own id \(stored.debugDescription); a table "
+                + "whose ids the server assigns cannot be synchronized; use RemoteTable", status: status)
         failure.isFinal = true
         return failure
     }
 }
 
 extension RowCodec {
-    /// What an insert sends: the app's columns that are not null. Servers answer columns they do not know with an
-    /// error, also when there is nothing in them.
+    /// Returns the body of an insert: the app's columns that are not null. Servers respond to unknown columns with an
+    /// error, even if the values are null.
     func insertBody(of item: Row) -> Row {
         var body = Row(id: item.key)
         for name in appColumns {
@@ -156,7 +156,7 @@ extension RowCodec {
         return body
     }
 
-    /// The integers that the server stored differently, as one does that computes with doubles.
+    /// Returns the integers that the server stored differently, such as a server that computes with doubles.
     fileprivate func roundedNumbers(
         sent: Row, stored: Row
     ) -> [(column: String, sent: Value, stored: Value)] {

@@ -1,9 +1,9 @@
 internal import TidelineStore
 internal import TidelineWire
 
-/// A row that was deleted here and inserted again: it replaces what was deleted and nothing else.
+/// Restores a row that was deleted locally and inserted again. It replaces the deleted row and nothing else.
 extension OperationSender {
-    /// Gives the row that was deleted its new content, wherever it is by now: still there, deleted, or gone for good.
+    /// Sends the new content of the deleted row, whether the row still exists, is a tombstone, or was removed.
     func restore(_ item: Row) async throws -> Result {
         let deleted = try operation.base.map(codec.row)
         if let deleted, !deleted.isTombstone, let version = item.version {
@@ -25,7 +25,7 @@ extension OperationSender {
         return try await settle(item, deleted, answer: nil)
     }
 
-    /// Looks the row up and goes on from what is there.
+    /// Requests the server row and continues from its state.
     private func settle(_ item: Row, _ deleted: Row?, answer: TransportResponse?) async throws -> Result {
         let conflict = answer.flatMap { [409, 412].contains($0.response.status.code) ? $0 : nil }
         guard let server = try await lookUp(after: conflict) else { return try await insert(item) }
@@ -34,8 +34,8 @@ extension OperationSender {
             guard isDeleted(server, deleted, bodies) else { throw self.conflict(answer, server: server) }
             return try await undelete(item, server)
         }
-        // Still there, or brought back by an earlier request whose answer was lost: as it was deleted, or as a lost request
-        // left it.
+        // The row still exists, or an earlier request whose response was lost has restored it. Its state must be that
+        // of the delete or of a lost request.
         let lost = LostRequests(codec: codec, base: deleted, bodies: bodies)
         guard deleted != nil || !bodies.isEmpty, let match = lost.exactMatch(server) else {
             throw self.conflict(answer, server: server)
@@ -43,8 +43,8 @@ extension OperationSender {
         return try await replace(server, by: item, known: match.body, base: deleted)
     }
 
-    /// Whether the tombstone is that of the row that was deleted here: the very one that an earlier request met, or one with
-    /// the content that was deleted.
+    /// Returns whether the tombstone is that of the locally deleted row: the same tombstone that an earlier request
+    /// found, or one with the deleted content.
     private func isDeleted(_ tombstone: Row, _ deleted: Row?, _ bodies: [Row]) -> Bool {
         if let deleted, deleted.isTombstone, deleted.version != nil {
             return deleted.version == tombstone.version && deleted["updatedAt"] == tombstone["updatedAt"]
@@ -53,7 +53,7 @@ extension OperationSender {
         return LostRequests(codec: codec, base: deleted, bodies: bodies).exactMatch(tombstone) != nil
     }
 
-    /// Brings a deleted row back, provided that nobody has changed it since, and replaces its content.
+    /// Restores a deleted row if no one has changed it since, and replaces its content.
     func undelete(_ item: Row, _ tombstone: Row) async throws -> Result {
         try await journal.note(tombstone: tombstone)
         let answer = try await connection.send(
@@ -71,12 +71,12 @@ extension OperationSender {
             }
             return try await replace(server, by: item, known: Row(), base: tombstone)
         case .gone, .serverFailure, .rejected:
-            // The table may not support it.
+            // The table may not support undelete.
             return try await insert(item)
         }
     }
 
-    /// Sends what distinguishes the item from the server's row, null included.
+    /// Sends the differences between the item and the server row, including null.
     private func replace(_ server: Row, by item: Row, known: Row, base: Row?) async throws -> Result {
         let changes = codec.changes(of: item, since: server)
         if changes.isEmpty { return Result(row: server) }

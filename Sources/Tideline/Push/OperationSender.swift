@@ -1,33 +1,33 @@
 internal import TidelineStore
 internal import TidelineWire
 
-/// Sends one operation and reads its answer, recognizing its own lost requests: no duplicate, no false conflict, and no
-/// change of others overwritten.
+/// Sends one operation and reads its response. It recognizes its own lost requests, so that there are no duplicates and
+/// no false conflicts, and changes of others are not overwritten.
 struct OperationSender: Sendable {
     let connection: ServerConnection
     let dialect: any Dialect
     let codec: RowCodec
-    /// The operation, of the kind that is to be sent.
+    /// The operation, with the kind to send.
     let operation: TableOperation
     let parameters: [(String, String)]
-    /// What is stored while requests are on their way.
+    /// The journal of requests in flight.
     let journal: any AttemptJournal
 
-    /// The server's answer to an operation.
+    /// The server's response to an operation.
     struct Result: Sendable {
-        /// The server's row; nil for a delete, and for an update without any content.
+        /// The server row, or `nil` for a delete and for an update without content.
         var row: Row?
-        /// The row as the operation alone left it, where ``row`` was met later and may hold changes of others.
+        /// The row as the operation left it, if ``row`` was read later and may contain changes of others.
         var ancestor: Row?
-        /// The tombstone in the answer to a delete.
+        /// The tombstone in the response to a delete.
         var tombstone: Row?
         /// Whether there was nothing to send.
         var isUnsent = false
-        /// The columns whose value the server stored differently from what was sent.
+        /// The columns whose values the server stored differently.
         var warnings: [PushWarning] = []
     }
 
-    /// How often an own request is recognized and built upon before the operation counts as in conflict.
+    /// The maximum number of rounds in which the operation builds on its own earlier request before it is in conflict.
     static let maximumRounds = 4
 
     var table: String { operation.table }
@@ -41,12 +41,12 @@ struct OperationSender: Sendable {
         return try await operation.restores ? restore(item) : update(item)
     }
 
-    /// The item under the operation's identifier. What a delegate made of it must be readable when it is compared with the
-    /// server's row.
+    /// Returns the item with the operation's identifier. An item changed by a delegate is validated so that it can be
+    /// compared with the server row.
     private func checked(_ item: Row) throws -> Row {
         guard item.key == nil || codec.schema.itemKey(item.id).isSameBytes(as: operation.itemKey) else {
             throw OperationFailure(
-                .invalidItem, "the item has the id \(item.id.debugDescription); it must keep \(id.debugDescription)")
+                .invalidItem, "the item has the id \(item.id.debugDescription); keep the id \(id.debugDescription)")
         }
         var item = item
         item.id = id
@@ -56,11 +56,11 @@ struct OperationSender: Sendable {
 
     // MARK: Insert
 
-    /// - Parameter mayUndelete: Whether a deleted row of the identifier is brought back: the app knows of it.
+    /// - Parameter mayUndelete: Whether a deleted row with the identifier is restored. The app knows of that row.
     func insert(_ item: Row, mayUndelete: Bool = false) async throws -> Result {
         let body = codec.insertBody(of: item)
         let base = try operation.base.map(codec.row) ?? Row()
-        // A row that replaces a deleted one has none of its values; bodies are kept relative to that.
+        // A row that replaces a deleted one keeps none of its values. Bodies are stored relative to the deleted row.
         let cleared = codec.appColumns.filter { body[$0] == nil && !(base[$0] ?? .null).isNull }
         let attempt = try await journal.note(cleared.reduce(into: body) { $0[$1] = .null })
         let answer = try await connection.send(
@@ -70,7 +70,7 @@ struct OperationSender: Sendable {
             return try await result(answer, sent: body, ancestor: body)
         case .conflict:
             let lost = try await unknown(attempt, after: answer, base: base)
-            // The body may be the client's own row sent back: only a look-up tells.
+            // The body may be the client's own row, so the server row is read with a separate request.
             guard let server = try await lookUp(after: answer) else { throw takenID(answer) }
             if mayUndelete, server.isTombstone { return try await undelete(item, server) }
             return try await build(on: server, item: item, lost: lost, answer: answer, round: 1)
@@ -79,10 +79,11 @@ struct OperationSender: Sendable {
         }
     }
 
-    /// An identifier that exists on the server in a row that cannot be seen, such as another user's.
+    /// Returns the failure for an identifier that exists on the server in a row that the user cannot read, such as
+    /// another user's.
     private func takenID(_ answer: TransportResponse) -> OperationFailure {
         OperationFailure(
-            .conflict, "the server has a row with this id and does not show it; insert the row under another id",
+            .conflict, "the server has a row with this id but does not return it; insert the row with another id",
             status: answer.response.status.code)
     }
 
@@ -91,7 +92,7 @@ struct OperationSender: Sendable {
     private func update(_ item: Row) async throws -> Result {
         let base = try operation.base.map(codec.row)
         let changes = codec.changes(of: item, since: base)
-        // What a lost request may have written is overwritten, too.
+        // Columns that a lost request may have written are overwritten, too.
         let body = try journal.unknownBodies.reduce(changes) { body, json in
             let lost = try codec.row(json).columnNames.filter { body[$0] == nil }
             return lost.reduce(into: body) { $0[$1] = item[$1] ?? .null }
@@ -100,13 +101,13 @@ struct OperationSender: Sendable {
         return try await patch(body, of: item, version: item.version, known: Row(), base: base, round: 1)
     }
 
-    /// Sends the changes of an item; where the answer is a conflict with a lost request of the operation's own, goes on
-    /// from there.
+    /// Sends the changes of an item. If the response is a conflict with a lost request of this operation, builds on
+    /// that request.
     ///
     /// - Parameters:
-    ///   - known: What lost requests are known to have written by now.
-    ///   - base: The row that the operation was made on.
-    ///   - built: The row that the changes are based on, where the server's may hold changes of others beside it.
+    ///   - known: The values that lost requests are known to have written.
+    ///   - base: The base row.
+    ///   - built: The row that the changes are based on, if the server row may also contain changes of others.
     func patch(
         _ changes: Row, of item: Row, version: String?, known: Row, base: Row?, built: Row? = nil, round: Int
     ) async throws -> Result {
@@ -133,14 +134,14 @@ struct OperationSender: Sendable {
         }
     }
 
-    /// Goes on from the server's row where that is the operation's own work: sends what is left of the item.
+    /// Builds on the server row if it is the operation's own work, and sends the remaining changes of the item.
     ///
-    /// Where others have changed a column that is left to send, or the row shows nothing of the operation's, it is a
-    /// conflict.
+    /// It is a conflict if others have changed one of the remaining columns, or if the row shows nothing of the
+    /// operation.
     private func build(
         on server: Row, item: Row, lost: LostRequests, answer: TransportResponse, round: Int
     ) async throws -> Result {
-        // What replaces a deleted row replaces that alone.
+        // A row that replaces a deleted one replaces only that row.
         let found = operation.restores ? lost.exactMatch(server) : lost.match(server)
         guard !server.isTombstone, round < Self.maximumRounds, let match = found else {
             throw conflict(answer, server: server)
@@ -160,7 +161,7 @@ struct OperationSender: Sendable {
         let lost = LostRequests(
             codec: codec, base: try operation.base.map(codec.row), bodies: try journal.unknownBodies.map(codec.row))
         if version == nil, lost.base == nil, !lost.bodies.isEmpty {
-            // It took the place of an insert that may have been carried out: only what that insert made is deleted.
+            // The delete replaced an insert that may have been applied. Only the row of that insert is deleted.
             guard let server = try await lookUp(), !server.isTombstone else { return Result() }
             guard lost.exactMatch(server) != nil else { throw conflict(nil, server: server) }
             version = server.version
@@ -178,7 +179,7 @@ struct OperationSender: Sendable {
             case .conflict:
                 let server = try await conflictingRow(in: answer)
                 if let server, server.isTombstone { return Result(tombstone: server) }
-                // A lost update of the operation's own, and nothing of others: what it made is deleted.
+                // The row shows only a lost update of this operation and no changes of others, so it is deleted.
                 guard let server, lost.exactMatch(server) != nil, let newer = server.version, newer != version else {
                     throw conflict(answer, server: server)
                 }
@@ -187,32 +188,32 @@ struct OperationSender: Sendable {
                 throw rejection(answer)
             }
         }
-        throw OperationFailure(.conflict, "the row changes on the server faster than it can be deleted; push again")
+        throw OperationFailure(.conflict, "the row changed repeatedly on the server during the delete; push again")
     }
 }
 
-/// Stores what a sender must remember before a request leaves, and what an answer settles.
+/// Stores the state of a sender before a request is sent and after its response.
 protocol AttemptJournal: Sendable {
-    /// The bodies whose answers were lost, as JSON, the oldest first.
+    /// The bodies whose responses were lost, as JSON, oldest first.
     var unknownBodies: [String] { get }
-    /// Stores that a request is about to leave. Throws ``OperationRemoved`` when the operation is gone.
+    /// Records that a request is about to be sent. Throws ``OperationRemoved`` if the operation no longer exists.
     ///
-    /// - Parameter body: What the request and those known before it write relative to the operation's base; nil for a
-    ///   request without a body.
+    /// - Parameter body: The values that the request and known earlier requests write, relative to the base row; `nil`
+    ///   for a request without a body.
     func note(_ body: Row?) async throws -> Attempt
-    /// Stores that a body is known not to have been carried out.
+    /// Records that a body is known not to have been applied.
     func forget(_ body: String) async throws
-    /// Stores that the row was found deleted, as this tombstone, and is about to be brought back.
+    /// Records that the row was found deleted, with this tombstone, and is about to be restored.
     func note(tombstone: Row) async throws
 }
 
-/// A request about to leave.
+/// A request that is about to be sent.
 struct Attempt: Sendable {
-    /// All bodies whose fate is not known, this one included, as JSON, the oldest first.
+    /// All bodies that may or may not have been applied, including this one, as JSON, oldest first.
     var bodies: [String]
-    /// This request's body, if no earlier request had it.
+    /// This request's body, if no earlier request had the same one.
     var added: String?
 }
 
-/// The operation was dropped, by another process over the same store, before its request left.
+/// An error for an operation that another process of the same store removed before its request was sent.
 struct OperationRemoved: Error {}

@@ -1,21 +1,21 @@
-/// What a status means to an operation of a push.
+/// The meaning of a response status for an operation of a push.
 enum PushAnswer: Sendable, Hashable {
-    /// Carried out.
+    /// The request was applied.
     case done
-    /// The row is not there, or was deleted.
+    /// The row does not exist or was deleted.
     case gone
-    /// The server's row is another than the change was made on.
+    /// The server row differs from the base row.
     case conflict
-    /// Not signed in.
+    /// The user is not signed in.
     case authentication
-    /// The server asks to be left alone; aborts the push after the last try.
+    /// The server asks to retry later. Aborts the push after the last attempt.
     case unavailable
-    /// The server failed; fails the operation after the last try.
+    /// The server failed. Fails the operation after the last attempt.
     case serverFailure
-    /// Anything else: an error of this operation.
+    /// Any other status: an error of this operation.
     case rejected
 
-    /// The meaning of a status, after wire-protocol's table of failed requests.
+    /// Determines the meaning of a status, according to the table of failed requests in wire-protocol.
     init(status: Int, to kind: OperationKind) {
         switch status {
         case 200..<300: self = .done

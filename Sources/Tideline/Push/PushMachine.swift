@@ -1,40 +1,40 @@
-/// Which operation a push sends next, and when it ends: pure decisions, without a store or a network.
+/// Decides which operation a push sends next and when the push ends. A pure state machine, without store or network.
 ///
-/// Operations go out in the order they were made, up to the newest there was when the push began, one at a time. Those that
-/// ended in a server failure before come last, so that an operation that can never succeed delays no other. Once an
-/// operation fails, later ones of the same row wait for the next push.
+/// Operations are sent one at a time, in the order in which they were made, up to the newest operation at the start of
+/// the push. Operations that failed on the server in an earlier push are sent last, so that an operation that can never
+/// succeed does not delay others. After an operation fails, later operations of the same row wait for the next push.
 struct PushMachine: Sendable {
-    /// What happened.
+    /// An event of the push.
     enum Event: Sendable {
-        /// The push begins; `last` is the number of the newest operation, 0 when there is none.
+        /// The push begins. `last` is the number of the newest operation, or 0 if there is none.
         case started(last: Int64, earlier: EarlierFailures = EarlierFailures())
-        /// The oldest operation after the number asked for, nil when there is none.
+        /// The result of a search: the oldest operation in the range, or `nil` if there is none.
         case found(Candidate?)
-        /// The operation in flight succeeded, or turned out to have nothing to do.
+        /// The operation in flight succeeded, or had nothing to send.
         case succeeded
-        /// The operation in flight failed; the push may go on.
+        /// The operation in flight failed, and the push may continue.
         case failed(isServerFailure: Bool)
-        /// The push cannot go on.
+        /// The push cannot continue.
         case aborted
     }
 
     /// The operations that failed in earlier pushes and have not changed since.
     struct EarlierFailures: Sendable, Hashable {
-        /// Sent after all others.
+        /// The operations to send after all others.
         var deferred: Set<Int64> = []
-        /// Not sent: a conflict, for example, stays one until somebody settles it.
+        /// The operations not to send, such as conflicts that are not resolved.
         var held: Set<Int64> = []
     }
 
-    /// What to do next.
+    /// The next action.
     enum Action: Sendable, Hashable {
-        /// Look for the oldest operation with a number in this range, the first excluded.
+        /// Find the oldest operation with a number greater than `after` and at most `upTo`.
         case find(after: Int64, upTo: Int64)
         /// Send this operation.
         case send(Int64)
-        /// Nothing more to send.
+        /// End the push, because there is nothing more to send.
         case finish
-        /// Stop: the server fails again and again.
+        /// Abort the push, because the server fails repeatedly.
         case giveUp
     }
 
@@ -45,10 +45,10 @@ struct PushMachine: Sendable {
         var itemKey: String
     }
 
-    /// How many operations in a row may fail for the server's own reasons before the push is aborted.
+    /// The number of consecutive server failures that aborts the push.
     static let maximumServerFailures = 3
 
-    /// A row by the bytes of its table and key: canonically equivalent texts are different keys.
+    /// The bytes of a row's table and key, because canonically equivalent texts are different keys.
     private struct RowKey: Hashable {
         var table: [UInt8]
         var itemKey: [UInt8]
@@ -62,13 +62,13 @@ struct PushMachine: Sendable {
     private var last: Int64 = 0
     private var position: Int64 = 0
     private var current: Candidate?
-    /// Rows of operations that failed in this push, or are held.
+    /// The rows of operations that failed in this push or are held.
     private var blocked: Set<RowKey> = []
-    /// Rows of deferred operations.
+    /// The rows of deferred operations.
     private var waiting: Set<RowKey> = []
     private var serverFailures = 0
     private var earlier = EarlierFailures()
-    /// The deferred operations that are still to be sent, the newest first; nil while others are sent.
+    /// The remaining deferred operations, newest first, or `nil` while other operations are sent.
     private var deferred: [Int64]?
 
     mutating func handle(_ event: Event) -> Action {
@@ -97,7 +97,7 @@ struct PushMachine: Sendable {
         position = candidate.id
         let row = RowKey(candidate)
         if deferred == nil, earlier.held.contains(candidate.id) || earlier.deferred.contains(candidate.id) {
-            // What came behind it in its row waits until it has been sent.
+            // Later operations of its row wait until it has been sent.
             if earlier.held.contains(candidate.id) { blocked.insert(row) } else { waiting.insert(row) }
             return findNext()
         }

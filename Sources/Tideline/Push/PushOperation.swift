@@ -1,9 +1,9 @@
 internal import Synchronization
 public import TidelineStore
 
-/// One operation of a push in progress, as the delegate sees it.
+/// An operation of a running push, as passed to the delegate.
 public final class PushOperation: Sendable {
-    /// The operation: its number, table, row, kind.
+    /// The operation, with its number, table, row, and kind.
     public let operation: TableOperation
 
     private struct State {
@@ -26,24 +26,28 @@ public final class PushOperation: Sendable {
         self.send = send
     }
 
-    /// The row to send; for a delete, the row as it was. Its `version` goes into `If-Match`; without one the server
-    /// does not check. Change it before ``execute()``, but not its identifier.
+    /// The row to send, or the deleted row for a delete.
+    ///
+    /// Its `version` becomes the `If-Match` header. Without a version, the server does not check for conflicts. The row
+    /// may be changed before ``execute()``, except for its identifier.
     public var item: Row {
         get { state.withLock { $0.item } }
         set { state.withLock { $0.item = newValue } }
     }
 
-    /// What the operation does to the row, at first the kind of ``operation``. Change it before ``execute()``, such as an
-    /// insert that met a row of the same identifier to an update of that row.
+    /// The kind to send, initially the kind of ``operation``.
+    ///
+    /// It may be changed before ``execute()``, such as from an insert to an update if the server already has a row with
+    /// the identifier.
     public var kind: OperationKind {
         get { state.withLock { $0.kind } }
         set { state.withLock { $0.kind = newValue } }
     }
 
-    /// Sends the operation and returns the server's row; nil for a delete.
+    /// Sends the operation and returns the server row, or `nil` for a delete.
     ///
-    /// May be called again after a failure, with a changed ``item`` or ``kind``.
-    /// - Throws: ``OperationFailure`` when the server refuses; ``SyncError`` when the push cannot go on.
+    /// It may be called again after a failure, with a changed ``item`` or ``kind``.
+    /// - Throws: ``OperationFailure`` if the operation fails; ``SyncError`` if the push cannot continue.
     @discardableResult
     public func execute() async throws -> Row? {
         let (kind, item) = state.withLock { state in
@@ -60,41 +64,42 @@ public final class PushOperation: Sendable {
         }
     }
 
-    /// Ends the push after this operation. What was not sent stays in the queue for the next push.
+    /// Ends the push after this operation. Operations that were not sent stay in the queue for the next push.
     public func cancelPush() { state.withLock { $0.isCancelled = true } }
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
     var hasExecuted: Bool { state.withLock { $0.hasExecuted } }
-    /// The result of the last execution; nil when there was none or it failed.
+    /// The result of the last execution, or `nil` if there was none or it failed.
     var result: OperationSender.Result? { try? state.withLock { $0.outcome }?.get() }
-    /// The error of the last execution; nil when that succeeded.
+    /// The error of the last execution, or `nil` if it succeeded.
     var failure: (any Error)? {
         if case .failure(let error)? = state.withLock({ $0.outcome }) { return error }
         return nil
     }
 }
 
-/// Takes part in pushes: every operation passes ``perform(_:)``.
+/// A delegate that takes part in pushes. Every operation is passed to ``perform(_:)``.
 public protocol SyncContextDelegate: Sendable {
-    /// Carries out one operation: changes its item, executes it, or returns a result itself.
+    /// Performs one operation: changes its item, executes it, or returns a result without executing it.
     ///
-    /// The default executes it. To settle conflicts here, catch the ``OperationFailure`` with code
-    /// ``OperationFailure/Code/conflict``, change the item (its `version` to that of the server's item) and execute
-    /// again. The operation is still in the queue meanwhile, and edits of the row go into one behind it.
+    /// The default implementation executes the operation. To resolve conflicts here, catch an ``OperationFailure`` with
+    /// code ``OperationFailure/Code/conflict``, change the item (set its `version` to that of the server item), and
+    /// execute the operation again. The operation stays in the queue in the meantime, and edits of the row are queued
+    /// after it.
     ///
-    /// It runs within the push: a push, or a pull that would push first, called from here is refused with
-    /// ``SyncError/Code/invalidArgument``, also in a task started from here, until this returns.
-    /// - Returns: The server's row, which the local table takes over, also where the operation deletes the row; nil for a
-    ///   delete that was carried out. Nil after an execution that failed is that failure, so that an ignored error loses
-    ///   nothing.
-    /// - Throws: What ``PushOperation/execute()`` throws; any other error, a `CancellationError` of the delegate's own
-    ///   included, is kept as this operation's failure.
+    /// The method runs within the push. Until it returns, a push, or a pull that would push first, throws
+    /// ``SyncError/Code/invalidArgument`` if called from here or from a task started here.
+    /// - Returns: The server row, which replaces the local row, also if the operation deletes the row; `nil` for a
+    ///   completed delete. If the last execution failed, `nil` stands for that failure, so that an ignored error loses
+    ///   no changes.
+    /// - Throws: The errors of ``PushOperation/execute()``. Any other error, including a `CancellationError` of the
+    ///   delegate, is stored as this operation's failure.
     func perform(_ operation: PushOperation) async throws -> Row?
 
-    /// Called at the end of a push with what it did. Errors that the delegate resolves do not make the push fail.
+    /// Called at the end of a push with its result. Errors that the delegate resolves do not make the push throw.
     ///
-    /// The push is over by then, though its call has not returned: from here one may push and pull. Another push may
-    /// have begun already; an error whose operation that has in flight cannot be resolved until it ends.
+    /// The push is over, though its call has not returned, so this method may push and pull. Another push may already
+    /// have begun. An error whose operation is in flight in that push cannot be resolved until it ends.
     func pushCompleted(_ result: PushResult) async
 }
 

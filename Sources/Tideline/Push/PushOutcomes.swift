@@ -1,6 +1,6 @@
 internal import TidelineStore
 
-/// Writes how an operation that was in flight ended, within one transaction.
+/// Stores the outcome of an operation that was in flight, in one transaction.
 struct PushOutcomes: Sendable {
     let operations: OperationStore
     let errors: ErrorStore
@@ -18,12 +18,12 @@ struct PushOutcomes: Sendable {
 
     // MARK: Succeeding
 
-    /// The server has carried the operation out.
+    /// Stores that the server has applied the operation.
     ///
     /// - Parameters:
-    ///   - sent: The operation as it was when its request was made, of the kind that was sent.
+    ///   - sent: The operation as it was when its request was made, with the kind that was sent.
     ///   - snapshot: The local row as it was then.
-    /// - Returns: The error record of a conflict with an edit that was made meanwhile; nil when there is none.
+    /// - Returns: The error record of a conflict with an edit that was made in the meantime, or `nil` if there is none.
     func succeed(
         _ sent: TableOperation, snapshot: Row?, answer: OperationSender.Result, in writer: some StoreWriter
     ) throws -> OperationErrorRecord? {
@@ -47,8 +47,8 @@ struct PushOutcomes: Sendable {
         return nil
     }
 
-    /// The row in an answer, or a later one that a pull brought: while the answer was on its way, or before, where nothing
-    /// was sent.
+    /// Returns the row in the response, or a newer one from a pull: one received while the request was in flight, or
+    /// before if nothing was sent.
     private func newest(_ answer: OperationSender.Result, _ current: TableOperation) throws -> Row? {
         guard let pulled = try current.pulled.map(codec.row) else { return answer.row }
         if answer.isUnsent { return codec.completed(pulled) }
@@ -63,25 +63,26 @@ struct PushOutcomes: Sendable {
         in writer: some StoreWriter
     ) throws {
         if var waiting {
-            // A restore that waits brings this very tombstone back, or a row of this content.
+            // A pending restore restores this tombstone, or a row with this content.
             let content = try tombstone ?? deletedRow(of: current, sent)
             waiting.baseVersion = tombstone?.version
             waiting.base = content.map(codec.json)
             try operations.save(waiting, in: writer)
             try operations.remove(current, in: writer)
         } else if current.revision != sent.revision {
-            // Another process restored the row while the delete was on its way.
+            // Another process restored the row while the delete was in flight.
             try rebase(
                 current, onto: tombstone ?? deletedRow(of: current, sent), version: tombstone?.version, in: writer)
         } else {
             try operations.remove(current, in: writer)
-            // A pull saw the row while the delete was on its way: it was brought back. Else a tombstone will follow.
+            // A pull received the row while the delete was in flight because others restored it. Otherwise a tombstone
+            // will follow.
             if current.pulled != sent.pulled { return try storePulled(of: current, in: writer) }
             if current.kind != .delete { try writer.delete(id: sent.itemID, from: schema.name) }
         }
     }
 
-    /// The content of the row that was deleted, marked so, without a version: that of the tombstone is not known.
+    /// Returns the deleted row marked as deleted, without a version because that of the tombstone is not known.
     private func deletedRow(of current: TableOperation, _ sent: TableOperation) throws -> Row? {
         guard var row = try (current.base ?? sent.deletedItem).map(codec.row) else { return nil }
         for json in current.sent { row = row.merging(try codec.row(json)) }
@@ -91,17 +92,17 @@ struct PushOutcomes: Sendable {
         return row
     }
 
-    /// The local row takes over the server's row and keeps what was edited since the request left.
+    /// Stores the server row as the local row and keeps edits made since the request was sent.
     private func apply(
         _ server: Row, ancestor: Row?, snapshot: Row?, current: TableOperation, sent: TableOperation,
         waiting: TableOperation?, in writer: some StoreWriter
     ) throws -> OperationErrorRecord? {
         let local = try writer.row(in: schema.name, id: sent.itemID)
-        // Without a snapshot the row was inserted again meanwhile.
+        // Without a snapshot, the row was inserted again in the meantime.
         let edits = local.map { codec.changes(of: $0, since: snapshot ?? server) } ?? Row()
         let isDeleted = local == nil && snapshot != nil
         if let ancestor, codec.overlaps(isDeleted ? codec.completed(Row()) : edits, server, ancestor: ancestor) {
-            // Others changed on the server what the app has edited or deleted here.
+            // Others changed columns on the server that the app has edited or deleted locally.
             let failure = OperationFailure(
                 .conflict, "the row was changed on the server", status: 409, serverItem: server)
             return try fail(sent, failure, in: writer)
@@ -114,7 +115,7 @@ struct PushOutcomes: Sendable {
             try operations.remove(current, in: writer)
             if waiting.kind == .delete { return nil }
         } else if current.revision != sent.revision || !codec.changes(of: merged, since: server).isEmpty {
-            // Another process edited the row while the request was on its way.
+            // Another process edited the row while the request was in flight.
             try rebase(current, onto: server, version: server.version, in: writer)
             if current.kind == .delete { return nil }
         } else {
@@ -128,7 +129,7 @@ struct PushOutcomes: Sendable {
         return nil
     }
 
-    /// The operation goes on from what the server has now.
+    /// Rebases the operation onto the current server row.
     private func rebase(
         _ operation: TableOperation, onto server: Row?, version: String?, in writer: some StoreWriter
     ) throws {
@@ -147,16 +148,16 @@ struct PushOutcomes: Sendable {
 
     // MARK: Failing
 
-    /// The operation stays in the queue, and what came behind it meanwhile is coalesced with it.
+    /// Stores that the operation failed. It stays in the queue, coalesced with any operation added after it.
     ///
-    /// - Returns: The error record, nil when the operation is gone.
+    /// - Returns: The error record, or `nil` if the operation no longer exists.
     func fail(
         _ sent: TableOperation, _ failure: OperationFailure, in writer: some StoreWriter
     ) throws -> OperationErrorRecord? {
         guard var current = try coalesced(sent, in: writer) else { return nil }
         current.lastError = failure.message
         if failure.code == .conflict, let server = failure.serverItem {
-            // What the server's row shows of the operation's own was carried out, and nothing else was.
+            // The part of the server row that shows the operation's own values was applied, and nothing else.
             let lost = LostRequests(
                 codec: codec, base: try current.base.map(codec.row), bodies: try current.sent.map(codec.row))
             current.sent = lost.match(server).map { [codec.json($0.body)] } ?? []
@@ -168,7 +169,7 @@ struct PushOutcomes: Sendable {
         return record
     }
 
-    /// Nothing is known of what became of the operation: the push ended. It stays in the queue.
+    /// Stores that the push ended with an unknown outcome of the operation, which stays in the queue.
     func abandon(_ sent: TableOperation, in writer: some StoreWriter) throws -> OperationErrorRecord? {
         if let current = try coalesced(sent, in: writer) { try operations.save(current, in: writer) }
         return nil
@@ -180,7 +181,7 @@ struct PushOutcomes: Sendable {
         return try coalesce(&current, with: waiting, in: writer) ? current : nil
     }
 
-    /// Coalesces an operation with one behind it that a push left there when its process ended.
+    /// Coalesces an operation with a later one of its row, left by a push whose process ended.
     ///
     /// - Returns: Whether there is still something to send.
     func coalesceOrphan(_ current: inout TableOperation, in writer: some StoreWriter) throws -> Bool {
@@ -191,7 +192,8 @@ struct PushOutcomes: Sendable {
         return true
     }
 
-    /// Coalesces an operation that is no longer in flight with the one behind it; false when both are gone.
+    /// Coalesces an operation that is no longer in flight with the later one of its row. Returns `false` if both were
+    /// removed.
     private func coalesce(
         _ current: inout TableOperation, with waiting: TableOperation, in writer: some StoreWriter
     ) throws -> Bool {
@@ -213,7 +215,7 @@ struct PushOutcomes: Sendable {
         return true
     }
 
-    /// Stores the row that a pull has kept beside an operation that is gone: no later pull brings it again.
+    /// Stores the row that a pull has stored with a removed operation, because no later pull returns it.
     private func storePulled(of operation: TableOperation, in writer: some StoreWriter) throws {
         guard let pulled = try operation.pulled.map(codec.row), !pulled.isTombstone else { return }
         try replace(operation.itemID, by: pulled, in: writer)

@@ -1,7 +1,7 @@
 internal import TidelineStore
 internal import TidelineWire
 
-/// One push: performs what ``PushMachine`` decides.
+/// One push, which performs the actions that ``PushMachine`` decides on.
 struct PushRun<Store: LocalStore>: Sendable {
     let context: SyncContext<Store>
     let delegate: (any SyncContextDelegate)?
@@ -9,13 +9,13 @@ struct PushRun<Store: LocalStore>: Sendable {
 
     private typealias Claimed = ClaimedOperation<Store>
 
-    /// An operation's end, as the delegate or the server brought it about.
+    /// The end of an operation, determined by the delegate or the server.
     private struct Answer: Sendable {
-        /// Nil when the delegate ended the push before anything happened.
+        /// The outcome, or `nil` if the delegate ended the push before anything was sent.
         var outcome: Result<OperationSender.Result, OperationFailure>?
-        /// The kind that was sent; a delegate may change it.
+        /// The kind that was sent, which a delegate may change.
         var kind: OperationKind
-        /// Whether the delegate asked to end the push.
+        /// Whether the delegate requested the end of the push.
         var cancelsPush = false
     }
 
@@ -47,12 +47,12 @@ struct PushRun<Store: LocalStore>: Sendable {
             case .giveUp:
                 throw SyncError(
                     .serverFailing,
-                    "\(PushMachine.maximumServerFailures) operations in a row failed for the server's own reasons")
+                    "\(PushMachine.maximumServerFailures) operations in a row failed on the server; try again later")
             }
         }
     }
 
-    /// Reads the state of the queue; the errors of operations that are held are reported again.
+    /// Reads the state of the queue. The errors of held operations are reported again.
     private func start(_ result: inout PushResult) async throws -> PushMachine.Event {
         let (operations, errorStore) = (context.operations, context.errorStore)
         let (last, count, records) = try await context.reading { reader in
@@ -90,13 +90,13 @@ struct PushRun<Store: LocalStore>: Sendable {
             try await release(claimed) { _, _ in nil }
             return .succeeded
         } catch {
-            // A second failure, of the store, must not hide the first; the operation is in the queue in any case.
+            // A second error, from the store, must not hide the first. The operation is in the queue in any case.
             _ = try? await release(claimed) { try $0.abandon(claimed.operation, in: $1) }
             throw error
         }
     }
 
-    /// Stores how an operation ended.
+    /// Stores the outcome of an operation.
     private func finish(
         _ claimed: Claimed, _ answer: Answer, _ result: inout PushResult
     ) async throws -> PushMachine.Event {
@@ -149,7 +149,8 @@ struct PushRun<Store: LocalStore>: Sendable {
         return .failed(isServerFailure: false)
     }
 
-    /// Marks an operation as in flight and reads its row, in one transaction; nil when it is gone.
+    /// Marks an operation as in flight and reads its row, in one transaction. Returns `nil` if the operation no longer
+    /// exists.
     private func claim(_ id: Int64) async throws -> Claimed? {
         let context = context
         let claimed: Result<Claimed?, OperationFailure> = try await unmarkingOnFailure(id) {
@@ -168,7 +169,7 @@ struct PushRun<Store: LocalStore>: Sendable {
         return try claimed.get()
     }
 
-    /// Writes the end of an operation; with the transaction it is no longer in flight.
+    /// Stores the outcome of an operation. After the transaction, the operation is no longer in flight.
     @discardableResult
     private func release(
         _ claimed: Claimed,
@@ -187,7 +188,8 @@ struct PushRun<Store: LocalStore>: Sendable {
         }
     }
 
-    /// A transaction that cannot begin or commit must not leave its operation in flight: nothing would ever end it.
+    /// Unmarks an operation if the body throws. After a transaction that cannot begin or commit, nothing else would end
+    /// the operation.
     private func unmarkingOnFailure<T>(_ id: Int64, _ body: () async throws -> T) async throws -> T {
         do {
             return try await body()
@@ -232,7 +234,7 @@ extension PushRun {
                 outcome: result.map { .success($0) }, kind: operation.kind, cancelsPush: operation.isCancelled)
         } catch {
             if error is OperationRemoved || Self.endsPush(error) { throw error }
-            // A failure that was met before the delegate cancelled the push is reported with it.
+            // A failure that occurred before the delegate cancelled the push is reported with it.
             let met =
                 error as? OperationFailure ?? (operation.isCancelled ? operation.failure as? OperationFailure : nil)
             if operation.isCancelled, met == nil { return Answer(kind: operation.kind, cancelsPush: true) }
@@ -241,20 +243,21 @@ extension PushRun {
         }
     }
 
-    /// What the delegate returned, nil when it ended the push instead. No row is a result only of a delete, and of an
-    /// execution that succeeded without one.
+    /// Returns the delegate's result, or `nil` if the delegate ended the push instead.
+    ///
+    /// A missing row is a result only for a delete, and for an execution that succeeded without a row.
     private func result(
         _ row: Row?, of operation: PushOperation, _ claimed: Claimed
     ) throws -> OperationSender.Result? {
         if let row {
             var result = operation.result ?? OperationSender.Result()
-            // A row that the delegate made up may name a few columns only.
+            // A row created by the delegate may name only some of the columns.
             result.row = row == result.row ? row : claimed.snapshot?.merging(row) ?? row
             try claimed.codec.requireFit(result.row, .delegate)
             guard row.key == nil || claimed.schema.itemKey(row.id).isSameBytes(as: claimed.operation.itemKey) else {
                 throw OperationFailure(
                     .delegate,
-                    "the delegate returned a row with the id \(row.id.debugDescription), not "
+                    "the delegate returned a row with the id \(row.id.debugDescription) instead of "
                         + claimed.operation.itemID.debugDescription)
             }
             return result
@@ -268,7 +271,7 @@ extension PushRun {
         return OperationSender.Result()
     }
 
-    /// Whether an error ends the push; others of the core come from calls that the delegate made on its own.
+    /// Returns whether an error ends the push. Other errors of the sync core come from calls that the delegate made.
     private static func endsPush(_ error: any Error) -> Bool {
         if error is CancellationError { return Task.isCancelled }
         guard let error = error as? SyncError else { return false }
@@ -279,8 +282,8 @@ extension PushRun {
         SyncError(.cancelled, "the push was cancelled by the delegate")
     }
 
-    /// Sends an item. One that does not fit its table, or a request that cannot be written (an id or value the wire has no
-    /// form for), is this operation's failure.
+    /// Sends an item. An item that does not fit its table, or a request that cannot be encoded (such as an identifier
+    /// or value without a wire format), is this operation's failure.
     private func send(
         _ item: Row, as kind: OperationKind, _ claimed: Claimed
     ) async throws -> OperationSender.Result {
@@ -294,8 +297,8 @@ extension PushRun {
         } catch let error as SyncError where error.code == .invalidArgument {
             throw OperationFailure(.invalidItem, "the row cannot be sent: \(error)", cause: error)
         } catch let error as SyncError where (error.cause as? TransportError)?.code == .tooLarge {
-            // The server is there; this answer alone cannot be taken, however often it is asked for.
-            throw OperationFailure(.invalidAnswer, "the answer cannot be read: \(error)", cause: error)
+            // The server is reachable, but this response cannot be read, however often it is requested.
+            throw OperationFailure(.invalidAnswer, "the response cannot be read: \(error)", cause: error)
         } catch let error as WireError {
             throw OperationFailure(.invalidItem, "the row cannot be sent: \(error)", cause: error)
         }
@@ -310,12 +313,12 @@ extension OperationFailure {
 }
 
 extension RowCodec {
-    /// Checks that a row can be stored in the table.
+    /// Throws if a row cannot be stored in the table.
     fileprivate func requireFit(_ row: Row?, _ code: OperationFailure.Code) throws {
         guard let row else { return }
         for (name, value) in row.values where !SystemColumns.names.contains(name) {
             guard let column = schema.column(name) else {
-                throw OperationFailure(code, "the row has the column \(name.debugDescription), which the table lacks")
+                throw OperationFailure(code, "the table has no column \(name.debugDescription)")
             }
             guard !value.isNull || column.isOptional, value.type == nil || value.type == column.type else {
                 throw OperationFailure(
