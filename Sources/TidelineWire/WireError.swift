@@ -1,22 +1,22 @@
-/// What is wrong with something that came over the wire or was to go over it.
+/// An error in data that was received from the server or would be sent to it.
 ///
-/// The ``code`` says what kind of fault it is, ``offset`` where it lies in the bytes or text that were read, the names
-/// say what it concerns.
+/// ``code`` is the kind of error. ``offset`` is its position in the bytes or text that were read. The other properties
+/// name the table, column and row.
 public struct WireError: Error, Sendable {
-    /// What kind of fault this is.
+    /// The kind of error.
     public var code: Code
-    /// What was found and what was expected, for a person.
+    /// A description of the value found and the value expected.
     public var message: String
-    /// Where the fault lies: bytes from the beginning of the body or text that was read.
+    /// The offset of the error in bytes from the beginning of the body or text.
     public var offset: Int?
-    /// The table at fault.
+    /// The name of the table at fault.
     public var table: String?
-    /// The column at fault.
+    /// The name of the column at fault.
     public var column: String?
     /// The id of the row at fault.
     public var id: String?
 
-    /// An error with a code, a message, and the place and names that apply.
+    /// Creates an error with a code, a message, and the location and names that apply.
     public init(
         _ code: Code, _ message: String, offset: Int? = nil, table: String? = nil, column: String? = nil,
         id: String? = nil
@@ -29,33 +29,34 @@ public struct WireError: Error, Sendable {
         self.id = id
     }
 
-    /// The kinds of fault; open, so that a later version can add one.
+    /// The kinds of errors. A later version may add kinds.
     public struct Code: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
         public var description: String { rawValue }
 
-        /// The bytes are not JSON: cut short, not UTF-8, or against the grammar. Ask again; a proxy may have answered.
+        /// The bytes are not valid JSON: incomplete, not UTF-8, or against the grammar. Retry; a proxy may have
+        /// responded.
         public static let malformedJSON = Code(rawValue: "malformedJSON")
-        /// The bytes are JSON, but no row or page of rows. Check that the URL leads to a table service.
+        /// The bytes are JSON, but not a row or page of rows. Check that the URL is that of a table service.
         public static let wrongShape = Code(rawValue: "wrongShape")
-        /// A value does not fit its column. Fix the table's definition or the row.
+        /// A value does not fit its column. Correct the table's definition or the row.
         public static let invalidValue = Code(rawValue: "invalidValue")
-        /// A row has no id. Fix the row, or the service that sent it.
+        /// A row has no id. Correct the row, or the service that sent it.
         public static let missingID = Code(rawValue: "missingID")
-        /// Two rows of one answer have the same id, if need be but for case. Fix the rows of the service.
+        /// Two rows of one response have the same id, possibly ignoring case. Correct the rows of the service.
         public static let duplicateID = Code(rawValue: "duplicateID")
-        /// A filter or order could not be read, or cannot be said in the protocol. Fix the query.
+        /// A filter or order cannot be parsed, or cannot be represented in the protocol. Correct the query.
         public static let invalidFilter = Code(rawValue: "invalidFilter")
-        /// A request is not one of the protocol. Fix the request.
+        /// A request does not conform to the protocol. Correct the request.
         public static let invalidRequest = Code(rawValue: "invalidRequest")
-        /// An id breaks the rule for ids. Choose another.
+        /// An id violates the rules for ids. Choose another id.
         public static let invalidID = Code(rawValue: "invalidID")
     }
 }
 
 extension WireError: CustomStringConvertible {
-    /// The message and all that is known, on one line.
+    /// The message and all known properties, on one line.
     public var description: String {
         var place: [String] = []
         if let table { place.append("table \(table.debugDescription)") }

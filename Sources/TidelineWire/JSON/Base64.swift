@@ -1,11 +1,12 @@
 /// Base64 with the standard alphabet (RFC 4648, section 4).
 enum Base64 {
-    /// Appends what `text` stands for to `bytes`, padded or not; false, with `bytes` in any state, when a character is
-    /// foreign, the length impossible, padding wrong, or a bit set that no byte needs (so one content has one text).
+    /// Decodes `text`, with or without padding, and appends the result to `bytes`. Returns `false`, with `bytes` in an
+    /// unspecified state, if a character, the length or the padding is invalid, or if an unused bit is set. Unused bits
+    /// must be zero, so that each content has only one text.
     static func decode(_ text: UnsafeRawBufferPointer, into bytes: inout [UInt8]) -> Bool {
         var end = text.count
         if end % 4 == 0 {
-            // Padding is read only where it completes a group of four.
+            // Padding is valid only if it completes a group of four characters.
             for _ in 0..<2 where end > 0 && text[end - 1] == UInt8(ascii: "=") { end -= 1 }
         }
         guard end % 4 != 1 else { return false }
@@ -24,7 +25,7 @@ enum Base64 {
         return bits & (1 << UInt32(count) - 1) == 0
     }
 
-    /// Appends the padded text of `content` to `text`.
+    /// Appends the padded base64 text of `content` to `text`.
     static func encode(_ content: UnsafeRawBufferPointer, into text: inout [UInt8]) {
         text.reserveCapacity(text.count + (content.count + 2) / 3 * 4)
         var index = 0

@@ -1,24 +1,24 @@
-/// The decimal digits at the beginning of eight bytes, read at once.
+/// The decimal digits at the beginning of eight bytes, which are read at once.
 struct DigitRun {
-    /// How many there are, 0 to 8.
+    /// The number of digits, from 0 to 8.
     let count: Int
-    /// What each byte is above the character 0, the first byte lowest.
+    /// The difference of each byte to the character 0, with the first byte lowest.
     private let digits: UInt64
 
-    /// The digits at the beginning of eight bytes as they lie in memory.
+    /// Finds the digits at the beginning of eight bytes, given in memory order.
     @inline(__always)
     init(_ text: UInt64) {
         digits = UInt64(littleEndian: text) ^ 0x3030_3030_3030_3030
-        // The high bit of a byte says that it is past nine. Only a byte that is can carry into those above it, and the
-        // lowest such byte is all that counts.
+        // The high bit of a byte is set if the byte is greater than nine. Only such a byte can carry into the bytes
+        // above it, and only the lowest such byte is used.
         let tooLarge = (digits &+ 0x7676_7676_7676_7676 | digits) & 0x8080_8080_8080_8080
         count = tooLarge.trailingZeroBitCount >> 3
     }
 
-    /// The number that they make; 0 without any.
+    /// The number that the digits form, or 0 if there are no digits.
     @inline(__always)
     var value: UInt64 {
-        // As if zeros came before them. Then neighbours are put together: to pairs, to fours, to eight.
+        // Shift in leading zeros. Then combine neighbors: into pairs, groups of four, and all eight digits.
         var number = digits << UInt64(64 - count * 8)
         number = number &* 10 &+ (number >> 8)
         let pairs: UInt64 = 0x0000_00FF_0000_00FF
@@ -27,10 +27,10 @@ struct DigitRun {
         return (high &+ low) >> 32
     }
 
-    /// Ten to the power of ``count``: by how much a number grows to which they are appended.
+    /// Ten to the power of ``count``: the factor for a number to which the digits are appended.
     @inline(__always)
     var scale: UInt64 { Self.powersOfTen[count] }
 
-    /// Ten to the powers from 0 to 8.
+    /// The powers of ten from 0 to 8.
     static let powersOfTen: [UInt64] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000]
 }

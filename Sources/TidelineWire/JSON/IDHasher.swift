@@ -1,20 +1,20 @@
 package import TidelineStore
 
-/// Hashes and compares textual ids by their bytes, ASCII case aside where the table ignores it.
+/// Hashes and compares textual ids by their bytes, ignoring ASCII case if the table does.
 ///
-/// The hash begins with a random number, so that no answer can be made to fill one place of a hash table.
+/// The hash has a random seed, so that a response cannot be constructed to cause hash collisions.
 package struct IDHasher: Sendable {
     private let seed = UInt64.random(in: .min ... .max)
     private let ignoresCase: Bool
 
     package init(matching: IDMatching) { ignoresCase = matching == .asciiCaseInsensitive }
 
-    /// A hash that is the same for ids that are the same.
+    /// Returns a hash that is equal for equal ids.
     ///
-    /// Unsafe pointers: eight bytes are loaded where at least eight are left.
+    /// Unsafe pointers: eight bytes are loaded only if at least eight bytes are left.
     @inline(__always)
     package func hash(_ id: UnsafeRawBufferPointer) -> UInt64 {
-        // The bit that tells `A` from `a`. Other bytes that differ in it only share a hash, no more.
+        // The bit that distinguishes `A` from `a`. Other bytes that differ only in this bit merely have the same hash.
         let fold: UInt64 = ignoresCase ? 0x2020_2020_2020_2020 : 0
         var hash = seed ^ UInt64(truncatingIfNeeded: id.count)
         var offset = 0
@@ -30,7 +30,7 @@ package struct IDHasher: Sendable {
         return Self.mix(hash ^ (tail | fold))
     }
 
-    /// Whether two ids are the same to the table.
+    /// Whether two ids are equal in the table.
     package func areSame(_ a: some Collection<UInt8>, _ b: some Collection<UInt8>) -> Bool {
         a.count == b.count && zip(a, b).allSatisfy(areSame)
     }

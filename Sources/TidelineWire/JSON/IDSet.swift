@@ -1,18 +1,18 @@
 internal import TidelineStore
 
-/// The ids of one answer, to find two that are the same.
+/// The ids of one response, for detecting duplicates.
 ///
-/// An open hash table of row numbers; ids are compared in the batch itself, only where the hashes are the same.
+/// An open-addressing hash table of row numbers. If two hashes are equal, the ids are compared in the batch itself.
 struct IDSet {
-    /// The hash of every row taken in.
+    /// The hash of each inserted row.
     private var hashes: [UInt64] = []
-    /// Where in `hashes` the row of a place is, plus one; 0 is a free place. At most half are taken.
+    /// For each slot, the index in `hashes` plus one, or 0 if the slot is free. At most half of the slots are used.
     private var places: [UInt32]
     private let hasher: IDHasher
-    /// The position in the batch of the first row taken in.
+    /// The position in the batch of the first inserted row.
     private let firstRow: Int
 
-    /// A set for the rows from position `firstRow` on, of which about `count` are expected.
+    /// Creates a set for the rows from position `firstRow`, with capacity for about `count` rows.
     init(matching: IDMatching, firstRow: Int, expecting count: Int) {
         hasher = IDHasher(matching: matching)
         self.firstRow = firstRow
@@ -22,11 +22,11 @@ struct IDSet {
         hashes.reserveCapacity(count)
     }
 
-    /// A hash that is the same for ids that are the same.
+    /// Returns a hash that is equal for equal ids.
     @inline(__always)
     func hash(_ id: UnsafeRawBufferPointer) -> UInt64 { hasher.hash(id) }
 
-    /// Takes in the last row of `rows`; false when an earlier one taken in has the same id.
+    /// Inserts the last row of `rows`. Returns `false` if an inserted row already has the same id.
     mutating func insertLast(_ hash: UInt64, of rows: borrowing PackedRows) -> Bool {
         if hashes.count * 2 >= places.count { grow() }
         let row = rows.count - 1

@@ -1,17 +1,17 @@
 internal import TidelineStore
 
-/// A fault found while reading JSON: what and where.
+/// An error in JSON: its kind and location.
 ///
-/// Three trivial words, so that the functions that read a value can throw it at no cost to those that do not; it becomes
-/// a ``WireError``, with its texts, once, at the edge of the module.
+/// The type consists of three trivial words, so that functions that read values can throw it without a cost for those
+/// that do not throw. It is converted to a ``WireError`` with its texts once, at the boundary of the module.
 struct JSONFault: Error {
     var kind: Kind
-    /// Bytes from the beginning of the input.
+    /// The offset in bytes from the beginning of the input.
     var offset: Int
     /// The value that was being read.
     var place = Place.none
 
-    /// What a value belongs to.
+    /// The destination of a value.
     enum Place {
         case none
         case column(Int)
@@ -41,24 +41,24 @@ extension JSONFault.Kind {
         }
     }
 
-    /// - Parameter type: What the value should have been: the type of its column.
+    /// - Parameter type: The expected type: the type of the column.
     func message(expecting type: ColumnType) -> String {
         switch self {
-        case .unexpectedEnd: "the JSON ends too early"
-        case .unexpectedByte: "this is not JSON"
-        case .trailingBytes: "something follows the end of the JSON"
-        case .invalidNumber: "this is not a JSON number"
+        case .unexpectedEnd: "the JSON is incomplete"
+        case .unexpectedByte: "this is not valid JSON"
+        case .trailingBytes: "there are bytes after the end of the JSON"
+        case .invalidNumber: "this is not a valid JSON number"
         case .controlCharacter: "a control character must be escaped in a JSON string"
-        case .invalidEscape: "this is not an escape of JSON"
-        case .loneSurrogate: "one half of a surrogate pair is not a character"
+        case .invalidEscape: "this is not a valid JSON escape sequence"
+        case .loneSurrogate: "half of a surrogate pair is not a character"
         case .invalidUTF8: "the text is not UTF-8"
-        case .tooDeep: "arrays and objects lie more than \(JSONScanner.maximumDepth) deep in each other"
-        case .notAPage: "an answer is an array of rows, or an object with the array and its count"
-        case .notARow: "a row is a JSON object"
-        case .noResults: "an answer that is an object has the rows in its member results"
-        case .repeatedResults: "an answer has its rows once"
-        case .invalidCount: "the count of an answer is a whole number from 0 up"
-        case .tooManyRows: "an answer holds no more than \(JSONPage.maximumRowCount) rows"
+        case .tooDeep: "arrays and objects are nested more than \(JSONScanner.maximumDepth) levels deep"
+        case .notAPage: "a response must be an array of rows, or an object with the array and its count"
+        case .notARow: "a row must be a JSON object"
+        case .noResults: "a response that is an object must have its rows in the member results"
+        case .repeatedResults: "a response must have its rows only once"
+        case .invalidCount: "the count of a response must be a whole number that is not negative"
+        case .tooManyRows: "a response must not have more than \(JSONPage.maximumRowCount) rows"
         case .wrongType: "the value does not fit a column of type \(type.rawValue)"
         case .notAnInt: "the number is not whole or does not fit 64 bits"
         case .doubleOutOfRange: "the number is out of the range of a double"
@@ -66,7 +66,7 @@ extension JSONFault.Kind {
         case .invalidBase64: "the text is not base64"
         case .rowTooLarge: "a row is larger than 4 GiB"
         case .missingID: "a row has no id"
-        case .duplicateID: "two rows of one answer have the same id"
+        case .duplicateID: "two rows of one response have the same id"
         }
     }
 }

@@ -1,17 +1,17 @@
-/// Where the rows of an answer to a query lie, for readers that need no ids and no definition of the table.
+/// The locations of the rows in the response to a query, for readers that do not need ids or a table definition.
 public struct JSONPage: Sendable, Hashable {
-    /// The bytes of each row in the answer.
+    /// The range of bytes of each row in the response.
     public private(set) var rows: [Range<Int>] = []
-    /// The number of rows that match the query on the server, when the answer says so.
+    /// The number of rows that match the query on the server, or `nil` if the response does not contain it.
     public private(set) var totalCount: Int64?
 
-    /// The greatest number of rows in an answer: more than any server gives at once, and few enough for the memory.
+    /// The maximum number of rows in a response. It is more than any server returns at once, and limits the memory use.
     public static let maximumRowCount = 131_072
 
-    /// Finds the rows of an answer: a bare array, or `{"results":[…],"count":n}` with other members ignored.
+    /// Finds the rows of a response: an array, or `{"results":[…],"count":n}`. Other members are ignored.
     ///
-    /// - Throws: ``WireError`` with the offset of the fault: ``WireError/Code/malformedJSON``,
-    ///   ``WireError/Code/wrongShape``, also for more than ``maximumRowCount`` rows.
+    /// - Throws: ``WireError`` with the offset of the error: ``WireError/Code/malformedJSON`` or
+    ///   ``WireError/Code/wrongShape``, also if there are more than ``maximumRowCount`` rows.
     public init(_ bytes: [UInt8]) throws(WireError) {
         do {
             try bytes.withUnsafeBufferPointer { bytes throws(JSONFault) in
@@ -65,7 +65,7 @@ public struct JSONPage: Sendable, Hashable {
         } while try scanner.hasNext(before: UInt8(ascii: "]"))
     }
 
-    /// A value of the wrong kind, first checked to be JSON at all.
+    /// Returns an error for a value of the wrong kind, after checking that the value is valid JSON.
     private static func misplaced(
         _ kind: JSONFault.Kind, _ scanner: inout JSONScanner
     ) throws(JSONFault) -> JSONFault {
@@ -76,7 +76,7 @@ public struct JSONPage: Sendable, Hashable {
 }
 
 extension JSONScanner {
-    /// Reads the member `count` of an answer; null counts as absent.
+    /// Reads the member `count` of a response. Treats null as absent.
     mutating func count() throws(JSONFault) -> Int64? {
         let start = position
         let byte = try token()

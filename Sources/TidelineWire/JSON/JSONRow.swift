@@ -1,19 +1,19 @@
 public import TidelineStore
 
-/// Reads rows for which there is no definition: for servers that make a table when its first row comes, and for copies
-/// of rows kept as text.
+/// Reads rows without a table definition: for servers that create a table when its first row arrives, and for copies of
+/// rows that are stored as text.
 public enum JSONRow {
-    /// Reads one JSON object as a row, typed by what the JSON shows.
+    /// Reads one JSON object as a row, with types that follow from the JSON.
     ///
-    /// Text is a string, also if it looks like a date; a number that is whole and fits 64 bits is an int, however it is
-    /// written, and other numbers are doubles, as is -0, which an int would change; arrays and objects are kept as
-    /// their JSON text. Text in the member `id` becomes the key; null and an empty text there are no key. Of a member
-    /// that is there twice, the last counts.
+    /// Text is a string, even if it looks like a date. A number that is whole and fits 64 bits is an int, regardless of
+    /// its notation. Other numbers are doubles, including -0, which an int cannot represent. Arrays and objects are
+    /// kept as JSON text. Text in the member `id` becomes the key; null and empty text do not. If a member is repeated,
+    /// the last one is used.
     ///
-    /// - Parameter allowsIntegerID: Whether a whole number in the member `id` is a key, too.
-    /// - Throws: ``WireError`` with the offset of the fault: ``WireError/Code/malformedJSON``,
-    ///   ``WireError/Code/wrongShape`` when it is no object, ``WireError/Code/invalidValue`` for an id of another type, or
-    ///   a number out of the range of a double.
+    /// - Parameter allowsIntegerID: Whether a whole number in the member `id` also becomes the key.
+    /// - Throws: ``WireError`` with the offset of the error: ``WireError/Code/malformedJSON``;
+    ///   ``WireError/Code/wrongShape`` if the JSON is not an object; ``WireError/Code/invalidValue`` for an id of
+    ///   another type, or a number out of the range of a double.
     public static func parse(
         _ bytes: UnsafeRawBufferPointer, allowsIntegerID: Bool = false
     ) throws(WireError) -> Row {
@@ -26,9 +26,10 @@ public enum JSONRow {
         }
     }
 
-    /// Whether a text is one JSON array or object and nothing else: what a column of type `json` holds.
+    /// Whether a text is exactly one JSON array or object, as in a column of type `json`.
     ///
-    /// The text follows RFC 8259 to the letter; it nests at most 511 levels deep, so that it can stand in a row.
+    /// The text must conform to RFC 8259, without extensions. It may be nested up to 511 levels deep, so that it fits
+    /// in a row.
     public static func isArrayOrObject(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { utf8 in
@@ -39,14 +40,15 @@ public enum JSONRow {
     }
 }
 
-/// Reads one row, typed by its JSON.
+/// Reads one row, with types that follow from the JSON.
 private struct LooseReader {
     var scanner: JSONScanner
     /// The column whose value is being read.
     private(set) var column: String?
     private var key: RowID?
     private var columns: [(name: String, value: Value)] = []
-    /// By bytes, as values compare: a dictionary of strings would take canonically equivalent names for one.
+    /// The positions of the columns. Keys are compared by bytes, because a dictionary of strings would treat
+    /// canonically equivalent names as equal.
     private var positions: [Value: Int] = [:]
 
     private let allowsIntegerID: Bool

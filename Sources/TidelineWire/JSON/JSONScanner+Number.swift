@@ -1,4 +1,4 @@
-/// A JSON number, taken apart: its value is `mantissa` × 10^`exponent`, but for digits past the nineteenth.
+/// The parts of a JSON number. Its value is `mantissa` × 10^`exponent`, except for digits after the nineteenth.
 struct ScannedNumber {
     var start: Int
     var end: Int
@@ -6,7 +6,7 @@ struct ScannedNumber {
     /// The first nineteen significant digits, which fit 64 bits.
     var mantissa: UInt64 = 0
     var exponent = 0
-    /// Whether a digit other than 0 did not fit the mantissa.
+    /// Whether a nonzero digit did not fit the mantissa.
     var isInexact = false
     private var significantDigits = 0
 
@@ -27,9 +27,9 @@ struct ScannedNumber {
         }
     }
 
-    /// The value if it is whole and fits 64 bits, however it is written: `1000`, `1000.0`, `1e3`.
+    /// The value if it is whole and fits 64 bits, regardless of the notation: `1000`, `1000.0`, `1e3`. Otherwise `nil`.
     var int: Int64? {
-        // A twentieth digit that counts makes the number too large, or leaves a fraction.
+        // A nonzero twentieth digit makes the number too large, or leaves a fraction.
         if mantissa == 0 { return 0 }
         guard !isInexact, exponent >= -19, exponent <= 19 else { return nil }
         var magnitude = mantissa
@@ -47,7 +47,7 @@ struct ScannedNumber {
         return Int64(exactly: magnitude)
     }
 
-    /// The nearest double when two exact ones make it (Clinger's fast path): nearly every number that people write.
+    /// The nearest double if two exact doubles produce it (Clinger's fast path), which covers nearly all usual numbers.
     fileprivate var exactDouble: Double? {
         let value: Double
         if mantissa == 0 {
@@ -62,25 +62,25 @@ struct ScannedNumber {
     }
 }
 
-/// The powers of ten that a double holds exactly.
+/// The powers of ten that a double represents exactly.
 private let powersOfTen: [Double] = [
     1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
     1e21, 1e22,
 ]
 
-/// A number of at most nineteen digits without an exponent: `mantissa` / 10^`fractionDigits`.
+/// A number with up to nineteen digits and no exponent: `mantissa` / 10^`fractionDigits`.
 struct ShortNumber {
     var mantissa: UInt64
     var fractionDigits: Int
     var isNegative: Bool
 
-    /// The value if it is written as a whole number and fits 64 bits.
+    /// The value if it is written as a whole number and fits 64 bits, otherwise `nil`.
     var int: Int64? {
         guard fractionDigits == 0, mantissa <= UInt64(Int64.max) else { return nil }
         return isNegative ? -Int64(mantissa) : Int64(mantissa)
     }
 
-    /// The nearest double, when two exact ones make it.
+    /// The nearest double if two exact doubles produce it, otherwise `nil`.
     var double: Double? {
         guard mantissa <= 1 << 53 else { return nil }
         let value = Double(mantissa) / powersOfTen[fractionDigits]
@@ -89,7 +89,7 @@ struct ShortNumber {
 }
 
 extension JSONScanner {
-    /// Reads the number here if it is short and something follows it; otherwise nothing is read.
+    /// Reads the number here if it is short and not at the end of the input. Otherwise returns `nil` and reads nothing.
     @inline(__always)
     mutating func shortNumber() -> ShortNumber? {
         var offset = position
@@ -98,7 +98,7 @@ extension JSONScanner {
         let first = offset
         var mantissa: UInt64 = 0
         skipDigits(from: &offset, into: &mantissa)
-        // No digit or a leading zero: the general way says what is wrong.
+        // No digit or a leading zero: the general function reports the error.
         guard offset > first, offset == first + 1 || bytes[first] != 0x30 else { return nil }
         var digits = offset - first
         var fractionDigits = 0
@@ -115,9 +115,9 @@ extension JSONScanner {
         return ShortNumber(mantissa: mantissa, fractionDigits: fractionDigits, isNegative: isNegative)
     }
 
-    /// Nineteen digits fit a mantissa; of more the caller takes none.
+    /// Skips digits and adds them to a mantissa, which holds nineteen digits. The caller rejects longer numbers.
     ///
-    /// Unsafe pointers: eight bytes are loaded where at least eight are left.
+    /// Unsafe pointers: eight bytes are loaded only if at least eight bytes are left.
     @inline(__always)
     private func skipDigits(from offset: inout Int, into mantissa: inout UInt64) {
         while bytes.count - offset >= 8 {
@@ -132,7 +132,7 @@ extension JSONScanner {
         }
     }
 
-    /// Reads the number here, by the strict grammar: no plus sign, no leading zero, digits around the point.
+    /// Reads the number here. The grammar is strict: no plus sign, no leading zero, digits on both sides of the point.
     mutating func number() throws(JSONFault) -> ScannedNumber {
         var number = ScannedNumber(start: position)
         if byteHere == UInt8(ascii: "-") {
@@ -159,17 +159,17 @@ extension JSONScanner {
         return number
     }
 
-    /// The nearest double to a number, nil when that is an infinity.
+    /// Returns the double nearest to a number, or `nil` if it is an infinity.
     func double(_ number: ScannedNumber) -> Double? {
         if let value = number.exactDouble { return value }
-        // Correctly rounded in every case, and blind to the locale.
+        // This conversion always rounds correctly and does not depend on the locale.
         let value = Double(String(decoding: slice(number.start, number.end), as: UTF8.self))
         return value.flatMap { $0.isFinite ? $0 : nil }
     }
 
     private var byteHere: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-    /// Reads one digit or more.
+    /// Reads one or more digits.
     @inline(__always)
     private mutating func digits(of number: inout ScannedNumber, isFraction: Bool) throws(JSONFault) {
         let first = position
@@ -180,7 +180,7 @@ extension JSONScanner {
         guard position > first else { throw position < bytes.count ? fault(.invalidNumber) : fault(.unexpectedEnd) }
     }
 
-    /// Reads what follows the letter `e`. Past 2^40 an exponent is as good as that: no input has as many digits.
+    /// Reads the exponent after the letter `e`. Limits it to 2^40, because no input has that many digits.
     private mutating func exponent() throws(JSONFault) -> Int {
         let isNegative = byteHere == UInt8(ascii: "-")
         if isNegative || byteHere == UInt8(ascii: "+") { position += 1 }

@@ -1,13 +1,13 @@
-/// Where the content of a JSON string lies, between its quotes.
+/// The range of the content of a JSON string, between its quotes.
 struct ScannedText {
     var start: Int
     var end: Int
-    /// Whether the content is not the text itself but has to be unescaped.
+    /// Whether the content has escape sequences.
     var hasEscapes: Bool
 }
 
 extension JSONScanner {
-    /// Reads the string whose opening quote is here, checking escapes and UTF-8.
+    /// Reads the string whose opening quote is here, and checks its escape sequences and UTF-8.
     @inline(__always)
     mutating func string() throws(JSONFault) -> ScannedText {
         let start = position + 1
@@ -17,7 +17,7 @@ extension JSONScanner {
         return ScannedText(start: start, end: end, hasEscapes: false)
     }
 
-    /// Reads the rest of a string that is not plain ASCII.
+    /// Reads the rest of a string that contains more than plain ASCII.
     private mutating func string(from start: Int, plainTo end: Int) throws(JSONFault) -> ScannedText {
         var hasEscapes = false
         position = end
@@ -39,7 +39,7 @@ extension JSONScanner {
         throw fault(.unexpectedEnd)
     }
 
-    /// Appends the text that a string's content stands for to `buffer`.
+    /// Appends the unescaped text of a string to `buffer`.
     func unescape(_ text: ScannedText, into buffer: inout [UInt8]) {
         var index = text.start
         while index < text.end {
@@ -48,7 +48,7 @@ extension JSONScanner {
                 index += 1
                 continue
             }
-            // string() has checked every escape, so that none reaches past the end of the text.
+            // string() has checked all escape sequences, so none extends past the end of the text.
             let letter = bytes[index + 1]
             index += 2
             switch letter {
@@ -63,10 +63,10 @@ extension JSONScanner {
         }
     }
 
-    /// The text that a string's content stands for.
+    /// Returns the unescaped text of a string.
     func text(_ text: ScannedText) -> String { withContent(of: text) { String(decoding: $0, as: UTF8.self) } }
 
-    /// Calls `body` with the text that a string's content stands for.
+    /// Calls `body` with the unescaped text of a string.
     func withContent<T>(of text: ScannedText, _ body: (UnsafeRawBufferPointer) -> T) -> T {
         guard text.hasEscapes else { return body(slice(text.start, text.end)) }
         var unescaped: [UInt8] = []
@@ -74,7 +74,8 @@ extension JSONScanner {
         return unescaped.withUnsafeBytes { body($0) }
     }
 
-    /// The character of the checked escape whose hexadecimal digits begin at `index`, which moves past them.
+    /// Returns the character of a checked escape sequence whose hexadecimal digits begin at `index`, and moves `index`
+    /// past them.
     private func scalar(at index: inout Int) -> Unicode.Scalar {
         let unit = UInt32(hexadecimal(at: index) ?? 0)
         index += 4
@@ -113,7 +114,7 @@ extension JSONScanner {
         }
     }
 
-    /// The code unit of the escape `\uXXXX` that begins at `offset`.
+    /// Returns the code unit of the escape sequence `\uXXXX` at `offset`.
     private func codeUnit(at offset: Int) throws(JSONFault) -> UInt16 {
         guard offset + 6 <= bytes.count else { throw atEnd() }
         guard let unit = hexadecimal(at: offset + 2) else { throw JSONFault(kind: .invalidEscape, offset: offset) }

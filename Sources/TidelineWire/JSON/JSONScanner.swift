@@ -1,23 +1,25 @@
-/// A position in JSON text, and the steps over its grammar (RFC 8259); nothing is skipped that is not checked.
+/// A scanner for JSON text (RFC 8259). It checks everything that it skips.
 ///
-/// Unsafe pointers: the bytes belong to the caller of the public function that made the scanner and outlive it. Every
-/// load is preceded by a comparison with `bytes.count`; a load of eight bytes with eight bytes left.
+/// Unsafe pointers: the caller of the public function that created the scanner owns the bytes, which outlive the
+/// scanner. Each load follows a comparison with `bytes.count`. Eight bytes are loaded only if at least eight bytes are
+/// left.
 struct JSONScanner {
     let bytes: ByteView
     var position = 0
-    /// How many arrays and objects enclose the position, from the row on where there are rows.
+    /// The number of arrays and objects that enclose the position. Within a row, they are counted from the row.
     var depth = 0
 
-    /// How deep arrays and objects may lie in each other; more is a fault, not an overflow of the stack.
+    /// The maximum nesting depth of arrays and objects. Exceeding it is an error instead of a stack overflow.
     static let maximumDepth = 512
 
-    /// At the first byte, past a byte order mark, which some servers send though RFC 8259 does not allow it.
+    /// Creates a scanner at the first byte. Skips a byte order mark, which some servers send although RFC 8259 forbids
+    /// it.
     init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = ByteView(bytes)
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     }
 
-    /// Whether `bytes` are the JSON of a value that may stand in a row.
+    /// Whether `bytes` are the JSON of a value that a row can contain.
     static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var scanner = JSONScanner(bytes)
         scanner.position = 0
@@ -33,14 +35,14 @@ struct JSONScanner {
 
     func fault(_ kind: JSONFault.Kind) -> JSONFault { JSONFault(kind: kind, offset: position) }
 
-    /// What is wrong with the byte here, or with its absence.
+    /// Returns the error for an unexpected byte or the end of the input.
     func unexpected() -> JSONFault { fault(position < bytes.count ? .unexpectedByte : .unexpectedEnd) }
 
     func slice(_ start: Int, _ end: Int) -> UnsafeRawBufferPointer {
         bytes.slice(start, end)
     }
 
-    /// The next byte that is not white space, which becomes the position.
+    /// Moves to the next byte that is not white space, and returns it.
     @inline(__always)
     mutating func token() throws(JSONFault) -> UInt8 {
         guard position < bytes.count else { throw fault(.unexpectedEnd) }
@@ -68,11 +70,11 @@ struct JSONScanner {
         position += 1
     }
 
-    /// Steps over one of the words of JSON, each of which has four letters or five.
+    /// Skips one of the JSON keywords, which have four or five letters.
     @inline(__always)
     mutating func expect(word: StaticString) throws(JSONFault) {
         let extra = word.utf8CodeUnitCount - 4
-        // The last four letters are compared as one number, and one before them by itself.
+        // Compare the last four letters as one number, and the letter before them separately.
         if extra <= 1, bytes.count - position >= 4 + extra,
             bytes.loadUnaligned(fromByteOffset: position + extra, as: UInt32.self)
                 == UnsafeRawPointer(word.utf8Start).loadUnaligned(fromByteOffset: extra, as: UInt32.self),
@@ -91,7 +93,7 @@ struct JSONScanner {
         }
     }
 
-    /// After the last value: nothing but white space may follow.
+    /// Checks that only white space follows the last value.
     mutating func expectEnd() throws(JSONFault) {
         skipSpace()
         guard position == bytes.count else { throw fault(.trailingBytes) }
@@ -99,21 +101,21 @@ struct JSONScanner {
 
     // MARK: Arrays and objects
 
-    /// Steps over the `[` or `{` here.
+    /// Skips the `[` or `{` here.
     mutating func open() throws(JSONFault) {
         guard depth < Self.maximumDepth else { throw fault(.tooDeep) }
         depth += 1
         position += 1
     }
 
-    /// After the opening byte: whether there is a first element. If not, steps over `closer`.
+    /// After the opening byte, returns whether there is a first element. If not, skips `closer`.
     mutating func hasFirst(before closer: UInt8) throws(JSONFault) -> Bool {
         guard try token() == closer else { return true }
         close()
         return false
     }
 
-    /// After an element: whether a comma, stepped over, promises another. If not, steps over `closer`.
+    /// After an element, skips a comma and returns `true`, or skips `closer` and returns `false`.
     @inline(__always)
     mutating func hasNext(before closer: UInt8) throws(JSONFault) -> Bool {
         let byte = try token()
@@ -131,7 +133,7 @@ struct JSONScanner {
         position += 1
     }
 
-    /// Reads the name of a member and the colon after it.
+    /// Reads the name of a member, and skips the colon after it.
     mutating func name() throws(JSONFault) -> ScannedText {
         guard try token() == UInt8(ascii: "\"") else { throw fault(.unexpectedByte) }
         let name = try string()
@@ -139,7 +141,7 @@ struct JSONScanner {
         return name
     }
 
-    /// Steps over a value of any kind, checking all of it.
+    /// Skips a value of any type, and checks that it is valid JSON.
     mutating func skipValue() throws(JSONFault) {
         switch try token() {
         case UInt8(ascii: "\""): _ = try string()

@@ -1,8 +1,8 @@
 public import TidelineStore
 
 extension JSONWriter {
-    /// Writes a borrowed row as an object: its `id`, then its columns in the order of the shape, without those that
-    /// are absent. No value is copied out of the row first.
+    /// Writes a borrowed row as an object: its `id`, then its columns in the order of the shape, except those that are
+    /// absent. Does not copy the values of the row first.
     public mutating func append(_ view: borrowing RowView) {
         names.prepare(for: view.shape)
         append(word: "{\"id\":")
@@ -38,7 +38,7 @@ extension JSONWriter {
     }
 }
 
-/// The names of a shape's columns as `,"name":`, made once for the rows of a page.
+/// The column names of a shape as `,"name":`, created once for all rows of a page.
 struct ShapeNames: Sendable {
     private var shape: RowShape?
     private var text: [UInt8] = []

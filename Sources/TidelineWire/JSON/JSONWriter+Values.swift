@@ -15,7 +15,7 @@ extension JSONWriter {
             append(word: "null")
             return
         }
-        // The shortest text that reads back the same; all of its forms (1.0, 1e+20, 5e-324, -0.0) are JSON.
+        // The shortest text that reads back as the same double. All of its forms (1.0, 1e+20, 5e-324, -0.0) are JSON.
         var text = value.description
         text.withUTF8 { bytes.append(contentsOf: $0) }
     }
@@ -35,8 +35,8 @@ extension JSONWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Writes the text of a JSON value as it is, or, when it is not JSON, as a string: whoever reads it then finds a
-    /// value of the wrong type in one column instead of a page that is broken.
+    /// Writes the text of a JSON value unchanged, or as a string if it is not valid JSON. In the latter case, a reader
+    /// finds a value of the wrong type in one column instead of an invalid page.
     mutating func appendJSON(_ text: UnsafeRawBufferPointer) {
         if JSONScanner.isValid(text) {
             bytes.append(contentsOf: text)
@@ -45,7 +45,8 @@ extension JSONWriter {
         }
     }
 
-    /// Writes UTF-8 as a JSON string; bytes that are not UTF-8, which only a damaged file holds, as U+FFFD.
+    /// Writes UTF-8 as a JSON string. Bytes that are not UTF-8, which only a damaged file contains, are written as
+    /// U+FFFD.
     mutating func appendText(_ text: UnsafeRawBufferPointer) {
         bytes.append(UInt8(ascii: "\""))
         let view = ByteView(text)

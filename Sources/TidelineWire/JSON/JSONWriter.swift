@@ -1,21 +1,22 @@
 public import TidelineStore
 
-/// Writes rows as JSON, in the form that the wire protocol has for each type, appending to ``bytes``.
+/// Writes rows as JSON in the format of the wire protocol, and appends them to ``bytes``.
 ///
-/// Text is escaped only where JSON asks for it: the quote, the backslash, and the characters below U+0020. Doubles have
-/// the shortest text that reads back as the same double; NaN and the infinities, which JSON lacks, are written as null.
-/// Timestamps are ISO 8601 in UTC with at least three fractional digits, bytes are padded base64, and a JSON value is
-/// written as it is; if it is not JSON after all, it is written as a string. What is written is JSON in every case.
+/// Only the characters that JSON requires to be escaped are escaped: the quote, the backslash, and the characters below
+/// U+0020. A double is written as the shortest text that reads back as the same double; NaN and infinities, which JSON
+/// cannot represent, are written as null. A timestamp is written in ISO 8601 format in UTC with at least three
+/// fractional digits, and bytes as padded base64. A JSON value is written unchanged, or as a string if it is not valid
+/// JSON. The output is always valid JSON.
 public struct JSONWriter: Sendable {
-    /// What has been written.
+    /// The JSON written so far.
     public var bytes: [UInt8] = []
-    /// The names of the columns of the shape written last, ready to be copied.
+    /// The column names of the shape written last, in a form that is ready to copy.
     var names = ShapeNames()
 
-    /// A writer that has written nothing.
+    /// Creates an empty writer.
     public init() {}
 
-    // MARK: Pieces
+    // MARK: Elements
 
     /// Writes the beginning of an array.
     public mutating func beginArray() { bytes.append(UInt8(ascii: "[")) }
@@ -32,7 +33,7 @@ public struct JSONWriter: Sendable {
         string.withUTF8 { appendText(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Writes a value in the form that its type has on the wire.
+    /// Writes a value in the wire format of its type.
     public mutating func append(_ value: Value) {
         switch value {
         case .null: append(word: "null")
@@ -48,9 +49,9 @@ public struct JSONWriter: Sendable {
 
     // MARK: Rows
 
-    /// Writes a row as an object: its `id`, when it has one, then its columns in their order.
+    /// Writes a row as an object: its `id`, if it has one, then its columns in their order.
     ///
-    /// - Parameter columns: Which columns to write; nil for all. It is not asked about `id`.
+    /// - Parameter columns: Returns whether to write a column, or `nil` to write all columns. Not called for `id`.
     public mutating func append(_ row: Row, columns: ((String) -> Bool)? = nil) {
         bytes.append(UInt8(ascii: "{"))
         var isFirst = true

@@ -1,17 +1,17 @@
 internal import TidelineStore
 
-/// What the name of a row's member stands for: a position in the shape, or one of the numbers after those. The last ones,
-/// from that of all unknown names on, are of names that the table does not define.
+/// The meaning of a member name of a row: a position in the shape, or one of the numbers after these positions. The
+/// numbers from ``MemberTable/unknown`` on represent names that the table does not define.
 typealias Member = Int
 
-/// The members of a row's JSON object, and a quick test for the one that is expected next.
+/// The members of a row's JSON object, with a fast test for the expected next member.
 struct MemberTable: Sendable {
     private let shape: RowShape
     private var patterns: [Pattern] = []
 
-    /// The bytes `"name":` as two words, filled up with zeros, with masks for the bytes that count.
+    /// The bytes `"name":` as two words, padded with zeros, and masks for the bytes in use.
     private struct Pattern: Equatable {
-        /// 0 for a name that is only ever found the general way.
+        /// The length, or 0 for a name without a fast test.
         var length = 0
         var first: UInt64 = 0
         var last: UInt64 = 0
@@ -21,14 +21,14 @@ struct MemberTable: Sendable {
 
     /// The number for `id`.
     let id: Member
-    /// The number for `deleted` where the shape has no such column.
+    /// The number for `deleted` if the shape has no such column.
     let deleted: Member
-    /// The number for what comes before the first member.
+    /// The number that represents the position before the first member.
     let start: Member
-    /// The number for all other names but those learned, which have the numbers behind it.
+    /// The number for all other names except learned names, which have the numbers after it.
     let unknown: Member
 
-    /// How many names are learned: more than a server adds to the columns of a table.
+    /// The maximum number of learned names. It is greater than the number of columns that servers add to a table.
     private static let mostLearned = 16
 
     init(shape: RowShape) {
@@ -39,17 +39,17 @@ struct MemberTable: Sendable {
         unknown = shape.count + 3
         patterns = (shape.columns.map(\.name) + ["id", "deleted"]).map { Self.pattern(of: Array($0.utf8)) }
         patterns += [Pattern(), Pattern()]
-        // Where the shape has the column, its name stands for that and nothing else.
+        // If the shape has a column `deleted`, the name always refers to that column.
         if shape.index(of: "deleted") != nil { patterns[deleted] = Pattern() }
     }
 
-    /// What is expected after each member: the order of the shape, until the reader has seen another.
+    /// The member expected after each member: the order of the shape, until the reader has seen another order.
     var initialSuccessors: [Member] { [Member](1...(shape.count + 1)) + [0, 0, 0] }
 
-    /// The length of the bytes `"name":` of `member` if they stand at `offset`, else 0.
+    /// Returns the length of the bytes `"name":` of `member` if they are at `offset`, otherwise 0.
     ///
-    /// Unsafe pointers: sixteen bytes are loaded where at least sixteen are left; the end of the input is read the
-    /// general way.
+    /// Unsafe pointers: sixteen bytes are loaded only if at least sixteen bytes are left. The general function reads
+    /// names at the end of the input.
     @inline(__always)
     func length(of member: Member, in bytes: ByteView, at offset: Int) -> Int {
         guard member < patterns.count, bytes.count - offset >= 16 else { return 0 }
@@ -60,15 +60,15 @@ struct MemberTable: Sendable {
         return pattern.length
     }
 
-    /// The member whose name, unescaped, is this.
+    /// Returns the member with the given unescaped name.
     func member(named name: UnsafeRawBufferPointer, guess: Member) -> Member {
         if name.elementsEqual("id".utf8) { return id }
         if let index = shape.index(ofUTF8: name, guess: guess) { return index }
         return name.elementsEqual("deleted".utf8) ? deleted : unknown
     }
 
-    /// A number for a name that the table does not define, given without its quotes, so that it is expected from now on
-    /// as one that it does: for a few short ones; for all others ``unknown``.
+    /// Returns a number for a name, given without quotes, that the table does not define. The fast test recognizes the
+    /// name from then on. Only a few short names get such a number; the result for all others is ``unknown``.
     mutating func learn(_ name: UnsafeRawBufferPointer) -> Member {
         let pattern = Self.pattern(of: Array(name))
         guard pattern.length > 0 else { return unknown }
@@ -80,8 +80,8 @@ struct MemberTable: Sendable {
 
     private static func pattern(of name: [UInt8]) -> Pattern {
         let bytes = [UInt8(ascii: "\"")] + name + [UInt8(ascii: "\""), UInt8(ascii: ":")]
-        // Names of up to thirteen bytes. Not one with a quote or a backslash in it: its bytes could be those of
-        // several tokens.
+        // Names of up to thirteen bytes. Names with a quote or a backslash are excluded, because their bytes could be
+        // those of several tokens.
         let isPlain = name.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
         guard bytes.count <= 16, isPlain else { return Pattern() }
         func word(_ bytes: some Sequence<UInt8>) -> UInt64 {

@@ -1,15 +1,15 @@
 public import TidelineStore
 
-/// What an answer says beside its rows; see ``PageParser/parsePage(_:into:)``.
+/// The properties of a response in addition to its rows. See ``PageParser/parsePage(_:into:)``.
 public struct PageInfo: Sendable, Hashable {
-    /// The number of rows in the answer.
+    /// The number of rows in the response.
     public var rowCount: Int
-    /// The number of rows that match the query on the server, when the answer says so.
+    /// The number of rows that match the query on the server, or `nil` if the response does not contain it.
     public var totalCount: Int64?
-    /// Positions in the batch, ascending, of the rows that the answer calls deleted, when the shape has no column
-    /// `deleted`. With such a column the rows say it themselves and this is empty.
+    /// The positions in the batch, in ascending order, of the rows that the response marks as deleted, if the shape has
+    /// no column `deleted`. Empty if the shape has such a column, because the rows then contain the mark.
     public var deleted: [Int]
-    /// The rows that do not fit the table and were left out, in their order; empty unless they were to be skipped.
+    /// The rows that do not fit the table and were left out, in their order. Empty unless such rows are skipped.
     public var misfits: [RowMisfit]
 
     public init(rowCount: Int, totalCount: Int64? = nil, deleted: [Int] = [], misfits: [RowMisfit] = []) {
@@ -20,16 +20,16 @@ public struct PageInfo: Sendable, Hashable {
     }
 }
 
-/// A row of an answer with a value that does not fit its column.
+/// A row of a response with a value that does not fit its column.
 public struct RowMisfit: Sendable, Hashable {
     /// The id of the row.
     public var id: String
-    /// When it changed last, where that can be read.
+    /// The time of the row's last change, or `nil` if it cannot be read.
     public var updatedAt: Timestamp?
-    /// How many rows that fit came before it in the answer.
+    /// The number of valid rows before this row in the response.
     public var position: Int
-    /// The column at fault.
+    /// The name of the column at fault.
     public var column: String?
-    /// What was found and what was expected.
+    /// A description of the value found and the value expected.
     public var message: String
 }

@@ -1,26 +1,26 @@
 public import TidelineStore
 
-/// Reads the JSON of a table service into rows, typed by the table's definition.
+/// Reads the JSON of a table service into rows, with the types of the table's definition.
 ///
-/// A column of the definition takes the JSON that its type has on the wire: text for `string`, `timestamp` (ISO 8601)
-/// and `bytes` (base64), a number for `int` (whole, within 64 bits; `1.0` and `1e3` are whole) and `double` (correctly
-/// rounded), `true` or `false` for `bool`, an array or object, kept as its text, for `json`. Null fits every column.
-/// Any other value is an error, as is a value that the type cannot hold exactly: nothing is rounded off, cut or
-/// guessed. Whether a column may be null is left to the store. Members that the table does not define are checked to
-/// be JSON and skipped. Of a member that is there twice, the last counts.
+/// The type of a column determines the JSON values that it accepts: text for `string`, `timestamp` (ISO 8601) and
+/// `bytes` (base64), a number for `int` (whole, within 64 bits; `1.0` and `1e3` are whole) and `double` (correctly
+/// rounded), `true` or `false` for `bool`, an array or object, kept as its text, for `json`. Each column accepts null;
+/// the store checks whether a column is optional. Any other value is an error, as is a value that the type cannot
+/// represent exactly: values are never rounded, truncated or guessed. Members that the table does not define are
+/// skipped after a check that they are valid JSON. If a member is repeated, the last one is used.
 ///
-/// Read is strict RFC 8259, in UTF-8, but for a byte order mark at the beginning, which is skipped, and arrays and
-/// objects more than 512 deep in each other, which are an error.
+/// The input must conform to RFC 8259, in UTF-8, with two exceptions: a byte order mark at the beginning is skipped,
+/// and arrays and objects that are nested more than 512 levels deep are an error.
 ///
-/// No parser state is shared: one parser may serve any number of threads.
+/// A parser has no mutable state, and may be used by any number of threads.
 public struct PageParser: Sendable {
-    /// The shape of the rows; make the ``TidelineStore/PackedRows`` for ``parsePage(_:into:)`` with it.
+    /// The shape of the rows. The ``TidelineStore/PackedRows`` for ``parsePage(_:into:)`` must have this shape.
     public let shape: RowShape
     let idMatching: IDMatching
     let types: [ColumnType]
     let members: MemberTable
 
-    /// A parser for the rows of one table.
+    /// Creates a parser for the rows of a table.
     public init(schema: TableSchema) {
         shape = schema.makeShape()
         idMatching = schema.idMatching
@@ -28,21 +28,21 @@ public struct PageParser: Sendable {
         members = MemberTable(shape: shape)
     }
 
-    /// Reads the answer to a query, a bare array of rows or `{"results":[…],"count":n}` in any order, and adds its
-    /// rows to `rows`. When it throws, `rows` is as before.
+    /// Reads the response to a query, an array of rows or `{"results":[…],"count":n}` in any order, and appends its
+    /// rows to `rows`. If the function throws an error, `rows` is unchanged.
     ///
     /// - Parameters:
-    ///   - rows: A batch made with ``shape``.
-    ///   - skipsMisfits: Whether rows with a value that does not fit its column are left out and named in
-    ///     ``PageInfo/misfits``. A row whose id cannot be read is an error in any case.
-    /// - Throws: ``WireError`` with the offset of the fault: ``WireError/Code/malformedJSON``,
-    ///   ``WireError/Code/wrongShape``; ``WireError/Code/invalidValue``, naming table, column and id;
-    ///   ``WireError/Code/missingID`` for a row whose id is not there, null or empty; ``WireError/Code/duplicateID`` for
-    ///   a second row with an id that is the same under the table's `idMatching`.
+    ///   - rows: A batch with the shape ``shape``.
+    ///   - skipsMisfits: Whether rows with a value that does not fit its column are left out and listed in
+    ///     ``PageInfo/misfits``. A row whose id cannot be read is always an error.
+    /// - Throws: ``WireError`` with the offset of the error: ``WireError/Code/malformedJSON`` or
+    ///   ``WireError/Code/wrongShape``; ``WireError/Code/invalidValue``, with the table, column and id;
+    ///   ``WireError/Code/missingID`` for a row whose id is missing, null or empty; ``WireError/Code/duplicateID`` for
+    ///   a second row with an id that is equal under the table's `idMatching`.
     public func parsePage(
         _ bytes: UnsafeRawBufferPointer, into rows: inout PackedRows, skipsMisfits: Bool = false
     ) throws(WireError) -> PageInfo {
-        precondition(rows.shape.hasSameColumns(as: shape), "the batch was made for another shape")
+        precondition(rows.shape.hasSameColumns(as: shape), "the batch has another shape")
         let mark = rows.count
         var reader = PageReader(bytes, parser: self, firstRow: mark, skipsMisfits: skipsMisfits)
         do {
@@ -61,11 +61,11 @@ public struct PageParser: Sendable {
         return info
     }
 
-    /// Reads one JSON object as a row. A member `deleted` that is true or false is kept as a bool also when the table
-    /// does not define that column; null there counts as false.
+    /// Reads one JSON object as a row. A Boolean member `deleted` is kept even if the table does not define that
+    /// column; null is treated as `false`.
     ///
-    /// - Parameter requireID: Whether a row without an id is an error. An id that is null or empty is none.
-    /// - Throws: As ``parsePage(_:into:)``.
+    /// - Parameter requireID: Whether a row without an id is an error. A null or empty id counts as no id.
+    /// - Throws: The errors of ``parsePage(_:into:)``.
     public func parseRow(_ bytes: UnsafeRawBufferPointer, requireID: Bool) throws(WireError) -> Row {
         var rows = PackedRows(shape: shape, byteCapacity: bytes.count)
         var reader = PageReader(bytes, parser: self, firstRow: 0)
@@ -91,7 +91,7 @@ public struct PageParser: Sendable {
         case .id: (type, name) = (shape.idType == .int ? .int : .string, "id")
         case .deleted: name = "deleted"
         }
-        // The id may come after the value at fault, so it is looked for only now.
+        // The id may follow the value at fault, so it is located only now.
         var finder = IDFinder(bytes, rowStart: rowStart)
         let isInRow = fault.kind.code == .invalidValue || fault.kind.code == .duplicateID
         return WireError(
@@ -100,7 +100,7 @@ public struct PageParser: Sendable {
     }
 }
 
-/// Finds the id in the JSON of a row that has a fault, for the message.
+/// Finds the id in the JSON of an invalid row, for the error message.
 private struct IDFinder {
     private var scanner: JSONScanner
 
@@ -109,7 +109,7 @@ private struct IDFinder {
         scanner.position = rowStart
     }
 
-    /// The text of the id, nil when there is none or the rest of the row is not JSON.
+    /// Returns the text of the id, or `nil` if there is no id or the rest of the row is not valid JSON.
     mutating func find() -> String? {
         do {
             guard try scanner.token() == UInt8(ascii: "{") else { return nil }

@@ -1,7 +1,7 @@
 internal import TidelineStore
 
 extension PageReader {
-    /// Reads the value of a column of the shape, by its type.
+    /// Reads the value of a column of the shape, according to its type.
     @inline(__always)
     mutating func readColumn(_ column: Int) throws(JSONFault) {
         let first = try scanner.token()
@@ -72,7 +72,8 @@ extension PageReader {
         values.set(value.bitPattern, as: .double, at: column)
     }
 
-    /// A number within an array or object: at the end of the input its last digits are missing.
+    /// Reads a number within an array or object, and checks that it does not end at the end of the input, where digits
+    /// may be missing.
     private mutating func completeNumber() throws(JSONFault) -> ScannedNumber {
         let number = try scanner.number()
         _ = try scanner.token()
@@ -87,7 +88,7 @@ extension PageReader {
         guard isValid else { throw JSONFault(kind: .invalidBase64, offset: text.start - 1, place: .column(column)) }
     }
 
-    /// Reads `id`: text, or a whole number in a table whose ids are such. Null and an empty text are no id.
+    /// Reads `id`: text, or a whole number in a table with integer ids. Null and empty text count as no id.
     mutating func readID() throws(JSONFault) {
         let first = try scanner.token()
         row.idOffset = scanner.position
@@ -120,7 +121,7 @@ extension PageReader {
         }
     }
 
-    /// Reads `deleted` for a shape without such a column; null is not deleted.
+    /// Reads `deleted` for a shape without this column. Null is treated as not deleted.
     mutating func readDeleted() throws(JSONFault) {
         switch try scanner.token() {
         case UInt8(ascii: "t"):

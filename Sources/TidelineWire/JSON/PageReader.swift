@@ -1,48 +1,48 @@
 internal import TidelineStore
 
-/// Reads one answer: rows from JSON straight into a batch, without a dictionary, and without a `String` per value.
+/// Reads the rows of one response directly into a batch, without a dictionary per row or a `String` per value.
 struct PageReader: ~Copyable {
     var scanner: JSONScanner
     private var members: MemberTable
     let types: [ColumnType]
     let idType: IDType
     private(set) var ids: IDSet
-    /// Which member came after which in the rows before: servers send the same order in every row.
+    /// For each member, the member that followed it in the previous rows. Servers use the same order in every row.
     private var successors: [Member]
-    /// The values of the row under way, and what is known of it beside.
+    /// The values of the current row. `row` contains its other properties.
     var values: StagedRow
     var row = RowState()
     private(set) var info = PageInfo(rowCount: 0)
     private let skipsMisfits: Bool
-    /// The rows that were left out; their messages are made at the end.
+    /// The rows that were left out. Their messages are created at the end.
     private(set) var misfits: [(row: RowMisfit, fault: JSONFault, rowStart: Int)] = []
 
     struct RowState {
         var start = 0
         var hasID = false
         var idOffset = 0
-        /// What the row says of `deleted`, when the shape has no such column.
+        /// The value of `deleted` in the row, if the shape has no such column.
         var isDeleted: Bool?
         /// The first value that does not fit its column.
         var misfit: JSONFault?
     }
 
-    /// A reader of an answer whose first row will have position `firstRow` in the batch.
+    /// Creates a reader for a response whose first row will have the position `firstRow` in the batch.
     init(_ bytes: UnsafeRawBufferPointer, parser: PageParser, firstRow: Int, skipsMisfits: Bool = false) {
         self.skipsMisfits = skipsMisfits
         scanner = JSONScanner(bytes)
         members = parser.members
         types = parser.types
         idType = parser.shape.idType
-        // A guess at the number of rows, on the low side; no memory to speak of beside the answer's.
+        // A low estimate of the number of rows. The memory for it is negligible compared with the response.
         ids = IDSet(matching: parser.idMatching, firstRow: firstRow, expecting: bytes.count / 512)
         successors = members.initialSuccessors
         values = StagedRow(columns: types.count)
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
-    /// Reads a whole answer.
+    /// Reads a whole response.
     mutating func readPage(into rows: inout PackedRows) throws(JSONFault) {
         switch try scanner.token() {
         case UInt8(ascii: "["): try readRows(into: &rows)
@@ -62,7 +62,7 @@ struct PageReader: ~Copyable {
         } while try scanner.hasNext(before: UInt8(ascii: "]"))
     }
 
-    /// Reads `{"results":[…],"count":n}`, in any order and with whatever else is there.
+    /// Reads `{"results":[…],"count":n}`, with the members in any order and any other members.
     private mutating func readWrappedRows(into rows: inout PackedRows) throws(JSONFault) {
         let start = scanner.position
         var hasResults = false
@@ -97,7 +97,7 @@ struct PageReader: ~Copyable {
         info.rowCount += 1
     }
 
-    /// Takes the last row, which has a value that does not fit, out of the batch again.
+    /// Removes the last row, which has an invalid value, from the batch.
     private mutating func leaveOut(_ fault: JSONFault, of rows: inout PackedRows) {
         let (id, updatedAt) = rows.withRow(at: rows.count - 1) { ($0.id, $0["updatedAt"]?.timestamp) }
         rows.truncate(toCount: rows.count - 1)
@@ -114,15 +114,15 @@ struct PageReader: ~Copyable {
 
     // MARK: Single rows
 
-    /// Reads an answer that is one row, and nothing else, into an empty batch.
+    /// Reads a response that consists of one row into an empty batch.
     ///
-    /// - Returns: What is known of the row beside its columns.
+    /// - Returns: The properties of the row in addition to its columns.
     mutating func readSingleRow(into rows: inout PackedRows, requireID: Bool) throws(JSONFault) -> RowState {
         guard try scanner.token() == UInt8(ascii: "{") else { throw try misplaced(.notARow) }
         try readRow()
         try scanner.expectEnd()
         guard row.hasID || !requireID else { throw JSONFault(kind: .missingID, offset: row.start, place: .id) }
-        // An integer id has eight bytes, also where it stands for none; the caller leaves it out.
+        // An integer id always has eight bytes, even if the row has no id. The caller removes it.
         if !row.hasID, idType == .int { setID(0) }
         _ = try pack(into: &rows)
         return row
@@ -134,8 +134,8 @@ struct PageReader: ~Copyable {
     private mutating func readRow() throws(JSONFault) {
         row = RowState(start: scanner.position)
         values.removeAll()
-        // Depth counts from the row on: what one row may hold does not depend on what the rows lie in, so that a row
-        // that a server took in can also be sent.
+        // The depth is counted from the row, so that the limit for a row does not depend on what encloses it. A row
+        // that a server has accepted can then also be sent.
         let outerDepth = scanner.depth
         scanner.depth = 0
         defer { scanner.depth = outerDepth }
@@ -157,7 +157,7 @@ struct PageReader: ~Copyable {
         } while try scanner.hasNext(before: UInt8(ascii: "}"))
     }
 
-    /// Reads the value of a column, or notes that it does not fit and steps over it.
+    /// Reads the value of a column. If it does not fit, records the error and skips the value.
     private mutating func readColumnOrSkip(_ column: Int) throws(JSONFault) {
         let start = scanner.position
         do {
@@ -171,7 +171,7 @@ struct PageReader: ~Copyable {
         }
     }
 
-    /// Reads a name that is not the one expected, and its colon.
+    /// Reads a name other than the expected one, and its colon.
     private mutating func readName(after previous: Member) throws(JSONFault) -> Member {
         let name = try scanner.name()
         let guess = successors[previous]
@@ -194,7 +194,7 @@ struct PageReader: ~Copyable {
         }
     }
 
-    /// A value of the wrong kind, first checked to be JSON at all.
+    /// Returns an error for a value of the wrong kind, after checking that the value is valid JSON.
     mutating func misplaced(
         _ kind: JSONFault.Kind, place: JSONFault.Place = .none
     ) throws(JSONFault) -> JSONFault {

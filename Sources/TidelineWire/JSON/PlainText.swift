@@ -1,8 +1,8 @@
-/// The part of a text that is the same in JSON and outside: ASCII but for the quote, the backslash and the controls.
+/// Text that JSON does not change: ASCII except the quote, the backslash and control characters.
 enum PlainText {
-    /// The offset, from `offset` on, of the first byte of `bytes` that is none of those, or the number of bytes.
+    /// Returns the offset of the first byte at or after `offset` that is not plain text, or the number of bytes.
     ///
-    /// Unsafe pointers: before a load of so many bytes comes the test that so many are left.
+    /// Unsafe pointers: each load follows a check that enough bytes are left.
     @inline(__always)
     static func end(in bytes: ByteView, from offset: Int) -> Int {
         var offset = offset
@@ -21,11 +21,13 @@ enum PlainText {
         return offset
     }
 
-    /// Words in which the high bit of a byte says that the byte is not plain, each up to its lowest such byte.
+    /// Returns words in which the high bit of a byte is set if the byte is not plain text. Only the lowest such byte of
+    /// each word is reliable.
     ///
-    /// For a byte of ASCII no sum leaves its eight bits: it reaches the high bit unless the byte is the quote, the
-    /// backslash or a control. Any other byte has the high bit itself; what its sums carry over only harms bytes above.
-    /// Two words at once, as the comparisons of vectors of bytes are compiled to a loop over the bytes.
+    /// For an ASCII byte, no sum exceeds eight bits, and it sets the high bit unless the byte is the quote, the
+    /// backslash or a control character. Any other byte has the high bit set already, and a carry from its sums affects
+    /// only higher bytes. Two words are processed at once, because comparisons of byte vectors are compiled to a loop
+    /// over the bytes.
     @inline(__always)
     private static func foreign(in text: SIMD2<UInt64>) -> SIMD2<UInt64> {
         let ones = SIMD2<UInt64>(repeating: 0x0101_0101_0101_0101)

@@ -1,19 +1,21 @@
 internal import TidelineStore
 
-/// The values of the row being read: where each lies in the JSON, or the value itself where the JSON is not it.
+/// The values of the row being read: the location of each value in the JSON, or the value itself if the JSON cannot be
+/// used directly.
 ///
-/// Unsafe pointers: an array of slots would check for unique ownership at every value. The slots are allocated once for
-/// an answer; an index is a position in the shape, which the number of slots follows, or `id`. What slots point to is
-/// the JSON, which outlives the reader, and `scratch`, to which they are pointed when the row is whole and the scratch
-/// can no longer move.
+/// Unsafe pointers: an array of slots would check for unique ownership at each value. The slots are allocated once per
+/// response. An index is a position in the shape, which determines the number of slots, or `id`. Slots point to the
+/// JSON, which outlives the reader, or to `scratch`. The latter pointers are set when the row is complete, after which
+/// the scratch buffer does not move.
 struct StagedRow: ~Copyable {
     private let slots: UnsafeMutableBufferPointer<PackedSlot>
-    /// Text that had to be unescaped and bytes that had to be decoded.
+    /// The text that had to be unescaped and the bytes that had to be decoded.
     private var scratch: [UInt8] = []
-    /// Which slots lie in the scratch, each from the offset in its word; a slot that is set once more is here twice.
+    /// The slots whose value is in the scratch buffer, at the offset in the slot's word. A slot that is set twice is
+    /// listed twice.
     private var borrowers: [Int] = []
 
-    /// The slot of the id, behind those of the columns.
+    /// The slot of the id, after the slots of the columns.
     var id: Int { slots.count - 1 }
 
     init(columns: Int) {
@@ -23,7 +25,7 @@ struct StagedRow: ~Copyable {
 
     deinit { slots.deallocate() }
 
-    /// Forgets all values.
+    /// Removes all values.
     mutating func removeAll() {
         for index in 0..<slots.count { set(.absent, at: index) }
         guard !borrowers.isEmpty else { return }
@@ -52,23 +54,23 @@ struct StagedRow: ~Copyable {
         slots[index].count = count
     }
 
-    /// Sets a value to what `body` appends to the scratch; its result.
+    /// Sets a value to the bytes that `body` appends to the scratch buffer. Returns the result of `body`.
     mutating func setScratch<T>(as tag: RowTag, at index: Int, _ body: (inout [UInt8]) -> T) -> T {
         let offset = scratch.count
         let result = body(&scratch)
-        // In the slot, so that of a member given twice the last counts.
+        // The offset is stored in the slot, so that the last value is used if a member is repeated.
         slots[index].word = UInt64(offset)
         set(tag, base: nil, count: scratch.count - offset, at: index)
         borrowers.append(index)
         return result
     }
 
-    /// Adds the row to a batch.
+    /// Appends the row to a batch.
     ///
-    /// - Returns: The hash of its id; nil when the row is too large for a batch.
+    /// - Returns: The hash of the row's id, or `nil` if the row is too large for a batch.
     mutating func pack(into rows: inout PackedRows, hashing ids: borrowing IDSet) -> UInt64? {
         guard !borrowers.isEmpty else { return packResolved(into: &rows, hashing: ids) }
-        // Nothing is appended to the scratch from here on, so that it stays where it is.
+        // From here on, nothing is appended to the scratch buffer, so it does not move.
         return scratch.withUnsafeBytes { scratch in
             for index in borrowers where slots[index].count > 0 && slots[index].base == nil {
                 slots[index].base = scratch.baseAddress.map { $0 + Int(slots[index].word) }

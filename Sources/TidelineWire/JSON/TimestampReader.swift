@@ -1,14 +1,14 @@
 internal import TidelineStore
 
-/// Reads timestamps in the form in which servers write nearly all, `YYYY-MM-DDThh:mm:ss[.f]Z`.
+/// Reads timestamps in the format that servers use for nearly all timestamps, `YYYY-MM-DDThh:mm:ss[.f]Z`.
 enum TimestampReader {
-    /// The longest text of the form with its quotes.
+    /// The maximum length of the text, including its quotes.
     private static let maximumLength = 30
 
-    /// The instant in the JSON string that begins at `start`, and the offset behind the string; nil when it is of
-    /// another form, right or wrong, or near the end of the input.
+    /// Returns the instant in the JSON string that begins at `start`, and the offset after the string. Returns `nil` if
+    /// the string has another format, valid or not, or is near the end of the input.
     ///
-    /// Unsafe pointers: as many bytes are left as the longest text of the form has; no load goes past those.
+    /// Unsafe pointers: a check ensures that the maximum length of the text is left, and no load exceeds it.
     @inline(__always)
     static func read(_ bytes: ByteView, at start: Int) -> (timestamp: Timestamp, end: Int)? {
         guard bytes.count - start >= maximumLength, bytes[start + 11] == UInt8(ascii: "T"),
@@ -22,10 +22,10 @@ enum TimestampReader {
         return (timestamp, end)
     }
 
-    /// The days since 1970 of the bytes `YYYY-MM-` and `DD`.
+    /// Returns the days since 1970 for the bytes `YYYY-MM-` and `DD`.
     @inline(__always)
     private static func day(_ head: UInt64, _ tail: UInt16) -> Int64? {
-        // Digits become their values, of which none may be past nine, and hyphens zero, which nothing else becomes.
+        // Valid digits become values up to nine. Hyphens become zero, and no other byte does.
         let parts = UInt64(littleEndian: head) ^ 0x2D30_302D_3030_3030
         let last = UInt16(littleEndian: tail) ^ 0x3030
         let tooLarge = (parts &+ 0x7F76_767F_7676_7676 | parts) & 0x8080_8080_8080_8080
@@ -36,14 +36,14 @@ enum TimestampReader {
             day: number(UInt64(last)))
     }
 
-    /// The number that two digits make, the first of which is the lowest byte.
+    /// Returns the number for two digits, with the first digit in the lowest byte.
     @inline(__always)
     private static func number(_ digits: UInt64) -> Int { Int(digits & 0xFF) &* 10 &+ Int(digits >> 8 & 0xFF) }
 
-    /// The seconds since midnight that the eight bytes `hh:mm:ss` name.
+    /// Returns the seconds since midnight for the eight bytes `hh:mm:ss`.
     @inline(__always)
     private static func timeOfDay(_ text: UInt64) -> Int64? {
-        // As the day's.
+        // As in `day(_:_:)`.
         let parts = UInt64(littleEndian: text) ^ 0x3030_3A30_303A_3030
         let tooLarge = (parts &+ 0x7676_7F76_767F_7676 | parts) & 0x8080_8080_8080_8080
         let (hour, minute, second) = (number(parts), number(parts >> 24), number(parts >> 48))
@@ -51,7 +51,7 @@ enum TimestampReader {
         return Int64(hour &* 3600 &+ minute &* 60 &+ second)
     }
 
-    /// The ticks that `[.f]Z"` at `start` names, with one to seven digits, and the offset behind it.
+    /// Returns the ticks for `[.f]Z"` at `start`, with one to seven fractional digits, and the offset after it.
     @inline(__always)
     private static func fraction(_ bytes: ByteView, at start: Int) -> (ticks: Int64, end: Int)? {
         var ticks: Int64 = 0

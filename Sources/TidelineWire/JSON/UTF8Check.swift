@@ -1,7 +1,7 @@
-/// Which bytes are UTF-8: table 3-7 of the Unicode standard, so that overlong forms, surrogates and what is past
-/// U+10FFFF are refused.
+/// Validates UTF-8 according to table 3-7 of the Unicode standard. Rejects overlong forms, surrogates, and code points
+/// above U+10FFFF.
 enum UTF8Check {
-    /// The length of the character of more than one byte at `offset`, which lies within `bytes`; 0 when there is none.
+    /// Returns the length of the multi-byte character at `offset`, which must be within `bytes`, or 0 if it is invalid.
     static func sequenceLength(in bytes: ByteView, at offset: Int) -> Int {
         let (length, second) = expectation(after: bytes[offset])
         guard length > 0, bytes.count - offset >= length, second.contains(bytes[offset + 1]) else { return 0 }
@@ -9,7 +9,8 @@ enum UTF8Check {
         return length
     }
 
-    /// The number of bytes of a character with this first byte, 0 if there is none, and what its second byte may be.
+    /// Returns the length of a character with the given first byte, or 0 if it is invalid, and the range of the second
+    /// byte.
     private static func expectation(after first: UInt8) -> (length: Int, second: ClosedRange<UInt8>) {
         switch first {
         case 0xC2...0xDF: (2, 0x80...0xBF)
@@ -23,7 +24,7 @@ enum UTF8Check {
         }
     }
 
-    /// Whether all of `bytes` is UTF-8.
+    /// Whether `bytes` are valid UTF-8.
     static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let bytes = ByteView(bytes)
         var offset = 0
