@@ -37,8 +37,7 @@ static inline void tideline_result_text(sqlite3_context *context, const void *by
 }
 
 // Applies settings for an untrusted database file: SQL stored in the file runs only as far as its tables need, SQL text
-// of
-// this adapter cannot damage the file, and a double-quoted name is never read as a string.
+// of this adapter cannot damage the file, and a double-quoted name is never read as a string.
 static inline int tideline_harden(sqlite3 *database) {
     int code = sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
     if (code == SQLITE_OK) code = sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DML, 0, (int *)0);
@@ -77,8 +76,7 @@ static inline sqlite3_file *tideline_file(sqlite3 *database) {
 }
 
 // Returns a number that changes with every change of the database that this connection has made or has seen at the
-// start
-// of a transaction.
+// start of a transaction.
 static inline uint32_t tideline_data_version(sqlite3 *database) {
     unsigned version = 0;
     // Without a name, this is the main database, which always exists.
@@ -98,8 +96,7 @@ static inline int tideline_file_size(sqlite3 *database, sqlite3_int64 *size) {
 }
 
 // Locks out every other connection, in this process and others, until this one is closed. Returns SQLITE_BUSY if
-// another
-// connection holds a lock.
+// another connection holds a lock.
 static inline int tideline_lock_file(sqlite3 *database) {
     sqlite3_file *file = tideline_file(database);
     if (!file) return SQLITE_CANTOPEN;
@@ -121,8 +118,8 @@ static inline int tideline_folded(unsigned char byte) { return (unsigned)byte - 
 // A collation that compares bytes with A to Z folded to a to z; a prefix comes first.
 //
 // Written in C because SQLite calls it about a dozen times in each search for an id, and C avoids the call into Swift.
-// Equal
-// bytes are skipped eight or four at a time, up to the first difference. Reads stay within the shorter of the two.
+// Equal bytes are skipped eight or four at a time, up to the first difference. Reads stay within the shorter of the
+// two.
 static inline int tideline_compare_folded(
     void *context, int left_count, const void *left, int right_count, const void *right) {
     const unsigned char *a = (const unsigned char *)left, *b = (const unsigned char *)right;

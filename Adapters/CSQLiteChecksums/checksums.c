@@ -27,8 +27,8 @@ static uint64_t step(uint64_t state, uint64_t word) {
 
 uint64_t tideline_page_checksum(const uint8_t *page, int count, uint64_t number) {
     // Four states at a time, because each multiplication waits for the one before it. The page number is part of the
-    // checksum.
-    // It keeps a page of zeros from having the checksum 0, and it reveals a page that was written to the wrong place.
+    // checksum. It keeps a page of zeros from having the checksum 0, and it reveals a page that was written to the
+    // wrong place.
     uint64_t a = number, b = 0x243F6A8885A308D3u, c = 0x13198A2E03707344u, d = 0xA4093822299F31D0u;
     int place = 0;
     for (; place + 32 < count; place += 32) {

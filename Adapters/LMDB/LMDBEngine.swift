@@ -6,20 +6,17 @@ public import TidelineStore
 ///
 /// Every key space is a named database, and every value is followed by a four-byte checksum over the value and its key.
 /// Readers work in snapshots of the map and never wait for a writer; there is one writer at a time across all threads
-/// and
-/// processes.
+/// and processes.
 ///
 /// - **The map grows automatically**, even within a transaction, up to ``LMDBOptions/maximumMapSize``. Pages of deleted
-///   rows
-///   are reused, but the file never shrinks. During a read, pages freed by later commits are not reused, and each
+///   rows are reused, but the file never shrinks. During a read, pages freed by later commits are not reused, and each
 ///   such commit grows the file by about ten pages. Keep reads short.
 /// - **Processes** share the files. A process removes the reader entries that killed processes leave behind. The folder
 ///   must be on a local file system.
 /// - **Stores in one process** with the same folder share one environment, which closes with the last of them.
 /// - **A process that forks** must not use the parent's open stores in the child; open them again after `exec`.
 /// - **Damage** is detected when the file is opened; see ``LMDBOptions/Verification``. Only LMDB may change the files
-///   while
-///   they are open: truncating the file under its map crashes the process.
+///   while they are open: truncating the file under its map crashes the process.
 public final class LMDBEngine: OrderedKeyValueEngine {
     public let capabilities: StoreCapabilities
     let environment: Environment

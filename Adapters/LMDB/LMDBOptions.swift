@@ -9,41 +9,35 @@ public struct LMDBOptions: Sendable {
     /// When the file is checked for damage.
     public enum Verification: Sendable, Hashable {
         /// The file is checked when a process opens it: every page in use is read and checked, so that damage is
-        /// reported as
-        /// ``StoreError/Code/corrupt`` before it can do harm. This takes 50 to 100 ms for 100 MB in the file cache,
-        /// plus the time
-        /// to read the rest from disk. A store that joins an environment already open in the process is not checked
-        /// again.
+        /// reported as ``StoreError/Code/corrupt`` before it can do harm. This takes 50 to 100 ms for 100 MB in the
+        /// file cache, plus the time to read the rest from disk. A store that joins an environment already open in the
+        /// process is not checked again.
         case onOpen
         /// The file is never checked. LMDB itself trusts its file: a damaged one crashes the process or gives wrong
-        /// rows. Use this
-        /// only for files that are too large to be read completely, on storage that detects damage itself.
+        /// rows. Use this only for files that are too large to be read completely, on storage that detects damage
+        /// itself.
         case never
     }
 
     /// The durability of a commit. ``StoreCapabilities/Durability/full`` syncs data and meta page at every commit.
     /// ``StoreCapabilities/Durability/normal`` syncs only the data, so a power loss may undo the last commit.
     /// ``StoreCapabilities/Durability/none`` leaves syncing to the operating system: commits still survive the death of
-    /// the
-    /// process, but **a power loss or a system crash may damage the file**, which is detected when it is opened. The
-    /// store then
-    /// declares no durability.
+    /// the process, but **a power loss or a system crash may damage the file**, which is detected when it is opened.
+    /// The store then declares no durability.
     public var durability: StoreCapabilities.Durability
     /// Whether the store is opened for reading only; it must exist. Every write throws ``StoreError/Code/readOnly``.
     public var isReadOnly: Bool
     /// Whether a missing folder or store is created; the parent folder must exist.
     public var createsIfMissing: Bool
     /// The initially reserved address space, in bytes. It uses neither memory nor disk space, and grows automatically.
-    /// Growing
-    /// waits until no read of this process is in flight, so choose a size that makes it rare.
+    /// Growing waits until no read of this process is in flight, so choose a size that makes it rare.
     public var mapSize: Int
     /// The maximum size of the map, in bytes; beyond it, ``StoreError/Code/full`` is thrown.
     public var maximumMapSize: Int
     /// The maximum number of concurrent reads in all processes. The process that opens the store first determines it.
     public var maximumReaders: Int
     /// How long to wait for reads of this process to end when the map has to grow, before throwing
-    /// ``StoreError/Code/busy``.
-    /// Writers wait for each other without limit.
+    /// ``StoreError/Code/busy``. Writers wait for each other without limit.
     public var busyTimeout: Duration
     /// When the file is checked for damage.
     public var verification: Verification

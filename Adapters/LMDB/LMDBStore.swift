@@ -15,13 +15,11 @@ extension KeyValueStore where Engine == LMDBEngine {
     /// Removes the store in the folder at `path`: LMDB's files, and the folder if it contains nothing else.
     ///
     /// Does nothing if there is no store. Other files in the folder remain. A damaged store can be destroyed, too;
-    /// however,
-    /// a damaged LMDB file cannot be distinguished from another program's and is removed.
+    /// however, a damaged LMDB file cannot be distinguished from another program's and is removed.
     ///
     /// - Throws: ``StoreError/Code/locked`` if the store is open, in this process or another;
     ///   ``StoreError/Code/corrupt`` if the folder is not a store; ``StoreError/Code/readOnly`` or
     ///   ``StoreError/Code/io`` if the files cannot be removed. Nothing is removed in these cases, unless removal
-    ///   failed
-    ///   partway: call this method again then.
+    ///   failed partway: call this method again then.
     public static func destroy(path: String) throws { try EnvironmentRegistry.shared.destroy(at: path) }
 }

@@ -5,12 +5,10 @@ public import TidelineStore
 /// Reads and writes within one transaction of an ``LMDBEngine``.
 ///
 /// The transaction keeps a second copy of its changes in memory. If LMDB's map is full, it is aborted, the map grows,
-/// and
-/// the changes are replayed in a new transaction.
+/// and the changes are replayed in a new transaction.
 public final class LMDBTransaction: KeyValueTransaction {
     // Exclusivity is unchecked for the mutable properties: no access overlaps another, and the checks would add about a
-    // tenth
-    // to the time of each change.
+    // tenth to the time of each change.
     private let environment: Environment
     private let options: LMDBOptions
     /// LMDB's transaction; `nil` after it has ended.
@@ -139,8 +137,7 @@ public final class LMDBTransaction: KeyValueTransaction {
     // MARK: Steps
 
     /// Returns the bytes that LMDB stores for a value: the value and its checksum. They are in the journal, valid until
-    /// the next
-    /// change, and stay there if the change is made.
+    /// the next change, and stay there if the change is made.
     private func prepare(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
     ) throws(StoreError) -> UnsafeRawBufferPointer {
@@ -219,7 +216,7 @@ public final class LMDBTransaction: KeyValueTransaction {
         Records(transaction: try transaction(), path: environment.path)
     }
 
-    // MARK: Room
+    // MARK: Growing the map
 
     /// Grows the map, and replays all changes in a new transaction on the same snapshot.
     private func makeRoom() throws(StoreError) {

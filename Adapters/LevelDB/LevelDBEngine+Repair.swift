@@ -6,8 +6,7 @@ extension LevelDBEngine {
     /// Repairs a damaged, closed database from its remaining data, so that it can be opened.
     ///
     /// - Throws: ``StoreError``: ``StoreError/Code/locked`` if it is open; ``StoreError/Code/full`` before any change
-    ///   is made;
-    ///   otherwise LevelDB's error.
+    ///   is made; otherwise LevelDB's error.
     static func repair(path: String, options: LevelDBOptions) throws(StoreError) {
         let path = try DatabaseFolder.absolute(path)
         guard try FolderCheck.names(in: path).contains(where: { FileName($0)?.holdsData == true }) else {
@@ -33,8 +32,7 @@ extension LevelDBEngine {
     }
 
     /// Merges all tables. The repair puts them in one level, where a lookup prefers the table with the highest number.
-    /// However,
-    /// a table from a compaction can have a higher number than a table with later changes.
+    /// However, a table from a compaction can have a higher number than a table with later changes.
     private static func settle(_ path: String, _ options: LevelDBOptions) throws(StoreError) {
         let database = try Database(path, options, createsIfMissing: false)
         defer { database.close() }

@@ -6,26 +6,20 @@ public import TidelineStore
 /// An ``OrderedKeyValueEngine`` backed by LevelDB: a folder of sorted tables and a log.
 ///
 /// Only one process at a time can have the folder open, with one store. Readers and the writer do not wait for each
-/// other.
-/// Tables are merged in the background.
+/// other. Tables are merged in the background.
 ///
 /// Every block of a table has a checksum, which is verified whenever the block is read from disk: reading a damaged
-/// block
-/// throws ``StoreError/Code/corrupt``. Opening the folder checks for damage that LevelDB itself ignores: a missing log,
-/// a run of zeros, a truncated manifest. A log that ends in the middle of a commit is normal after a process was
-/// killed;
-/// all earlier commits are intact. The same holds if a power loss left zeros in place of unsynced data: with
-/// ``StoreCapabilities/Durability/full``, that can affect only the last commit, and zeros before other commits are
-/// reported
-/// as damage. Closing a store syncs its logs, so any later damage to them is reported.
+/// block throws ``StoreError/Code/corrupt``. Opening the folder checks for damage that LevelDB itself ignores: a
+/// missing log, a run of zeros, a truncated manifest. A log that ends in the middle of a commit is normal after a
+/// process was killed; all earlier commits are intact. The same holds if a power loss left zeros in place of unsynced
+/// data: with ``StoreCapabilities/Durability/full``, that can affect only the last commit, and zeros before other
+/// commits are reported as damage. Closing a store syncs its logs, so any later damage to them is reported.
 ///
 /// After a failed write, reads continue, and LevelDB is closed and reopened before the next write. That write waits up
-/// to
-/// ten seconds for reads in flight, then throws ``StoreError/Code/busy``.
+/// to ten seconds for reads in flight, then throws ``StoreError/Code/busy``.
 ///
 /// ``StoreError/engineCode`` is the operating system's error number if LevelDB's message contains its description;
-/// LevelDB
-/// has no error codes of its own.
+/// LevelDB has no error codes of its own.
 public final class LevelDBEngine: OrderedKeyValueEngine {
     public let capabilities: StoreCapabilities
     public let maximumKeyLength = Int.max
@@ -44,8 +38,7 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     ///
     /// - Throws: ``StoreError``: ``StoreError/Code/locked`` if another store or process has the folder open;
     ///   ``StoreError/Code/corrupt`` if it is damaged or belongs to another program; ``StoreError/Code/readOnly`` if it
-    ///   cannot
-    ///   be written to; ``StoreError/Code/full``; otherwise ``StoreError/Code/io``, with the reason.
+    ///   cannot be written to; ``StoreError/Code/full``; otherwise ``StoreError/Code/io``, with the reason.
     public init(path: String, options: LevelDBOptions = .init()) throws {
         let folder = try DatabaseFolder(path, createsIfMissing: options.createsIfMissing)
         do throws(StoreError) {
@@ -104,8 +97,7 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     /// Merges all tables into as few as possible, and drops deleted and replaced data.
     ///
     /// Compaction temporarily needs disk space for a second copy of the rows. Reads and writes continue, and data that
-    /// a read in
-    /// flight still needs is kept.
+    /// a read in flight still needs is kept.
     ///
     /// - Throws: The error of a failed compaction; the database is intact in this case, compacted or not.
     public func compact() throws {

@@ -23,8 +23,7 @@ struct LevelDBIterator {
     }
 
     /// Calls `body` with at most `limit` keys of a range, in order. Returns the rest of the range, or `nil` if the
-    /// range is
-    /// exhausted or `body` stopped.
+    /// range is exhausted or `body` stopped.
     func walk(
         _ range: KeyRange, descending: Bool, limit: Int,
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> ScanStep

@@ -10,15 +10,13 @@ public struct LevelDBOptions: Sendable {
     /// Whether a missing folder is created, and an empty one becomes a store; the parent folder must exist.
     public var createsIfMissing: Bool
     /// The size of the cache for blocks read from tables, uncompressed, in bytes. A long scan uses cached blocks, but
-    /// adds
-    /// only the blocks of its beginning.
+    /// adds only the blocks of its beginning.
     public var cacheSize: Int
     /// The size of the changes collected in memory before they become a table, in bytes; the log takes the same size on
-    /// disk.
-    /// LevelDB clamps the value to 64 KiB to 1 GiB. Opening reads up to this size of log.
+    /// disk. LevelDB clamps the value to 64 KiB to 1 GiB. Opening reads up to this size of log.
     public var writeBufferSize: Int
-    /// The number of bits per key in the filters that let a lookup skip tables without the key; 0 for no filters.
-    /// With 10 bits, one lookup in a hundred reads a block unnecessarily. Existing tables keep their filters.
+    /// The number of bits per key in the filters that let a lookup skip tables without the key; 0 for no filters. With
+    /// 10 bits, one lookup in a hundred reads a block unnecessarily. Existing tables keep their filters.
     public var filterBits: Int
     /// Whether new tables are compressed, with Snappy. Existing tables can be read either way.
     public var compresses: Bool

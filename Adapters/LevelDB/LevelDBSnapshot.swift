@@ -5,8 +5,7 @@ public import TidelineStore
 /// The commits made before a read or write began; see ``KeyValueSnapshot``.
 ///
 /// Valid within the body that it was passed to. A write reads the current state of the database, because there is no
-/// other
-/// writer.
+/// other writer.
 public struct LevelDBSnapshot: KeyValueSnapshot {
     /// The number of keys of a scan that are read through the cache.
     private static let cachedKeys = 64

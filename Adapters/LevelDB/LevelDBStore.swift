@@ -24,12 +24,9 @@ extension KeyValueStore where Engine == LevelDBEngine {
     /// Repairs a closed store that is ``StoreError/Code/corrupt`` from its remaining data, so that it can be opened.
     ///
     /// Rows may be lost: those in damaged blocks and tables, and all changes from the damaged position of a log on. If
-    /// the
-    /// manifest is lost, rows that were replaced or deleted shortly before may reappear. Copy important rows out of a
-    /// repaired
-    /// store into a new one, or pull again into a new one. Indexes and counts are rebuilt from the remaining rows.
-    /// Unusable files
-    /// are kept in the subfolder `lost`.
+    /// the manifest is lost, rows that were replaced or deleted shortly before may reappear. Copy important rows out of
+    /// a repaired store into a new one, or pull again into a new one. Indexes and counts are rebuilt from the remaining
+    /// rows. Unusable files are kept in the subfolder `lost`.
     ///
     /// - Throws: ``StoreError/Code/locked`` if the store is open, in this process or another;
     ///   ``StoreError/Code/corrupt`` if the remaining data is not a store, or a row in it is damaged;
@@ -50,12 +47,10 @@ extension KeyValueStore where Engine == LevelDBEngine {
     }
 
     /// Removes the store in the folder at `path`: LevelDB's files, those that a repair kept in `lost`, and the folder
-    /// if it
-    /// contains nothing else.
+    /// if it contains nothing else.
     ///
     /// Does nothing if there is no store. Other files in the folder remain. A damaged store can be destroyed, too;
-    /// however,
-    /// a damaged LevelDB database cannot be distinguished from another program's and is removed.
+    /// however, a damaged LevelDB database cannot be distinguished from another program's and is removed.
     ///
     /// - Throws: ``StoreError/Code/locked`` if the store is open, in this process or another;
     ///   ``StoreError/Code/corrupt`` if the folder is not a store; ``StoreError/Code/readOnly``,

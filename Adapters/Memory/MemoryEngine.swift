@@ -3,8 +3,8 @@ public import TidelineStore
 
 /// An engine that keeps its entries in memory, in an ordered map.
 ///
-/// A snapshot of the map is free, so readers can keep theirs for any time while a writer continues. Data that only
-/// a snapshot still uses is freed with the snapshot.
+/// A snapshot of the map is free, so readers can keep theirs for any time while a writer continues. Data that only a
+/// snapshot still uses is freed with the snapshot.
 public final class MemoryEngine: OrderedKeyValueEngine {
     public let capabilities = StoreCapabilities(name: "memory", isPersistent: false, durability: .none)
     public let maximumKeyLength = Int.max

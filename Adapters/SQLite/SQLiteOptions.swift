@@ -4,8 +4,7 @@ public import TidelineStore
 public struct SQLiteOptions: Sendable {
     /// The durability of a commit: ``StoreCapabilities/Durability/full`` syncs at every commit,
     /// ``StoreCapabilities/Durability/normal`` syncs when the write-ahead log is moved into the database (at a
-    /// checkpoint). An
-    /// in-memory store is never durable, whatever this option says.
+    /// checkpoint). An in-memory store is never durable, whatever this option says.
     public var durability: StoreCapabilities.Durability
     /// Whether the store is opened for reading only; the file must exist. Every write throws
     /// ``StoreError/Code/readOnly``.
@@ -14,18 +13,16 @@ public struct SQLiteOptions: Sendable {
     public var createsIfMissing: Bool
     /// How long to wait for a lock held by another process, or by another store on the same file, before throwing
     /// ``StoreError/Code/busy``. Threads of one store wait for each other without limit. Locks are not granted in
-    /// order:
-    /// a waiting writer tries again every two milliseconds, so allow time for a thousand commits of other writers.
+    /// order: a waiting writer tries again every two milliseconds, so allow time for a thousand commits of other
+    /// writers.
     public var busyTimeout: Duration
     /// Whether a new file has a checksum in each page. The checksum is compared when the page is read: a flipped bit,
-    /// or a page
-    /// written by another program, is reported as ``StoreError/Code/corrupt`` and never read as a different value. An
-    /// existing
-    /// file keeps the format that it was created with.
+    /// or a page written by another program, is reported as ``StoreError/Code/corrupt`` and never read as a different
+    /// value. An existing file keeps the format that it was created with.
     ///
     /// SQLite cannot map such a file into memory, so scans and large values take up to a third longer. SQLite's own
-    /// tools can
-    /// read the file. Before writing to it with them, run `PRAGMA user_version = 1`, which turns its checksums off.
+    /// tools can read the file. Before writing to it with them, run `PRAGMA user_version = 1`, which turns its
+    /// checksums off.
     public var checksums: Bool
     /// The maximum number of concurrent reads, each on its own connection; further reads wait. At least 1.
     public var maximumReaders: Int

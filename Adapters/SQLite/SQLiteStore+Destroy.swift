@@ -7,12 +7,10 @@ extension SQLiteStore {
     /// remains.
     ///
     /// Does nothing if there is no file. An empty file, which opening a store would turn into one, is removed. A
-    /// damaged store
-    /// can be destroyed as long as its header identifies it as a store.
+    /// damaged store can be destroyed as long as its header identifies it as a store.
     ///
     /// - Throws: ``StoreError``: ``StoreError/Code/locked`` if the store is open, in this process or another, or
-    ///   another
-    ///   program has the file open; ``StoreError/Code/corrupt`` if the file is not a store;
+    ///   another program has the file open; ``StoreError/Code/corrupt`` if the file is not a store;
     ///   ``StoreError/Code/readOnly`` or ``StoreError/Code/io`` if it cannot be removed. Nothing is removed in these
     ///   cases.
     public static func destroy(path: String) throws {

@@ -9,12 +9,11 @@ public import TidelineStore
 /// other tools are validated when they are read.
 ///
 /// The file uses a write-ahead log, so readers and the writer do not wait for each other. Other processes can open the
-/// file
-/// too; the store waits for their locks for up to ``SQLiteOptions/busyTimeout``. NaN cannot be stored.
+/// file too; the store waits for their locks for up to ``SQLiteOptions/busyTimeout``. NaN cannot be stored.
 ///
 /// Damage to the file is reported as ``StoreError/Code/corrupt`` when the damaged page is read. A flipped bit within a
-/// value
-/// is detected only in a file with checksums; see ``SQLiteOptions/checksums``. ``verify()`` reads the whole store.
+/// value is detected only in a file with checksums; see ``SQLiteOptions/checksums``. ``verify()`` reads the whole
+/// store.
 public final class SQLiteStore: LocalStore {
     public let capabilities: StoreCapabilities
     private let pool: ConnectionPool
@@ -99,10 +98,8 @@ public final class SQLiteStore: LocalStore {
     /// Reads the whole store, and throws an error if any part of it is damaged.
     ///
     /// Compares the checksum of each page that is in use, if the store has checksums (``SQLiteOptions/checksums``),
-    /// each
-    /// index with the rows of its table, and each value with the type of its column. Reads can run at the same time,
-    /// and so can
-    /// writes, except in an in-memory store. The time grows with the size of the file.
+    /// each index with the rows of its table, and each value with the type of its column. Reads can run at the same
+    /// time, and so can writes, except in an in-memory store. The time grows with the size of the file.
     ///
     /// - Throws: ``StoreError/Code/corrupt``, with the first damage found.
     public func verify() throws {
@@ -226,7 +223,7 @@ extension Connection {
         }
     }
 
-    /// Returns how a file can be read: normally, or as an immutable file, on a medium where the shared memory of the
+    /// Returns how a file can be read: normally, or as an immutable file, on a file system where the shared memory of the
     /// write-ahead log cannot be created. An immutable file must have no log.
     fileprivate static func readingPurpose(
         _ path: String, _ options: SQLiteOptions, _ deadline: Deadline

@@ -72,8 +72,7 @@ final class Session {
     }
 
     /// Calls `body` after all rows were found. The body may change the table, and a change that moves a row forward in
-    /// the
-    /// index would make SQLite return the row again.
+    /// the index would make SQLite return the row again.
     private func copyThenScan(
         _ statement: Statement, _ buffer: RowBuffer, _ shape: RowShape, _ body: (borrowing RowView) throws -> ScanStep
     ) throws {

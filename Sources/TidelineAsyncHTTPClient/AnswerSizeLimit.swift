@@ -4,8 +4,7 @@ internal import Tideline
 /// Ends an exchange whose response has more bytes on the wire than any acceptable response.
 ///
 /// The body is counted where it is read. This handler counts everything else: NIO's decoder accepts a status line of
-/// any
-/// length, and any number of informational responses.
+/// any length, and any number of informational responses.
 final class AnswerSizeLimit: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -14,8 +13,7 @@ final class AnswerSizeLimit: ChannelDuplexHandler {
 
     private let maximumBodySize: Int
     /// The maximum length on the wire: the body size twice, because chunk framing can double it, plus up to 2 MiB for
-    /// the
-    /// head.
+    /// the head.
     private let limit: Int
     /// The number of bytes received since the last request was written.
     private var received = 0

@@ -7,8 +7,7 @@ public import Tideline
 ///
 /// Connections are reused, at most ``Options/maximumConnectionsPerHost`` for each host. An instance closes its
 /// connections when it is deallocated; ``shared`` never is. Redirects are not followed, and responses in gzip or
-/// deflate
-/// are decompressed.
+/// deflate are decompressed.
 ///
 /// - Throws: ``send(_:body:timeout:)`` throws a `TransportError` with one of the codes `connection`, `timeout`, `tls`,
 ///   `tooLarge`, `invalidResponse`, `cancelled`, and ``Tideline/TransportError/Code/invalidRequest``. Its cause is the
@@ -47,8 +46,7 @@ public final class AsyncHTTPClientTransport: Transport {
         configuration.timeout.connect = TimeAmount(options.connectTimeout)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = options.maximumConnectionsPerHost
         // A refused connection is reported at once: the caller decides on retries, and a built-in retry would hide it
-        // for 10
-        // seconds.
+        // for 10 seconds.
         configuration.connectionPool.retryConnectionEstablishment = false
         let (initialize, limit) = (configuration.http1_1ConnectionDebugInitializer, options.maximumBodySize)
         configuration.http1_1ConnectionDebugInitializer = { channel in

@@ -111,8 +111,7 @@ extension NIOConnectionError {
 }
 
 /// Returns BoringSSL's reasons for an error, in words. Its errors are only text, in which each reason is surrounded by
-/// the
-/// error number and a line of BoringSSL's source.
+/// the error number and a line of BoringSSL's source.
 private func tlsReason(_ error: any Error) -> String {
     let text = String(describing: error)
     let reasons = text.components(separatedBy: "OPENSSL_internal:").dropFirst().map { part in

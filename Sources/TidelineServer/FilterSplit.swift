@@ -1,8 +1,7 @@
 internal import TidelineStore
 
 /// A filter in two parts: a part cheap enough for the store, and a part that the service evaluates itself, row by row
-/// and
-/// within a ``TidelineStore/EvaluationLimit``.
+/// and within a ``TidelineStore/EvaluationLimit``.
 ///
 /// A store evaluates a filter to its end, however long that takes. It therefore gets only the terms that take time in
 /// proportion to the number of rows and no extra memory: comparisons, and functions that do not make texts longer.
@@ -13,12 +12,10 @@ struct FilterSplit {
     private(set) var costly: Predicate?
 
     /// The maximum cost of the store's part, where a comparison costs 1 and a function 100. Lists of ids that clients
-    /// send
-    /// are within it, so that they can use an index.
+    /// send are within it, so that they can use an index.
     private static let maximumCost = 2_000
     /// The maximum length in bytes of a text that a store searches for. A search takes time proportional to the product
-    /// of both
-    /// lengths.
+    /// of both lengths.
     private static let maximumNeedle = 64
 
     init(_ predicate: Predicate?) {

@@ -3,15 +3,13 @@ internal import TidelineStore
 internal import TidelineWire
 
 /// The row in the body of an insert or update. It is parsed twice: first without a schema, to find the columns that it
-/// names,
-/// then with the types of the table.
+/// names, then with the types of the table.
 struct RowBody {
     private let bytes: [UInt8]
     private let loose: Row
 
     /// - Throws: `WireError` for a body that is not a row; ``RequestRejection`` for one that names a column that only
-    ///   the
-    ///   service can set.
+    ///   the service can set.
     init(_ bytes: [UInt8]) throws {
         self.bytes = bytes
         loose = try bytes.withUnsafeBytes { try JSONRow.parse($0) }

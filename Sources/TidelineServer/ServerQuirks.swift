@@ -2,8 +2,7 @@
 ///
 /// By default, a service behaves as clients expect: an insert of an existing identifier is answered with the server's
 /// row, versions never repeat, and a deleted row can be looked up. A client for deployed servers must also handle
-/// servers
-/// that do none of this. Each quirk was observed on the original Node server 4.0 with SQLite.
+/// servers that do none of this. Each quirk was observed on the original Node server 4.0 with SQLite.
 ///
 /// ```swift
 /// let options = TableServiceOptions(schemas: tables, quirks: [.original, .hardDelete])
@@ -13,16 +12,15 @@ public struct ServerQuirks: OptionSet, Sendable, Hashable {
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// Versions count the changes of one row (`MQ==` is 1), so a row that was deleted and inserted again repeats its
-    /// earlier
-    /// versions.
+    /// earlier versions.
     public static let perRowVersions = ServerQuirks(rawValue: 1)
     /// A delete removes the row: there are no tombstones, rows have no `deleted` column, and an undelete is answered
     /// with 500.
     public static let hardDelete = ServerQuirks(rawValue: 2)
     /// `GET …/{id}` ignores `__includeDeleted` and answers 404 for a soft-deleted row, which only a list query returns.
     public static let hidesDeletedRows = ServerQuirks(rawValue: 4)
-    /// Permanent errors are answered with 500: a JSON array or object as a value, a column that a table
-    /// with fixed columns does not have, `null` for such a column in an update.
+    /// Permanent errors are answered with 500: a JSON array or object as a value, a column that a table with fixed
+    /// columns does not have, `null` for such a column in an update.
     public static let answersFaultsWith500 = ServerQuirks(rawValue: 8)
     /// An insert of an existing identifier is answered with 409 and the body of the request, not the server's row.
     public static let echoesConflictingInserts = ServerQuirks(rawValue: 16)
@@ -31,8 +29,7 @@ public struct ServerQuirks: OptionSet, Sendable, Hashable {
     /// The server assigns identifiers: an insert is answered with a number chosen by the server as `id`.
     public static let makesIDs = ServerQuirks(rawValue: 64)
     /// `$filter` follows SQL: a comparison with null is neither true nor false, so `ne`, `not` and negated membership
-    /// exclude
-    /// rows with a null value; a filter with an unknown column matches no row.
+    /// exclude rows with a null value; a filter with an unknown column matches no row.
     public static let filtersLikeSQL = ServerQuirks(rawValue: 128)
     /// Timestamps have whole milliseconds, and rows written within the same millisecond share one.
     public static let millisecondStamps = ServerQuirks(rawValue: 256)
@@ -40,8 +37,7 @@ public struct ServerQuirks: OptionSet, Sendable, Hashable {
     public static let refusesAnyMatch = ServerQuirks(rawValue: 512)
 
     /// The behavior of an original Node server's table with soft delete and client-assigned identifiers. Add
-    /// ``hardDelete``,
-    /// that server's default, or ``makesIDs`` as needed.
+    /// ``hardDelete``, that server's default, or ``makesIDs`` as needed.
     public static let original: ServerQuirks = [
         .perRowVersions, .hidesDeletedRows, .answersFaultsWith500, .echoesConflictingInserts, .roundsIntegers,
         .filtersLikeSQL, .millisecondStamps, .refusesAnyMatch,

@@ -48,8 +48,7 @@ final class TableCatalog<Store: LocalStore>: Sendable {
     /// Returns the table with the given name as it would be with these columns, without creating anything.
     ///
     /// - Throws: `StoreError` with code `schemaMismatch` for a definition that no store accepts, and for a table that
-    ///   would have
-    ///   too many columns or that belongs to the framework.
+    ///   would have too many columns or that belongs to the framework.
     func preview(_ name: String, with columns: [ColumnSchema]) throws -> ServedTable {
         try tables.withLock { ServedTable(try grown($0[name], name, with: columns)) }
     }

@@ -57,8 +57,7 @@ extension TableService {
     }
 
     /// Returns the ids of the rows that match a query and a condition, and their total number without skip and limit,
-    /// if
-    /// the query asks for it.
+    /// if the query asks for it.
     private func find(
         _ query: Query, where condition: Predicate, _ reader: Store.Reader
     ) throws -> (ids: [RowID], total: Int) {

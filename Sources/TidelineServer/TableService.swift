@@ -4,9 +4,9 @@ internal import TidelineWire
 
 /// The server side of the table protocol, in the ZUMO 2 dialect, over any local store; without networking.
 ///
-/// The service turns a request into a response; the caller owns the connection. Rows are stored with the system
-/// columns `createdAt`, `updatedAt`, `version` and `deleted`, which the service sets. `updatedAt` increases with every
-/// commit in a table, even after a restart and if the clock goes back. Deletes are soft.
+/// The service turns a request into a response; the caller owns the connection. Rows are stored with the system columns
+/// `createdAt`, `updatedAt`, `version` and `deleted`, which the service sets. `updatedAt` increases with every commit
+/// in a table, even after a restart and if the clock goes back. Deletes are soft.
 ///
 /// ```swift
 /// let service = try TableService(store: store)
@@ -14,9 +14,9 @@ internal import TidelineWire
 /// ```
 ///
 /// Where the original back ends behave unexpectedly, the service does what their clients expect: an insert of an
-/// existing id
-/// is answered with the server's row, an unknown column in `$filter` gives 400, and `If-Match: *` matches any row. The
-/// original behavior can be enabled; see ``ServerQuirks``. Only one service at a time may write to a store's tables.
+/// existing id is answered with the server's row, an unknown column in `$filter` gives 400, and `If-Match: *` matches
+/// any row. The original behavior can be enabled; see ``ServerQuirks``. Only one service at a time may write to a
+/// store's tables.
 public final class TableService<Store: LocalStore>: Sendable {
     let store: Store
     let options: TableServiceOptions
@@ -28,8 +28,7 @@ public final class TableService<Store: LocalStore>: Sendable {
     /// Existing tables of the store are served if they have all system columns.
     ///
     /// - Throws: The errors of ``LocalStore/define(_:)`` for the tables in the options, which are merged with existing
-    ///   ones;
-    ///   ``StoreError/Code/schemaMismatch`` for the store of a client, which contains its queue.
+    ///   ones; ``StoreError/Code/schemaMismatch`` for the store of a client, which contains its queue.
     public init(store: Store, options: TableServiceOptions = TableServiceOptions()) throws {
         self.store = store
         self.options = options
@@ -41,8 +40,7 @@ public final class TableService<Store: LocalStore>: Sendable {
     ///
     /// - Parameters:
     ///   - request: The method, path with query, and headers. The scheme and authority, if present, are used in the
-    ///     link to the
-    ///     next page.
+    ///     link to the next page.
     ///   - body: The body, decompressed; may be empty.
     public func handle(_ request: HTTPRequest, body: [UInt8]) -> TableResponse {
         var answer: TableResponse

@@ -4,8 +4,7 @@ internal import TidelineWire
 /// Options for a ``TableService``.
 public struct TableServiceOptions: Sendable {
     /// Tables to define when the service is created. They get all system columns and an index on `updatedAt`, which
-    /// pulls
-    /// use.
+    /// pulls use.
     public var schemas: [TableSchema]
     /// Whether an insert or update creates a missing table or column, with the type of its JSON value, like the
     /// original Node back end. A column with only null values is created when another value arrives.
@@ -17,10 +16,8 @@ public struct TableServiceOptions: Sendable {
     /// The maximum size of a body in bytes; larger ones are answered with 413.
     public var maximumBodySize: Int
     /// The time limit for evaluating a costly filter; beyond it, the request is answered with 400. A filter is costly
-    /// if it
-    /// makes texts longer (`replace`, `concat`), searches for long texts, or has more than 20 functions or 2,000
-    /// comparisons.
-    /// All other filters are evaluated by the store, without a time limit.
+    /// if it makes texts longer (`replace`, `concat`), searches for long texts, or has more than 20 functions or 2,000
+    /// comparisons. All other filters are evaluated by the store, without a time limit.
     public var maximumFilterTime: Duration
     /// Behaviors of the original back ends to reproduce; none by default.
     public var quirks: ServerQuirks

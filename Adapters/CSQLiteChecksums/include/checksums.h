@@ -2,8 +2,7 @@
 //
 // SQLite keeps no checksums in a database file, so a flipped bit in a value is read as a different value. This VFS sits
 // between SQLite and the file. It writes a checksum into the last eight bytes of each page, which SQLite leaves free,
-// and
-// compares it whenever the page is read. Pages enter the file from the write-ahead log at a checkpoint; the log has
+// and compares it whenever the page is read. Pages enter the file from the write-ahead log at a checkpoint; the log has
 // SQLite's own checksums.
 //
 // See "Reserved bytes per page" in https://sqlite.org/fileformat2.html and https://sqlite.org/vfs.html.

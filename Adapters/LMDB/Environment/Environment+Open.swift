@@ -125,8 +125,7 @@ extension Environment {
     static func workshop(in folder: Folder) -> String { "\(folder.path)/.creating" }
 
     /// Creates an empty data file in a temporary folder, then moves it to its final place. The file therefore appears
-    /// complete
-    /// or not at all, and an empty or short one must have been truncated.
+    /// complete or not at all, and an empty or short one must have been truncated.
     private static func create(_ folder: Folder, _ options: LMDBOptions) throws(StoreError) {
         guard options.createsIfMissing, !options.isReadOnly else {
             throw StoreError(
@@ -160,8 +159,7 @@ extension Environment {
     }
 
     /// Throws an error if a folder contains files of another program, because the path may be a mistake. Names that
-    /// begin with
-    /// a dot belong to the system.
+    /// begin with a dot belong to the system.
     static func requireNoOtherFiles(_ path: String) throws(StoreError) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         guard names.allSatisfy({ $0.hasPrefix(".") || $0 == "lock.mdb" }) else {
@@ -178,8 +176,7 @@ extension Environment {
     }
 
     /// Creates the lock file in its full size. LMDB would create it as a sparse file, and on a full disk, writing to a
-    /// hole
-    /// through the map crashes the process.
+    /// hole through the map crashes the process.
     private static func makeLockFile(_ folder: Folder, readers: Int) throws(StoreError) -> Bool {
         let descriptor = Glue.open(folder.lockPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else {

@@ -70,14 +70,14 @@ extension Environment {
         return transaction
     }
 
-    // MARK: Spaces made by others
+    // MARK: Spaces created by other processes
 
     /// Opens handles for all existing spaces.
     ///
     /// LMDB puts a handle into a table that transactions share, at the slot that was free when the transaction began.
     /// Therefore, only one transaction at a time may open handles. A writer of this process that creates spaces had
-    /// handles of
-    /// all existing ones when it began (``beginWriting(_:)``), so there is nothing else to open at the same time.
+    /// handles of all existing ones when it began (``beginWriting(_:)``), so there is nothing else to open at the same
+    /// time.
     func learnSpaces(busyTimeout: Duration) throws(StoreError) {
         while true {
             do {

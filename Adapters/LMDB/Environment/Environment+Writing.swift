@@ -4,8 +4,7 @@ internal import TidelineStore
 
 extension Environment {
     /// Begins a write transaction with handles of all existing spaces, and returns it with those spaces. The caller
-    /// holds the
-    /// write lock, and ends the transaction before it releases the lock.
+    /// holds the write lock, and ends the transaction before it releases the lock.
     func beginWriting(_ options: LMDBOptions) throws(StoreError) -> (OpaquePointer, SpaceTable) {
         setDurability(options.durability)
         try growAhead(options)
@@ -30,8 +29,7 @@ extension Environment {
     }
 
     /// Returns whether a new transaction can continue: no other process is about to restart its own, and all spaces
-    /// were known
-    /// when it began.
+    /// were known when it began.
     private func isReady(_ transaction: OpaquePointer, _ known: SpaceTable) throws(StoreError) -> Bool {
         guard !isGrowingElsewhere else { return false }
         spacesLock.lock()
@@ -88,8 +86,7 @@ extension Environment {
     /// Aborts a transaction, doubles the map, and begins another transaction on the same snapshot.
     ///
     /// LMDB lets other processes write as soon as the transaction is aborted, which could invalidate what it has read.
-    /// A lock
-    /// on the file, which every writer checks when it begins, holds back other processes that use this engine.
+    /// A lock on the file, which every writer checks when it begins, holds back other processes that use this engine.
     ///
     /// - Parameters:
     ///   - transaction: The transaction to abort, `nil` if a failed commit did so already; set to the new one, or

@@ -7,12 +7,10 @@ internal import TidelineStore
 ///
 /// `@unchecked Sendable`: `handle` and `main` never change, and LMDB accepts calls on them from any thread. `isBroken`
 /// changes only inside ``Turnstile/withoutOthers(within:path:_:)``, and `durability` only under the write lock.
-/// Everything
-/// else has its own lock.
+/// Everything else has its own lock.
 final class Environment: @unchecked Sendable {
     /// The maximum number of tables and indexes in a store. A write transaction copies one word for each possible one,
-    /// a read
-    /// transaction allocates it once.
+    /// a read transaction allocates it once.
     static let maximumSpaces = 4096
 
     let handle: OpaquePointer

@@ -1,10 +1,8 @@
 /// The changes of a transaction in order, for replay in another transaction.
 ///
 /// Unsafe pointers: every change of a transaction is written here, and an array would check for unique ownership and
-/// grow
-/// with each part of a change. This noncopyable value owns the memory. Writes are checked against its capacity, and
-/// only
-/// data written here is read.
+/// grow with each part of a change. This noncopyable value owns the memory. Writes are checked against its capacity,
+/// and only data written here is read.
 struct Journal: ~Copyable {
     private var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 8)
     private var count = 0

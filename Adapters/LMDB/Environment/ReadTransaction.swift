@@ -4,8 +4,7 @@ internal import TidelineStore
 /// A reusable LMDB read transaction, with its cursors.
 ///
 /// `@unchecked Sendable`: one thread at a time uses it, or it is in the turnstile's list of idle transactions. LMDB
-/// does
-/// not bind it to a thread (`MDB_NOTLS`).
+/// does not bind it to a thread (`MDB_NOTLS`).
 final class ReadTransaction: @unchecked Sendable {
     let handle: OpaquePointer
     /// The path of the environment.

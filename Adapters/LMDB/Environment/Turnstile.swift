@@ -5,8 +5,7 @@ internal import TidelineStore
 /// The locks of an environment within this process: for readers, for the writer, and for resizing the map.
 ///
 /// The map is resized only while no other thread uses it, because `mdb_env_set_mapsize` unmaps it. LMDB itself makes
-/// writers
-/// wait for each other, but a thread that began a second write would deadlock without an error.
+/// writers wait for each other, but a thread that began a second write would deadlock without an error.
 ///
 /// Every read takes this lock; without contention it is a single short lock.
 final class Turnstile: Sendable {
@@ -30,8 +29,7 @@ final class Turnstile: Sendable {
 
     private let state = LockedValue(State())
     /// The condition on which threads wait. A thread that changes the state signals it after it releases the state's
-    /// lock.
-    /// Waiting threads check the state while they hold the condition's lock, so no signal is lost.
+    /// lock. Waiting threads check the state while they hold the condition's lock, so no signal is lost.
     private let condition = NSCondition()
 
     private static var thread: UInt { UInt(tideline_lmdb_current_thread()) }
@@ -114,7 +112,7 @@ final class Turnstile: Sendable {
     /// Called after an LMDB transaction has ended or could not begin.
     func endTransacting() { change { $0.isTransacting = false } }
 
-    // MARK: Moving the map
+    // MARK: Resizing the map
 
     /// Runs `body` while no other thread uses the map or can begin to use it.
     ///

@@ -3,8 +3,7 @@
 /// Each step mixes the next eight bytes into a 64-bit state and is a bijection of both. Two inputs of equal length that
 /// differ in only one word, for example by a flipped bit, therefore never lead to the same state. Folding the state to
 /// 32 bits misses one in 4 billion such differences. It does not protect against intentional changes. The checksum is
-/// part
-/// of the file format.
+/// part of the file format.
 enum Checksum {
     /// The number of bytes that the checksum takes after a value.
     static let size = 4

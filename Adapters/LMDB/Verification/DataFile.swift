@@ -2,8 +2,7 @@ internal import Foundation
 internal import TidelineStore
 
 /// The file `data.mdb`, read by system calls and not through a map, so that missing or unreadable parts are errors and
-/// do
-/// not crash the process.
+/// do not crash the process.
 final class DataFile {
     let path: String
     private let descriptor: Int32

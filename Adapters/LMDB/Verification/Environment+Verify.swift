@@ -10,8 +10,8 @@ extension Environment {
     }
 
     /// - Returns: `false` if other processes committed so often between the start of the snapshot and the reading of
-    ///   the meta
-    ///   pages that the snapshot's meta page was overwritten. Its pages still exist, but their roots are unknown.
+    ///   the meta pages that the snapshot's meta page was overwritten. Its pages still exist, but their roots are
+    ///   unknown.
     private func verifyOnce(_ file: DataFile) throws(StoreError) -> Bool {
         turnstile.beginReading()
         defer { turnstile.endReading() }
@@ -35,11 +35,9 @@ extension Environment {
     /// Returns the error of a commit that failed.
     ///
     /// If LMDB cannot write a meta page, it restores the old number but keeps the new roots, and enters a fatal error
-    /// state:
-    /// nothing can be read or written until the file is reopened. The previous snapshot is intact. However, such a meta
-    /// page looks like one whose number was damaged after it was committed, which verification must detect. The failed
-    /// commit
-    /// is therefore recorded.
+    /// state: nothing can be read or written until the file is reopened. The previous snapshot is intact. However, such
+    /// a meta page looks like one whose number was damaged after it was committed, which verification must detect. The
+    /// failed commit is therefore recorded.
     func commitError(_ result: Int32, of transaction: Int) -> StoreError {
         var error = error(result, "the transaction could not be committed")
         if result == EIO, isDiskFull {

@@ -33,16 +33,14 @@ struct FileHeads {
                 attempts += 1
                 guard error.code == .corrupt, attempts < 4 else { throw error }
                 // No lock signals the end of the other process's write. LMDB writes a meta page in one call, which
-                // takes far less than
-                // half a millisecond.
+                // takes far less than half a millisecond.
                 usleep(500)
             }
         }
     }
 
     /// Returns whether LMDB created a file, completely or not: whether it is empty or has LMDB's magic number where a
-    /// meta
-    /// page may be.
+    /// meta page may be.
     static func areBegun(in file: DataFile) throws(StoreError) -> Bool {
         var start = [UInt8](repeating: 0, count: 2 * FileLayout.pageSizes.upperBound)
         var count = 0

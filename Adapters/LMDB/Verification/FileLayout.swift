@@ -1,6 +1,5 @@
 /// The layout of LMDB's file, version 1 of its format, in machine words: `MDB_page`, `MDB_meta`, `MDB_db` and
-/// `MDB_node` in
-/// its source code.
+/// `MDB_node` in its source code.
 enum FileLayout {
     static let word = MemoryLayout<UInt>.size
 
@@ -28,8 +27,7 @@ enum FileLayout {
     static let head = headTransaction + word
 
     // After a meta page, in space that LMDB does not use: the number of a failed commit that was to write that page,
-    // and its
-    // complement; see ``Environment/commitError(_:of:)``.
+    // and its complement; see ``Environment/commitError(_:of:)``.
     static let failedCommit = pageHeader + head
     static let failedCommitSize = 2 * word
 

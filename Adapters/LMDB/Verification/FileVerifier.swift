@@ -3,8 +3,7 @@ internal import TidelineStore
 /// Verifies a snapshot of the file: every page in use, the list of free pages, every record with its checksum.
 ///
 /// LMDB trusts its file. The verifier detects damage that would make LMDB return wrong rows, overwrite pages in use, or
-/// crash
-/// the process. A reader must hold the snapshot, so that no process reuses its pages in the meantime.
+/// crash the process. A reader must hold the snapshot, so that no process reuses its pages in the meantime.
 final class FileVerifier {
     let file: DataFile
     let pageSize: Int
@@ -121,8 +120,7 @@ final class FileVerifier {
     }
 
     /// Checks the number of the meta page: a wrong one could restore an old state. Every transaction after the first
-    /// frees the
-    /// pages that it replaced, at least the root of the list of tables, under its own number.
+    /// frees the pages that it replaced, at least the root of the list of tables, under its own number.
     private func requireNewest() throws(StoreError) {
         try require(hasOwnFreePages || head.transaction < 2, "its meta page is not of transaction \(head.transaction)")
     }

@@ -127,8 +127,7 @@ struct TreeWalk {
     }
 
     /// Verifies the pages of a value that is too long for its leaf: a header, then the value on as many pages as it
-    /// needs, or on
-    /// more if it was longer before.
+    /// needs, or on more if it was longer before.
     private mutating func useOverflow(_ node: PageView.Node) throws(StoreError) {
         let first = node.data.word(at: 0)
         try verifier.use(first, by: owner)

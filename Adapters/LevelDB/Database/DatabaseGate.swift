@@ -4,13 +4,10 @@ internal import TidelineStore
 /// Gives reads and writes access to the open database, and reopens it after a failed write.
 ///
 /// LevelDB cannot continue after a failed write. Part of the commit may be in the log, and later commits would follow
-/// it
-/// where no reader finds them. After a failed sync, the whole commit is in the log and would reappear when the folder
-/// is
-/// opened again. After a failure in the background, every write fails. Therefore, the log is truncated to the
-/// acknowledged
-/// commits, and the database is closed and reopened before the next write, when no read uses it. Reads continue until
-/// then.
+/// it where no reader finds them. After a failed sync, the whole commit is in the log and would reappear when the
+/// folder is opened again. After a failure in the background, every write fails. Therefore, the log is truncated to the
+/// acknowledged commits, and the database is closed and reopened before the next write, when no read uses it. Reads
+/// continue until then.
 ///
 /// `@unchecked Sendable`: every mutable property is accessed only under the lock of `condition`.
 final class DatabaseGate: @unchecked Sendable {

@@ -1,8 +1,7 @@
 internal import TidelineKeyValue
 
 /// The keys that may exist in key spaces that were empty when first used. With it, the first pull into a table, which
-/// checks
-/// for every row whether it is new, does not have to query LevelDB.
+/// checks for every row whether it is new, does not have to query LevelDB.
 ///
 /// Every key must be recorded before it is stored. A recorded key that is not stored, or is deleted again, costs only
 /// an unnecessary lookup. Nothing is recorded about a space that was not empty when it was first used.
@@ -54,8 +53,7 @@ final class KnownKeys: @unchecked Sendable {
 /// A set of hashes with a false-positive rate of one percent, which takes two bytes for each hash.
 ///
 /// Each part is a Bloom filter in which a hash sets four bits of one word. A part is full when it has one hash for
-/// every
-/// 16 bits; the next part is four times as large.
+/// every 16 bits; the next part is four times as large.
 struct KeyFilter: Sendable {
     private static let firstWordCount = 1 << 10
     /// The maximum size of a part, eight million bytes; a larger filter uses more memory than it is worth.
@@ -91,8 +89,7 @@ struct KeyFilter: Sendable {
     }
 
     /// Returns the index of a hash's word, from bits of the hash that do not select the bits in the word. The number of
-    /// words is
-    /// a power of two.
+    /// words is a power of two.
     private static func word(of hash: UInt64, in part: [UInt64]) -> Int {
         Int(truncatingIfNeeded: hash >> 24) & (part.count - 1)
     }

@@ -12,8 +12,8 @@ struct NativeOptions {
         filter = options.filterBits > 0 ? leveldb_filterpolicy_create_bloom(Int32(min(options.filterBits, 64))) : nil
         leveldb_options_set_create_if_missing(handle, createsIfMissing ? 1 : 0)
         // Checks the log and the manifest at opening, and the blocks that are read for a compaction or a filter.
-        // Without it,
-        // a flipped bit in a filter would hide rows, and a compaction would copy damage under a new checksum.
+        // Without it, a flipped bit in a filter would hide rows, and a compaction would copy damage under a new
+        // checksum.
         leveldb_options_set_paranoid_checks(handle, 1)
         leveldb_options_set_cache(handle, cache)
         leveldb_options_set_write_buffer_size(handle, min(max(0, options.writeBufferSize), 1 << 30))

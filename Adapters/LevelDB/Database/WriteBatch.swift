@@ -6,8 +6,7 @@ internal import TidelineStore
 /// A batch is reused for the next transaction, together with its memory.
 ///
 /// `@unchecked Sendable`: LevelDB's batch is memory that is not bound to a thread, and the engine's lock ensures that
-/// only
-/// one thread at a time uses it.
+/// only one thread at a time uses it.
 struct WriteBatch: @unchecked Sendable {
     /// The size in bytes above which the memory is not kept.
     private static let keptSize = 4 << 20

@@ -6,8 +6,8 @@ extension StoreError {
     /// Creates the error for a message from LevelDB, and frees the message.
     ///
     /// LevelDB has no error codes, only texts: the kind of failure, the file, and often the operating system's
+    /// description. ``StoreError/engineCode`` is the operating system's error number if the text ends with its
     /// description.
-    /// ``StoreError/engineCode`` is the operating system's error number if the text ends with its description.
     static func levelDB(_ message: UnsafeMutablePointer<CChar>, path: String, doing: String) -> StoreError {
         defer { leveldb_free(message) }
         return levelDB(text: String(cString: message), path: path, doing: doing)

@@ -28,8 +28,7 @@ extension DatabaseFolder {
         defer { lock.release() }
         let names = try FolderCheck.names(in: path)
         // CURRENT goes first: without it, the rest cannot be opened as a database. The manifest goes last among the
-        // data files:
-        // with it, the rest can be destroyed again.
+        // data files: with it, the rest can be destroyed again.
         try remove(names.filter { FileName($0) == .current }, in: path)
         try remove(names.filter { FileName($0)?.beginsDatabase == false && FileName($0) != .lock }, in: path)
         try remove(names.filter { FileName($0)?.beginsDatabase == true }, in: path)

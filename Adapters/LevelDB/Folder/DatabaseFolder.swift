@@ -86,8 +86,7 @@ final class DatabaseFolder: Sendable {
     /// Returns whether a folder with these files contains no database yet, so that one can be created in it.
     ///
     /// A process that was killed while creating one may have left a lock, a report, and the first manifest. LevelDB
-    /// would create
-    /// an empty database in any folder without `CURRENT`, over existing tables and logs.
+    /// would create an empty database in any folder without `CURRENT`, over existing tables and logs.
     private static func isNew(_ names: Set<String>, _ path: String) throws(StoreError) -> Bool {
         let files = Set(names.map { FileName($0) })
         if files.contains(.current) { return false }

@@ -3,10 +3,10 @@ internal import TidelineStore
 
 /// Checks a database for damage that LevelDB ignores, before LevelDB opens it.
 ///
-/// LevelDB has checksums, but does not detect a missing log, zeros within a log or manifest, or a truncated
-/// manifest. It creates an empty database if `CURRENT` is missing, and some damage makes it crash the process.
-/// LevelDB itself checks the blocks of tables when it reads them. A log that ends too early is treated as the result of
-/// a killed process, unless the store was closed: all earlier commits are intact.
+/// LevelDB has checksums, but does not detect a missing log, zeros within a log or manifest, or a truncated manifest.
+/// It creates an empty database if `CURRENT` is missing, and some damage makes it crash the process. LevelDB itself
+/// checks the blocks of tables when it reads them. A log that ends too early is treated as the result of a killed
+/// process, unless the store was closed: all earlier commits are intact.
 struct FolderCheck {
     let folder: String
 
@@ -36,8 +36,7 @@ struct FolderCheck {
     }
 
     /// Throws an error if a log is damaged, has gaps, or does not follow the previous logs. Changes are numbered
-    /// without gaps
-    /// across all logs and commits.
+    /// without gaps across all logs and commits.
     ///
     /// - Parameters:
     ///   - last: The number of the last change in the previous logs; set to that of the last change in this log.

@@ -6,11 +6,10 @@ internal import TidelineStore
 /// An exclusive lock on a folder, against other processes and other stores of this process.
 ///
 /// LevelDB takes the same lock, on the file `LOCK`, but only while it has the folder open. This lock also covers the
-/// checks
-/// before that and the time between closing and reopening. The operating system releases it when the process ends in
-/// any
-/// way, but also when the process closes any descriptor of the file, and locks of one process do not exclude each
-/// other. Therefore the descriptor stays open, and locked files are registered so that none is opened twice.
+/// checks before that and the time between closing and reopening. The operating system releases it when the process
+/// ends in any way, but also when the process closes any descriptor of the file, and locks of one process do not
+/// exclude each other. Therefore the descriptor stays open, and locked files are registered so that none is opened
+/// twice.
 struct FolderLock: Sendable {
     /// The identity of a file, unique while the file is open.
     private struct Identity: Hashable {

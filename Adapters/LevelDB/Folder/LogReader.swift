@@ -13,14 +13,13 @@ struct LogRecord {
 
 /// Reads a file of records, LevelDB's log or manifest, and reports all damage.
 ///
-/// LevelDB's own reader silently skips a run of zeros, and drops the rest of the last block if a length in it
-/// points past the end. This reader treats a file as truncated, as after a killed process, only if there is no other
+/// LevelDB's own reader silently skips a run of zeros, and drops the rest of the last block if a length in it points
+/// past the end. This reader treats a file as truncated, as after a killed process, only if there is no other
 /// explanation; anything else that is not a complete record is damage.
 ///
 /// A file consists of blocks of 32 KiB. A record is one fragment, or a first, middle and last fragment over several
-/// blocks.
-/// A fragment has a header of 7 bytes: masked CRC-32C of type and content, 16-bit length, type; all little-endian. No
-/// header crosses the end of a block.
+/// blocks. A fragment has a header of 7 bytes: masked CRC-32C of type and content, 16-bit length, type; all
+/// little-endian. No header crosses the end of a block.
 struct LogReader {
     private static let blockSize = 32_768
     private static let headerSize = 7
@@ -158,8 +157,7 @@ struct LogReader {
     /// Returns whether a fragment whose length points past the end of the file may have been truncated there.
     ///
     /// It was not truncated if it is complete with a shorter length, which means that the length is damaged, or if
-    /// complete
-    /// fragments follow it.
+    /// complete fragments follow it.
     private func isCut(at header: Int) -> Bool {
         let stored = storedChecksum(at: header)
         var checksum = CRC32C()

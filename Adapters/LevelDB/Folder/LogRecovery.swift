@@ -4,8 +4,7 @@ internal import TidelineStore
 ///
 /// Until it is synced, LevelDB's data reaches the disk in any order. With ``StoreCapabilities/Durability/normal``, any
 /// sector of a log may read as zeros, whatever follows it; with ``StoreCapabilities/Durability/full``, only sectors of
-/// the
-/// last commit. The commits before are intact, and the data after is useless without the missing part.
+/// the last commit. The commits before are intact, and the data after is useless without the missing part.
 struct LogRecovery {
     let folder: String
     let durability: StoreCapabilities.Durability
@@ -33,8 +32,7 @@ struct LogRecovery {
     private func path(_ log: UInt64) -> String { FolderCheck.path(ofLog: log, in: folder) }
 
     /// Returns the end of the commits of a log that are to be kept; `nil` if that is all of them, negative if the log
-    /// has other
-    /// damage.
+    /// has other damage.
     ///
     /// - Parameter last: The number of the last change in the previous logs; set to that of the last change in this
     ///   log.

@@ -4,8 +4,7 @@ internal import TidelineStore
 /// The sizes of a database's logs when it was closed and all of them were synced.
 ///
 /// A run of zeros in a log may be the result of a power loss, or damage. In a synced log it is damage, and so is a
-/// different
-/// size. LevelDB begins a new log whenever it opens a database, so the record of the old ones stays valid.
+/// different size. LevelDB begins a new log whenever it opens a database, so the record of the old ones stays valid.
 struct LogSeal {
     static let fileName = "tideline.seal"
 

@@ -79,10 +79,8 @@ struct Manifest {
     /// The possible sequence numbers of the first change of ``firstLog``, after a record has named it.
     ///
     /// The second record is written when the database is opened, before the first change. Later records name a log
-    /// after the
-    /// previous log has become a table. The new log has changes by then, which are later than all changes in tables and
-    /// than the
-    /// last sequence number recorded before the log was created.
+    /// after the previous log has become a table. The new log has changes by then, which are later than all changes in
+    /// tables and than the last sequence number recorded before the log was created.
     private var beginningOfFirstLog: ClosedRange<UInt64> {
         let latest = lastSequence + 1
         if history.count == 1 { return latest...latest }

@@ -4,8 +4,7 @@ internal import TidelineStore
 /// Checks for the parts of a table that LevelDB does not check: its size, and the footer, which has no checksum.
 ///
 /// With a wrong offset or length in the footer, LevelDB would allocate that amount of memory and crash the process if
-/// there
-/// is not enough.
+/// there is not enough.
 enum TableFile {
     private static let footerSize = 48
     /// The size of the type and checksum after a block.

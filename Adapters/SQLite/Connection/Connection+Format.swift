@@ -47,7 +47,7 @@ extension Connection {
         }
         if isReadOnly { return }
         guard path == nil || sqlite3_db_readonly(handle, "main") == 0 else {
-            throw StoreError(.readOnly, "the file or its medium is read-only", path: path)
+            throw StoreError(.readOnly, "the file or its file system is read-only", path: path)
         }
         // The space for checksums is fixed with the first page, which the switch to the write-ahead log writes.
         if isEmpty, path != nil, options.checksums { tideline_reserve_checksums(handle) }

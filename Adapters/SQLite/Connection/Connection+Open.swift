@@ -7,7 +7,7 @@ extension Connection {
     enum Purpose {
         case writing
         case reading
-        /// Reading from a medium on which no lock can be taken; nothing else may write to the file.
+        /// Reading from a file system on which no lock can be taken; nothing else may write to the file.
         case readingImmutable
     }
 
@@ -56,8 +56,7 @@ extension Connection {
     }
 
     /// Together, these settings were measured to make bulk writes 1.8 times as fast as SQLite's defaults. A negative
-    /// cache size
-    /// is in KiB, the map size in bytes.
+    /// cache size is in KiB, the map size in bytes.
     private static let settings = [
         "cache_size = -65536", "mmap_size = 268435456", "temp_store = MEMORY", "wal_autocheckpoint = 8000",
     ]

@@ -116,8 +116,7 @@ final class Connection {
     }
 
     /// Returns whether a shape has the same columns as a table, in the same order. The result is kept for the next
-    /// batch,
-    /// which usually has the same shape.
+    /// batch, which usually has the same shape.
     func hasColumns(of table: StoredTable, _ shape: RowShape) -> Bool {
         if let batch, batch.shape === shape, batch.table === table { return true }
         guard shape.hasSameColumns(as: table.shape) else { return false }
@@ -160,8 +159,8 @@ final class Connection {
     /// Begins a read and fixes its snapshot.
     ///
     /// SQLite keeps a snapshot as long as a statement in it is active. The statement that reads the version stays
-    /// active until
-    /// the end of the read. Only a second query begins a transaction, within which ending a statement is cheaper.
+    /// active until the end of the read. Only a second query begins a transaction, within which ending a statement is
+    /// cheaper.
     func beginReading() throws(StoreError) {
         _ = try statement(of: .readVersion).step()
         snapshot = .fresh
@@ -194,8 +193,7 @@ final class Connection {
     // MARK: Definitions
 
     /// Returns the definitions as of the current transaction's snapshot. They are cached until another connection or
-    /// process
-    /// changes the database.
+    /// process changes the database.
     func catalog(_ changed: () throws(StoreError) -> Catalog) throws(StoreError) -> Catalog {
         let version = tideline_data_version(handle)
         if let seen, seen.version == version { return seen.catalog }
@@ -208,8 +206,7 @@ final class Connection {
     func forgetCatalog() { seen = nil }
 
     /// Keeps the cached definitions valid after a commit, which itself changes the data version. No other change can be
-    /// missed:
-    /// this connection sees those of others when it begins its next transaction.
+    /// missed: this connection sees those of others when it begins its next transaction.
     func keepCatalog() {
         if let seen { self.seen = (tideline_data_version(handle), seen.catalog) }
     }

@@ -4,12 +4,11 @@ internal import TidelineStore
 
 /// The connections of a store: one writer and, for a file, one reader per read in flight.
 ///
-/// An in-memory database has one connection for everything, used by one thread at a time: a second connection would
-/// see uncommitted rows, or no rows at all.
+/// An in-memory database has one connection for everything, used by one thread at a time: a second connection would see
+/// uncommitted rows, or no rows at all.
 ///
 /// `@unchecked Sendable`: every mutable property is accessed only under the lock of `condition`, and a connection is
-/// used
-/// by one thread at a time.
+/// used by one thread at a time.
 final class ConnectionPool: @unchecked Sendable {
     private let condition = NSCondition()
     /// Opens another connection for reading; `nil` if readers use the writer's connection.

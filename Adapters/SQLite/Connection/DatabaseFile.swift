@@ -17,8 +17,7 @@ enum DatabaseFile {
     static func hasLog(_ path: String) -> Bool { size("\(file(at: path))-wal") ?? 0 > 0 }
 
     /// Removes a database and the files that SQLite keeps next to it. The database goes first, because a log without it
-    /// is
-    /// meaningless.
+    /// is meaningless.
     static func remove(_ path: String) throws(StoreError) {
         for file in [path, "\(path)-wal", "\(path)-shm", "\(path)-journal"] where unlink(file) != 0 {
             let number = errno
@@ -40,12 +39,10 @@ enum DatabaseFile {
 
 extension Connection {
     /// Throws an error if the file was truncated. If the file ends within a page, or there is a write-ahead log, SQLite
-    /// would
-    /// read the missing bytes as zeros, without an error.
+    /// would read the missing bytes as zeros, without an error.
     ///
     /// If there is a log, a process that was killed during a checkpoint may have left the file too short, or the last
-    /// page
-    /// incomplete; in that case, the log contains those pages.
+    /// page incomplete; in that case, the log contains those pages.
     func requireWholeFile() throws(StoreError) {
         guard let path, let extent = extent() else { return }
         let isCutOff =
@@ -61,8 +58,7 @@ extension Connection {
     /// Returns the given number of bytes from the start of the file, or `nil` if the file is shorter or not a database.
     ///
     /// The bytes are read through SQLite's own handle: closing another one would release the locks that all connections
-    /// of
-    /// this process hold on the file.
+    /// of this process hold on the file.
     func header(_ count: Int) -> [UInt8]? {
         var header = [UInt8](repeating: 0, count: count)
         guard tideline_read_file(handle, &header, Int32(count), 0) == SQLITE_OK,

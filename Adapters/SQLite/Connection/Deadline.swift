@@ -1,26 +1,27 @@
 internal import CSQLite
 internal import TidelineStore
 
-/// Until when a lock that another process holds is waited for.
+/// The time limit for waiting for a lock held by another process.
 ///
-/// SQLite's own busy handler waits in most places, but not where it changes to the write-ahead log, recovers that log
-/// after a crash, or closes it behind the last process: there it fails at once, and the attempt is repeated here.
+/// SQLite's own busy handler waits in most cases, but not when SQLite switches to the write-ahead log, recovers that
+/// log after a crash, or closes it after the last process. In those cases SQLite fails at once, and the attempt is
+/// repeated here.
 struct Deadline {
-    // Every transaction has one and hardly any needs it: its end is not computed before.
+    // Stores the start instead of the end: every transaction has a deadline, and few need it.
     private let start = ContinuousClock.now
     private let timeout: Duration
 
-    /// From now on, for so long.
+    /// Creates a deadline that starts now.
     init(after timeout: Duration) { self.timeout = timeout }
 
-    /// Repeats `attempt` while it fails with ``StoreError/Code/busy`` and there is time left.
+    /// Repeats `attempt` as long as it fails with ``StoreError/Code/busy`` and there is time left.
     func retrying<T>(_ attempt: () throws(StoreError) -> T) throws(StoreError) -> T {
         while true {
             do {
                 return try attempt()
             } catch {
                 guard error.code == .busy, start.duration(to: .now) < timeout else { throw error }
-                // Another process holds the lock and cannot tell when it lets go: SQLite itself polls so, too.
+                // The other process cannot signal when it releases the lock, so poll, as SQLite itself does.
                 sqlite3_sleep(2)
             }
         }

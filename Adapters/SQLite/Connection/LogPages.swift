@@ -3,8 +3,8 @@ internal import Foundation
 /// The pages of a database that are in its write-ahead log.
 ///
 /// See "The Write-Ahead Log" in https://sqlite.org/fileformat2.html: a header, then frames, each with a header and a
-/// page.
-/// Leftover frames from an earlier use of the log, after the current ones, have different salts than the log's header.
+/// page. Leftover frames from an earlier use of the log, after the current ones, have different salts than the log's
+/// header.
 struct LogPages {
     private static let headerSize = 32
     private static let frameHeaderSize = 24

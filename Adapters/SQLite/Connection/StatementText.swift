@@ -1,8 +1,7 @@
 internal import TidelineStore
 
 /// The text of a statement as a dictionary key, compared byte by byte: canonically equivalent strings can be the names
-/// of
-/// different tables.
+/// of different tables.
 struct StatementText: Hashable {
     let sql: String
 

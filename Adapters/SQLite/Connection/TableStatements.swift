@@ -55,8 +55,7 @@ final class TableStatements {
     // MARK: Queries
 
     /// Returns the compiled query and the values of its parameters. The query is compiled unless a recent one differs
-    /// only
-    /// in its values.
+    /// only in its values.
     func query(
         _ query: Query, for purpose: KeptQuery.Purpose, on connection: Connection
     ) throws(StoreError) -> (query: KeptQuery, parameters: [Value]) {

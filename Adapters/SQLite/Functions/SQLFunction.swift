@@ -2,8 +2,7 @@ internal import CSQLite
 internal import TidelineStore
 
 /// The SQL functions that this adapter adds, where SQLite has no equivalent or a different one: SQLite's own functions
-/// stop
-/// at a NUL, fold case in `LIKE`, count differently, or round differently.
+/// stop at a NUL, fold case in `LIKE`, count differently, or round differently.
 ///
 /// Every function returns null if an argument is null, is deterministic, and accesses only its arguments.
 enum SQLFunction: String, CaseIterable {
@@ -25,8 +24,7 @@ enum SQLFunction: String, CaseIterable {
     }
 
     /// Computes the result. SQLite calls a C function pointer, which cannot carry context, so each function is a
-    /// closure of
-    /// its own.
+    /// closure of its own.
     fileprivate var implementation: Implementation {
         switch self {
         case .length: { context, count, values in call(context, count, values, TextFunction.length) }

@@ -86,8 +86,7 @@ enum TextFunction {
     }
 
     /// Returns a position. If integer arithmetic overflowed, the argument is a double, which is truncated and clamped
-    /// to
-    /// 64 bits.
+    /// to 64 bits.
     private static func position(_ arguments: borrowing SQLArguments, _ index: Int) -> Int64 {
         if arguments.isInt(index) { return arguments.int(index) }
         let double = arguments.double(index)

@@ -1,6 +1,5 @@
 /// Joins conditions by AND or OR within SQLite's limits: expressions up to 1,000 levels deep, and parentheses up to
-/// about
-/// thirty levels deep.
+/// about thirty levels deep.
 enum ConditionGroup {
     /// The depth of parentheses from which groups are written without them.
     private static let maximumNesting = 10
@@ -25,10 +24,8 @@ enum ConditionGroup {
     }
 
     /// Uses `&` and `|` over exact truth values. They have equal precedence and associate to the left, so nested groups
-    /// need no
-    /// parentheses if the deepest term comes first, however often AND and OR alternate. Such a condition cannot use an
-    /// index,
-    /// but neither could a tree of this depth.
+    /// need no parentheses if the deepest term comes first, however often AND and OR alternate. Such a condition cannot
+    /// use an index, but neither could a tree of this depth.
     private static func flat(_ terms: [SQLFragment], _ deepest: Int, all: Bool) -> SQLFragment {
         var others = terms
         let first = others.remove(at: deepest).truth

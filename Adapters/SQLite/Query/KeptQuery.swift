@@ -38,8 +38,7 @@ final class KeptQuery {
     }
 
     /// Returns the parameters with which this statement answers another query, or `nil` if the other query has a
-    /// different
-    /// text or might be invalid.
+    /// different text or might be invalid.
     func parameters(of other: Query, for purpose: Purpose) -> [Value]? {
         guard purpose == self.purpose, other.skip >= 0, other.limit ?? 0 >= 0, query.isWindow == other.isWindow,
             query.names(sameColumnsAs: other)
@@ -76,8 +75,7 @@ extension Query {
 
 extension Predicate {
     /// Returns whether another predicate compiles to the same text and is valid whenever this one is. Appends its
-    /// values in the
-    /// order in which they occur.
+    /// values in the order in which they occur.
     fileprivate func hasText(of other: Predicate, values: inout [Value]) -> Bool {
         switch (self, other) {
         case (.column(let a), .column(let b)): return a.isSameBytes(as: b)
@@ -108,8 +106,7 @@ extension Predicate {
 
 extension Value {
     /// Returns whether another value compiles to the same text: null is written as text, and NaN removes conditions;
-    /// for all
-    /// other values, only the type matters.
+    /// for all other values, only the type matters.
     fileprivate func hasText(of other: Value, values: inout [Value]) -> Bool {
         guard type == other.type, !isNaN, !other.isNaN else { return false }
         if !other.isNull { values.append(other) }

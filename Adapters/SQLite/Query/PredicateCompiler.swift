@@ -3,10 +3,8 @@ internal import TidelineStore
 /// Compiles predicates to SQL with the meaning that ``Evaluator`` defines.
 ///
 /// A condition is compiled in one of two ways. As a *condition*, null may stand for false, which allows plain operators
-/// that
-/// can use indexes. As a *value*, it is true or false, and null only where the evaluator returns null. `NOT` is pushed
-/// down
-/// to the leaves, where most operators have an exact opposite.
+/// that can use indexes. As a *value*, it is true or false, and null only where the evaluator returns null. `NOT` is
+/// pushed down to the leaves, where most operators have an exact opposite.
 ///
 /// The predicate must have passed ``Query/validate(against:)``. Values become parameters, never text.
 struct PredicateCompiler {
@@ -172,8 +170,7 @@ extension PredicateCompiler {
         guard areComparable(a.type, b.type) else { return bothNull(a, b, negated: negated) }
         let right = folding ? b.folded : b
         // `=` with a null gives null, which counts as false in a condition: correct if one side is never null. `IS NOT`
-        // is the
-        // exact opposite of equality in every case.
+        // is the exact opposite of equality in every case.
         guard !negated else { return exact(.binary(a, "IS NOT", right, .equality)) }
         return a.isNeverNull || b.isNeverNull
             ? .binary(a, "=", right, .equality) : exact(.binary(a, "IS", right, .equality))

@@ -4,8 +4,7 @@ internal import TidelineStore
 struct SQLFragment {
     var text: String
     /// The indices in the compiler's values of the parameters, in the order of the text. Parameters are not numbered in
-    /// the
-    /// text: SQLite takes longer for each numbered parameter, the more of them there are.
+    /// the text: SQLite takes longer for each numbered parameter, the more of them there are.
     var places: [Int] = []
     /// The precedence of the outermost operator.
     var level: Level
@@ -37,8 +36,8 @@ struct SQLFragment {
     static let `false` = primary("0", .value(.bool), isNeverNull: true)
 
     /// Creates an expression of two operands with an operator between them, with no more parentheses than needed:
-    /// operators of
-    /// equal precedence associate to the left, so a tree that is deep only on its left side becomes a flat text.
+    /// operators of equal precedence associate to the left, so a tree that is deep only on its left side becomes a flat
+    /// text.
     static func binary(
         _ left: SQLFragment, _ symbol: String, _ right: SQLFragment, _ level: Level, type: OperandType = .value(.bool)
     ) -> SQLFragment {

@@ -16,8 +16,7 @@ struct PartialUpsert {
     /// A column that every new row must name and that the batch does not have.
     private let missing: String?
     /// The statements for a batch with other columns than the table's; those for the table's own columns are kept with
-    /// the
-    /// table.
+    /// the table.
     private var variants: [Variant] = []
     /// For each column, whether the current row names it.
     private var named: [Bool]

@@ -4,12 +4,10 @@ internal import TidelineStore
 /// Packs the current row of a statement into a buffer and passes it on as a ``RowView``.
 ///
 /// The row is copied out of SQLite's memory, because the next step of a scan's body, such as a write, may move it
-/// there.
-/// The content of a file is not trusted: a value whose storage class does not match its column is an error.
+/// there. The content of a file is not trusted: a value whose storage class does not match its column is an error.
 ///
 /// Unsafe pointers: SQLite's pointers are used only until its next call. The buffer belongs to this object, and every
-/// write
-/// to it first ensures its capacity.
+/// write to it first ensures its capacity.
 final class RowBuffer {
     private let table: StoredTable
     private let shape: RowShape
@@ -58,8 +56,7 @@ final class RowBuffer {
         var endPlace = RowFormat.headerSize + columns.count
         for index in 0..<columns.count {
             // Each column's value is requested once, because each call by column index looks it up again. SQLite allows
-            // this for
-            // a connection that one thread uses at a time.
+            // this for a connection that one thread uses at a time.
             let value = sqlite3_column_value(handle, Int32(truncatingIfNeeded: index + 1))
             guard let tag = columns[index].pack(value, into: &room) else {
                 throw damaged(handle, shape.columns[index].name, columns[index].reason(against: value))

@@ -4,8 +4,7 @@ internal import TidelineStore
 /// An upsert of one batch: checks each row, binds its values and runs the statement for the columns that it names.
 ///
 /// A pull writes thousands of rows that name every column of the table, in its order. Each of their values is examined
-/// only
-/// once, and several rows go through one execution of a statement. Other rows go through ``PartialUpsert``.
+/// only once, and several rows go through one execution of a statement. Other rows go through ``PartialUpsert``.
 ///
 /// Unsafe pointers: text and bytes are bound in place in the batch, which is borrowed and does not move until the
 /// statements have run. The rows of a batch were validated or packed by this process.
@@ -74,8 +73,7 @@ struct Upsert: ~Copyable {
     }
 
     /// Runs the group's statement for the rows before a position. An error names the rejected row, which follows the
-    /// rows that
-    /// were written.
+    /// rows that were written.
     private func runGroup(_ group: Statement, of rows: borrowing PackedRows, upTo end: Int) throws {
         do throws(StoreError) {
             try group.run()
@@ -103,8 +101,7 @@ struct Upsert: ~Copyable {
     }
 
     /// Binds a row that names every column to the parameters after `before`. Returns `false` if the row does not name
-    /// every
-    /// column, or if a value is not accepted.
+    /// every column, or if a value is not accepted.
     @inline(__always)
     private func bind(_ row: borrowing RowView, to handle: OpaquePointer, from before: Int) -> Bool {
         let packed = row.packed

@@ -29,8 +29,7 @@ final class Catalog: Sendable {
     }
 
     /// Returns the dictionary key of a name. Strings compare by canonical equivalence but names by their bytes, so a
-    /// name
-    /// beyond ASCII becomes a list of its bytes.
+    /// name beyond ASCII becomes a list of its bytes.
     private static func key(_ name: String) -> String {
         name.utf8.allSatisfy { $0 < 0x80 } ? name : "\u{1}" + name.utf8.map(String.init).joined(separator: ",")
     }

@@ -71,8 +71,7 @@ struct SchemaPlan {
     private static func column(_ column: ColumnSchema) -> String { "\(column.name.sqlName) \(typeName(column.type))" }
 
     /// Returns a type name whose affinity does not convert stored values. With numeric affinity, SQLite would store a
-    /// double
-    /// without a fraction as an integer and lose the sign of -0.0.
+    /// double without a fraction as an integer and lose the sign of -0.0.
     private static func typeName(_ type: ColumnType) -> String {
         switch type {
         case .bool: "BOOLEAN"

@@ -24,8 +24,7 @@ final class StoredTable: Sendable {
     let upsertGroup: String?
 
     /// The number of rows in a group. Each row in a group takes a quarter less time than a single row, because SQLite
-    /// starts and
-    /// ends one statement for all of them. Larger groups gain little more.
+    /// starts and ends one statement for all of them. Larger groups gain little more.
     static let groupSize = 8
     /// The number of parameters that SQLite accepts at least, unless it was built with a lower limit than the default.
     private static let maximumGroupParameters = 999
@@ -56,8 +55,7 @@ final class StoredTable: Sendable {
     func upsert(_ names: [String]) -> String { Self.upsert(names, into: schema.name.sqlName) }
 
     /// Returns a statement that updates these columns, named in SQL, of the existing row. Without columns, its number
-    /// of changes
-    /// still shows whether the row exists.
+    /// of changes still shows whether the row exists.
     func update(_ names: [String]) -> String {
         let changes = names.enumerated().map { "\($1) = ?\($0 + 2)" }.joined(separator: ", ")
         let list = names.isEmpty ? "\"id\" = \"id\"" : changes
@@ -65,8 +63,7 @@ final class StoredTable: Sendable {
     }
 
     /// Several rows are inserted `OR FAIL`: to undo the rows before a rejected one, SQLite would copy every page that
-    /// it changes.
-    /// The caller rolls back the transaction instead.
+    /// it changes. The caller rolls back the transaction instead.
     private static func upsert(_ names: [String], into table: String, rows: Int = 1) -> String {
         let list = (["\"id\""] + names).joined(separator: ", ")
         let row = "(\(Array(repeating: "?", count: names.count + 1).joined(separator: ", ")))"
