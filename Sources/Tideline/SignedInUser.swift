@@ -22,7 +22,7 @@ extension SignedInUser: CustomStringConvertible, CustomDebugStringConvertible, C
     public var customMirror: Mirror { Mirror(self, children: ["userID": userID]) }
 }
 
-/// Holds the current user of a client.
+/// Stores the current user of a client.
 final class Account: Sendable {
     private let current = Mutex<SignedInUser?>(nil)
 

@@ -289,7 +289,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
 
     // MARK: Store
 
-    /// Changes a table in one transaction, unless the task is cancelled before the transaction begins.
+    /// Changes a table in one transaction, unless the task is cancelled before it begins.
     nonisolated(nonsending) func change<T: Sendable>(
         table: String, _ body: @escaping @Sendable (LocalChanges, Store.Writer) throws -> T
     ) async throws -> T {

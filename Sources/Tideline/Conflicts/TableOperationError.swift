@@ -21,7 +21,7 @@ public final class TableOperationError: Error, Sendable {
     public let status: Int?
     /// A description of the failure.
     public let message: String
-    /// When the operation failed.
+    /// The time of the failure.
     public let time: Timestamp
     /// The underlying error. It is `nil` if there is none, and for an error that was read from the store after a
     /// restart.

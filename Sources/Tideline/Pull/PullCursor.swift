@@ -51,7 +51,7 @@ struct PullCursor: Sendable {
         case finish
     }
 
-    /// How the rows of a page relate to those of earlier pages.
+    /// The relation of a page's rows to those of earlier pages.
     enum PageKind: Sendable, Hashable {
         /// In the order of `updatedAt`. The page begins with rows of the page before.
         case window
@@ -114,7 +114,7 @@ struct PullCursor: Sendable {
 
     // MARK: Deciding
 
-    /// How the page requested last relates to earlier pages.
+    /// The relation of the page requested last to earlier pages.
     var pageKind: PageKind {
         switch mode {
         case .window: .window

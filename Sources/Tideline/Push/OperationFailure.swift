@@ -48,7 +48,7 @@ public struct OperationFailure: Error, Sendable {
         public static let invalidItem = Code(rawValue: "invalidItem")
         /// The operation has not failed; it is resolved while pending.
         static let waiting = Code(rawValue: "waiting")
-        /// The delegate threw an error of its own.
+        /// The delegate threw a different error.
         public static let delegate = Code(rawValue: "delegate")
     }
 }

@@ -200,7 +200,7 @@ struct PushRun<Store: LocalStore>: Sendable {
     }
 }
 
-// MARK: - Answers
+// MARK: - Responses
 
 extension PushRun {
     private func answer(to claimed: Claimed) async throws -> Answer {

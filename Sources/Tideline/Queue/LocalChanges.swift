@@ -80,8 +80,8 @@ struct LocalChanges: Sendable {
             .delete, to: stored?.id ?? id, stored: stored, givenVersion: given?.version, after: pending, in: writer)
         guard writesRows else { return }
         try writer.delete(id: id, from: schema.name)
-        // The insert was removed from the queue. Store the row that a pull received meanwhile, because no later pull
-        // returns it.
+        // The insert was removed from the queue. Store the row that a pull received in the meantime, because no later
+        // pull returns it.
         guard let newest = pending.last, try operations.operation(newest.id, in: writer) == nil,
             let pulled = try newest.pulled.map(codec.row), !pulled.isTombstone
         else { return }

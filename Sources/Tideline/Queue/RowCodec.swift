@@ -135,13 +135,13 @@ extension Row {
         return row
     }
 
-    /// When the server last changed the row.
+    /// The time of the server's last change to the row.
     var updatedAt: Timestamp? { self["updatedAt"]?.timestamp }
 
     /// The server's version of the row.
     var version: String? { self["version"]?.string }
 
-    /// The row without `createdAt`, `updatedAt`, `version` and `deleted`.
+    /// The row without `createdAt`, `updatedAt`, `version`, and `deleted`.
     var withoutSystemColumns: Row { filteringColumns { !SystemColumns.names.contains($0) } }
 }
 

@@ -1,6 +1,6 @@
 public import TidelineStore
 
-/// What an operation does to its row.
+/// The kind of change that an operation makes to its row.
 public enum OperationKind: Int64, Sendable, Hashable, CaseIterable, CustomStringConvertible {
     case insert = 0
     case update = 1
@@ -26,7 +26,7 @@ public struct TableOperation: Sendable, Identifiable {
     public let table: String
     /// The identifier of the row, in the case in which it was first stored.
     public let itemID: String
-    /// What the operation does to the row.
+    /// The kind of change to the row.
     public internal(set) var kind: OperationKind
     /// The number of attempts, each counted before its request is sent.
     ///
