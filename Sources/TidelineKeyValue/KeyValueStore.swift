@@ -1,17 +1,17 @@
 public import TidelineStore
 
-/// A whole ``LocalStore`` over an engine that keeps byte strings in order.
+/// A complete ``LocalStore`` over an engine that maps byte strings to byte strings in key order.
 ///
-/// Tables, rows, ids, indexes, queries, counts and definitions are seen to here, once for all engines; an engine of
-/// one's own costs a page of code (``OrderedKeyValueEngine``):
+/// This type implements tables, rows, identifiers, indexes, queries, counts, and definitions for all engines. A custom
+/// engine takes about a page of code (``OrderedKeyValueEngine``):
 ///
 /// ```swift
 /// let store = try KeyValueStore(engine: MyEngine(path: "todo.my"))
 /// ```
 ///
-/// Rows are stored in the packed format and read where the engine has them. Each index that a table declares is kept in
-/// the transaction of the row; ``explain(_:)`` tells which one a query uses. A scan inside a write body holds the rows
-/// that it found in memory, so that the body may change the table meanwhile.
+/// Rows are stored in the packed format and read directly from the engine's memory. The indexes that a table declares
+/// are updated in the same transaction as its rows; ``explain(_:)`` returns the index that a query uses. A scan inside
+/// a write body keeps the rows that it found in memory, so that the body may change the table.
 public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     public let capabilities: StoreCapabilities
     private let engine: Engine
@@ -19,17 +19,17 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     private let sharesFilesWithProcesses: Bool
     let gate = WorkGate()
     private let definitions: LockedValue<Definitions>
-    /// Nil where looking for a row costs no more than remembering it, or where others may remove it meanwhile.
+    /// The cache of known rows, or `nil` if lookups are fast or other processes may remove rows.
     private let knownRows: KnownRows?
-    /// Kept, as to look a generic type up in each read would cost as much as a short read's transaction.
+    /// Stored, because looking up a generic type in each read would cost as much as the transaction of a short read.
     private let readMap: KeyMap<Engine.Snapshot>.Type = KeyMap<Engine.Snapshot>.self
     private let writeMap: KeyStoreMap<Engine.Transaction>.Type = KeyStoreMap<Engine.Transaction>.self
 
-    /// A store over an engine that was opened for it, and that it closes.
+    /// Creates a store over an open engine, which it owns and closes.
     ///
-    /// - Throws: ``StoreError``: ``StoreError/Code/corrupt`` when the engine's content is no store or damaged,
-    ///   ``StoreError/Code/newerFormat``, ``StoreError/Code/unsupported`` when its keys are too short
-    ///   (``OrderedKeyValueEngine/maximumKeyLength``), what the engine throws. The engine is closed then.
+    /// - Throws: ``StoreError/Code/corrupt`` if the engine's content is damaged or not a store,
+    ///   ``StoreError/Code/newerFormat``, ``StoreError/Code/unsupported`` if the engine's keys are too short
+    ///   (``OrderedKeyValueEngine/maximumKeyLength``), and the errors of the engine. The engine is then closed.
     public init(engine: Engine) throws {
         self.engine = engine
         capabilities = engine.storeCapabilities
@@ -40,13 +40,13 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
             longKeys = LongKey(maximum: engine.maximumKeyLength)
             definitions = LockedValue(Definitions(catalog: try Self.firstCatalog(of: engine, longKeys)))
         } catch {
-            // The first failure is the one to tell.
+            // Report the first failure only.
             try? engine.close()
             throw Self.placed(error, in: engine)
         }
     }
 
-    /// The error with the file or folder, where it does not say it.
+    /// Returns the error with the file or folder added if it has none.
     private static func placed(_ error: any Error, in engine: Engine) -> any Error {
         guard var placed = error as? StoreError, placed.path == nil else { return error }
         placed.path = engine.path
@@ -57,12 +57,12 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         guard engine.maximumKeyLength >= LongKey.leastMaximum else {
             throw StoreError(
                 .unsupported,
-                "the engine \(engine.capabilities.name) takes keys of \(engine.maximumKeyLength) bytes at most; a store "
-                    + "needs \(LongKey.leastMaximum)")
+                "the engine \(engine.capabilities.name) supports keys of at most \(engine.maximumKeyLength) bytes; "
+                    + "a store requires \(LongKey.leastMaximum)")
         }
     }
 
-    /// The definitions of a store, which is made when there is none.
+    /// Returns the definitions of the store, which is created if it does not exist.
     private static func firstCatalog(of engine: Engine, _ longKeys: LongKey) throws -> Catalog {
         let catalog = try engine.read { snapshot -> Catalog? in
             let map = KeyMap(snapshot, longKeys)
@@ -70,11 +70,11 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         }
         if let catalog { return catalog }
         guard !engine.capabilities.isReadOnly else {
-            throw StoreError(.io, "there is no store, and none can be made as it was opened for reading only")
+            throw StoreError(.io, "there is no store, and it cannot be created because it was opened read-only")
         }
         return try engine.write { transaction in
             let map = KeyStoreMap(transaction, longKeys)
-            // Another may have made it meanwhile.
+            // Another process may have created it in the meantime.
             if try map.checkFormat(for: engine) { return try map.catalog() }
             try map.writeFormat(for: engine)
             return .empty
@@ -83,9 +83,9 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
 
     public func close() throws { try gate.close { try engine.close() } }
 
-    /// Calls `body` with the engine, for what it offers beyond rows, such as compaction; ``close()`` waits for it.
+    /// Calls `body` with the engine for features beyond rows, such as compaction. ``close()`` waits until it returns.
     ///
-    /// What the store keeps in the engine is the store's: `body` changes none of it.
+    /// `body` must not change the data that the store keeps in the engine.
     public func withEngine<T>(_ body: (Engine) throws -> T) throws -> T {
         try gate.beginRead()
         defer { gate.endRead() }
@@ -95,13 +95,13 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     // MARK: Definitions
 
     public func define(_ tables: [TableSchema]) throws {
-        // Most often there is nothing to do, and that needs no lock.
+        // Usually nothing has to change, which requires no write lock.
         guard try !read({ try SchemaPlan(defining: tables, over: $0.session.catalog) }).isEmpty else { return }
         var changed: Catalog?
         try transaction { session in
             definitions.withLock { $0.beginChange() }
             let plan = try SchemaPlan(defining: tables, over: session.catalog)
-            // It may remove spaces, and let a new table have them later.
+            // The plan may remove spaces, which later tables may reuse.
             knownRows?.forget()
             changed = try plan.isEmpty ? session.catalog : session.store().apply(plan, to: session.catalog)
         } ended: { isCommitted in
@@ -109,10 +109,10 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         }
     }
 
-    /// Makes all index entries and row counts anew from the rows, as one transaction: after a repair that may have lost
-    /// some of either.
+    /// Rebuilds all index entries and row counts from the rows in one transaction, after a repair that may have lost
+    /// some.
     ///
-    /// - Throws: ``StoreError/Code/corrupt`` for a row that is damaged; nothing is changed then.
+    /// - Throws: ``StoreError/Code/corrupt`` if a row is damaged. Nothing is then changed.
     public func rebuildIndexes() throws {
         try transaction { session in
             let store = try session.store()
@@ -124,9 +124,9 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
 
     public func tables() throws -> [TableSchema] { try read { $0.session.catalog.all.map(\.schema) } }
 
-    /// How the store answers a query: which index it uses, what it filters, how it orders.
+    /// Returns the plan of a query: the index that it uses, the residual predicate, and the ordering.
     ///
-    /// - Throws: What ``StoreReader/scan(_:_:)`` throws for the query.
+    /// - Throws: The errors of ``StoreReader/scan(_:_:)`` for the query.
     public func explain(_ query: Query) throws -> QueryPlan { try read { try $0.session.plan(for: query) } }
 
     // MARK: Transactions
@@ -143,7 +143,8 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         }
     }
 
-    /// A function of its own, so that whoever gets the keys knows nothing of their type, which would be looked up.
+    /// A separate function, so that callers do not depend on the generic type of the keys, which would have to be
+    /// looked up.
     @inline(never)
     private func keys(of snapshot: Engine.Snapshot) -> any KeySource { readMap.init(snapshot, longKeys) }
 
@@ -157,18 +158,18 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
 
     /// Runs a transaction.
     ///
-    /// - Parameter ended: Called before another transaction may begin, with whether it was committed.
+    /// - Parameter ended: Called with whether the transaction was committed, before another one may begin.
     private func transaction<T>(
         _ body: (Session) throws -> T, ended: (_ isCommitted: Bool) -> Void
     ) throws -> T {
         try checkCancellation()
         try gate.beginWrite()
         defer { gate.endWrite() }
-        // Its turn may have been long in coming.
+        // The task may have waited long for its turn.
         try checkCancellation()
         guard !capabilities.isReadOnly else {
             throw StoreError(
-                .readOnly, "the store was opened for reading only; open it without that to write", path: engine.path)
+                .readOnly, "the store was opened read-only; open it for writing instead", path: engine.path)
         }
         var isCommitted = false
         defer {
@@ -200,10 +201,10 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         guard !Task.isCancelled else { throw StoreError(.cancelled, "the task was cancelled; nothing was written") }
     }
 
-    /// The definitions as of a snapshot, which are most often those that are known.
+    /// Returns the definitions as of a snapshot, which are usually the cached ones.
     ///
-    /// Where no other process changes them, it is enough that no change was under way since before the snapshot was
-    /// taken.
+    /// If no other process can change the definitions, it is sufficient that no change was in progress since before the
+    /// snapshot was created.
     private func catalog(in keys: any KeySource, _ commit: UInt64?, _ known: Definitions) throws -> Catalog {
         if sharesFilesWithProcesses {
             if let commit, known.commit == commit { return known.catalog }

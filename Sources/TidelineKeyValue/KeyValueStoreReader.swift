@@ -1,6 +1,6 @@
 public import TidelineStore
 
-/// Reading within one snapshot of a ``KeyValueStore``.
+/// Read access within one snapshot of a ``KeyValueStore``.
 public struct KeyValueStoreReader: StoreReader {
     let session: Session
 
@@ -20,7 +20,7 @@ public struct KeyValueStoreReader: StoreReader {
     public func count(_ query: Query) throws -> Int { try session.count(query) }
 }
 
-/// Reading and writing within one transaction of a ``KeyValueStore``.
+/// Read and write access within one transaction of a ``KeyValueStore``.
 public struct KeyValueStoreWriter: StoreWriter {
     let session: Session
 

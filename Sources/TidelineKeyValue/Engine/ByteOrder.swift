@@ -9,9 +9,9 @@
 #endif
 
 extension UnsafeRawBufferPointer {
-    /// The order of keys: below zero when these bytes come before `other`, zero when they are the same.
+    /// Returns the order of these bytes relative to `other` in key order: negative, zero, or positive.
     ///
-    /// Unsigned, a prefix before what it begins.
+    /// Bytes are unsigned, and a prefix is less than a longer key.
     package func compare(_ other: UnsafeRawBufferPointer) -> Int {
         let common = Swift.min(count, other.count)
         if common > 0, let a = baseAddress, let b = other.baseAddress {

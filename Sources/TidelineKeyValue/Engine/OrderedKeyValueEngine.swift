@@ -1,62 +1,68 @@
 public import TidelineStore
 
-/// An engine that keeps byte strings under byte strings, in order: what ``KeyValueStore`` makes a whole store of.
+/// An engine that maps byte strings to byte strings in key order, from which ``KeyValueStore`` builds a complete store.
 ///
-/// This is the smaller of the two seams for stores. Tables, rows, ids, indexes, queries, counts and definitions lie
-/// above it; an engine knows none of them.
+/// This is the smaller of the two protocols for stores. Tables, rows, identifiers, indexes, queries, counts, and
+/// definitions are implemented by ``KeyValueStore``; an engine need not know about them.
 ///
-/// ## What an implementer guarantees
-/// - **Order.** Keys compare as unsigned bytes, a key before those it begins. A key has 4 bytes at least and
-///   ``maximumKeyLength`` at most, every byte may have every value, and an empty value is a value.
-/// - **Key spaces.** The first four bytes of a key name its key space, and a scan's range lies within one. An engine that
-///   has several maps, such as LMDB's named databases, may keep a space in each; others need not care.
-/// - **A snapshot stands still**: ``read(_:)`` shows its body the commits made before, all of them and whole, whatever is
-///   written meanwhile.
-/// - **A transaction is all or nothing.** ``write(_:)`` calls its body once, sees its own changes in `get` and `scan`,
-///   commits when the body returns and drops everything when it throws or when the commit fails. On return it is as
-///   durable as ``capabilities`` say.
-/// - **Bodies run on the calling thread**, before the call returns. A snapshot or transaction is not used after its body;
-///   that, too, is seen to above.
-/// - **Threads.** Reads come from any number of threads at once, also beside the write; ``KeyValueStore`` sees to it that
-///   one write at a time comes from one store, none from within a body of the same thread, and that ``close()`` comes
-///   once and last. Where two stores or processes share files, the engine makes writers wait for each other.
-/// - **Errors** are ``StoreError``s with the engine's code beside: ``StoreError/Code/full`` when disk or map have no room,
-///   ``StoreError/Code/corrupt`` for damage, ``StoreError/Code/busy`` for a lock not had in time,
-///   ``StoreError/Code/readOnly``, ``StoreError/Code/io`` for all else. Nothing traps on data. After a failed
-///   transaction the engine works on.
+/// ## Requirements for implementers
+/// - **Order.** Keys compare as unsigned bytes, and a prefix is less than a longer key. A key has at least 4 and at
+///   most ``maximumKeyLength`` bytes. Every byte may have any value, and a value may be empty.
+/// - **Key spaces.** The first four bytes of a key identify its key space, and the range of a scan is within one space.
+///   An engine with several maps, such as LMDB's named databases, may keep each space in a map; other engines can
+///   ignore spaces.
+/// - **A snapshot does not change.** The body of ``read(_:)`` sees all previous commits completely, regardless of
+///   concurrent writes.
+/// - **A transaction is all or nothing.** ``write(_:)`` calls its body once. The body's changes are visible to its own
+///   `get` and `scan`. The transaction is committed when the body returns and rolled back if the body throws or the
+///   commit fails. When the method returns, the transaction is durable to the degree stated by ``capabilities``.
+/// - **Bodies run on the calling thread** before the call returns. ``KeyValueStore`` ensures that a snapshot or
+///   transaction is not used after its body.
+/// - **Threads.** Any number of threads may read concurrently, also during a write. ``KeyValueStore`` ensures that a
+///   store runs one write at a time, that no write begins inside a body on the same thread, and that ``close()`` is
+///   called once, as the last call. If several stores or processes share files, the engine serializes their writers.
+/// - **Errors** are ``StoreError``s with the engine's code: ``StoreError/Code/full`` if the disk or map is full,
+///   ``StoreError/Code/corrupt`` for damage, ``StoreError/Code/busy`` for a lock that was not acquired in time,
+///   ``StoreError/Code/readOnly``, and ``StoreError/Code/io`` for other failures. No data causes a trap. The engine
+///   remains usable after a failed transaction.
 ///
-/// Opening is the implementer's initialiser: it throws ``StoreError/Code/locked``, ``StoreError/Code/corrupt`` or
-/// ``StoreError/Code/io`` and leaves nothing half-made behind.
+/// The implementer provides an initializer that opens the engine. It throws ``StoreError/Code/locked``,
+/// ``StoreError/Code/corrupt``, or ``StoreError/Code/io`` and leaves no partially created files.
 public protocol OrderedKeyValueEngine: Sendable {
-    /// What a read body gets.
+    /// The snapshot that a read body receives.
     associatedtype Snapshot: KeyValueSnapshot
-    /// What a write body gets.
+    /// The transaction that a write body receives.
     associatedtype Transaction: KeyValueTransaction
 
-    /// What a store over this engine can do, unchanging while it is open. Which values are stored and how long ids may be
-    /// is not the engine's affair: ``KeyValueStore`` declares that itself.
+    /// The capabilities of a store over this engine, which do not change while it is open.
+    ///
+    /// ``KeyValueStore`` overrides the capabilities that concern stored values and the length of identifiers.
     var capabilities: StoreCapabilities { get }
 
-    /// The greatest length of a key in bytes, the key space included; `Int.max` when there is none. Less than 128 is
-    /// refused.
+    /// The maximum length of a key in bytes, including the key space, or `Int.max` if there is no limit.
     ///
-    /// Longer keys are seen to above. It belongs to the format of the files: an engine never changes it.
+    /// Values less than 128 are rejected. ``KeyValueStore`` handles longer keys. The limit is part of the file format,
+    /// so an engine must never change it.
     var maximumKeyLength: Int { get }
 
-    /// The file or folder, for messages; the default is nil, for an engine that has none.
+    /// The file or folder for messages. The default is `nil`, for an engine without files.
     var path: String? { get }
 
-    /// Whether to look a key up takes so much longer than to store a value that the store had better remember the keys it
-    /// found, as many as 8 MB hold; the default is false. Of no effect where processes share the files.
+    /// Whether a lookup is so much slower than storing a value that the store should cache the keys it found, in up to
+    /// 8 MB.
+    ///
+    /// The default is `false`. The property has no effect if processes share the files.
     var looksUpSlowly: Bool { get }
 
-    /// Runs `body` on one snapshot and ends it.
+    /// Runs `body` on one snapshot and then ends the snapshot.
     func read<T>(_ body: (Snapshot) throws -> T) throws -> T
 
-    /// Runs `body` as one transaction, which is committed when it returns and dropped when it throws.
+    /// Runs `body` as one transaction, which is committed when `body` returns and rolled back when it throws.
     func write<T>(_ body: (Transaction) throws -> T) throws -> T
 
-    /// Lets go of files, locks and memory. A store that nobody closed does not call it: see to that in `deinit`, too.
+    /// Releases files, locks, and memory.
+    ///
+    /// A store that was not closed does not call this method, so release resources in `deinit` as well.
     func close() throws
 }
 
@@ -65,27 +71,28 @@ extension OrderedKeyValueEngine {
     public var looksUpSlowly: Bool { false }
 }
 
-/// Reading within one snapshot.
+/// Read access within one snapshot.
 ///
-/// Bytes passed to a body are borrowed: they are valid until the body returns. Within a ``KeyValueTransaction`` the body
-/// makes no changes; ``KeyValueStore`` sees to that.
+/// Bytes passed to a body are borrowed: they are valid until the body returns. ``KeyValueStore`` ensures that such a
+/// body makes no changes within a ``KeyValueTransaction``.
 public protocol KeyValueSnapshot {
-    /// A number that is another after each commit that changed something, by whomever, and that two snapshots have in
-    /// common only if nothing was committed between; the default is nil, for an engine that has none.
+    /// A number that differs after each commit with changes, including those of other processes.
     ///
-    /// It spares every read and write of files that processes share a look at whether the definitions are those that are
-    /// known. Of a transaction it is the number of the commit that the transaction came after.
+    /// Two snapshots have the same number only if nothing was committed between them. The default is `nil`, for an
+    /// engine without such a number. With it, reads and writes of files shared between processes need not check whether
+    /// the cached definitions are current. For a transaction, it is the number of the preceding commit.
     var commitNumber: UInt64? { get }
 
-    /// Calls `body` with the value of a key; nil, without calling it, when there is none.
+    /// Calls `body` with the value for a key, or returns `nil` if there is none.
     func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T?
 
-    /// Calls `body` with the value of a key; false, without calling it, when there is none.
+    /// Calls `body` with the value for a key, or returns `false` if there is none.
     ///
-    /// The default goes by ``get(_:_:)``; where an engine implements it, look-ups are compiled for no type of result.
+    /// The default implementation uses ``get(_:_:)``. An engine that implements this method avoids generic
+    /// specialization of lookups by result type.
     func read(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool
 
-    /// Calls `body` with each key of the range and its value, in ascending or descending order of keys, until it returns
+    /// Calls `body` with each key of the range and its value, in ascending or descending key order, until it returns
     /// ``ScanStep/stop`` or throws.
     func scan(
         _ range: KeyRange, descending: Bool,
@@ -103,25 +110,27 @@ extension KeyValueSnapshot {
     }
 }
 
-/// Reading and writing within one transaction.
+/// Read and write access within one transaction.
 ///
-/// After a call that threw, nothing more is asked of the transaction, and it is dropped.
+/// After a call throws, the transaction is not used again and is rolled back.
 public protocol KeyValueTransaction: KeyValueSnapshot {
-    /// The number that ``KeyValueSnapshot/commitNumber`` is once this transaction is committed, should it change something;
-    /// the default is nil, for an engine that does not know it.
+    /// The value of ``KeyValueSnapshot/commitNumber`` after this transaction is committed, if it has changes.
+    ///
+    /// The default is `nil`, for an engine that does not know the number.
     var ownCommitNumber: UInt64? { get }
 
-    /// Stores a value under a key, in the place of one there may be. The bytes are the caller's again after the call.
+    /// Stores a value for a key, replacing an existing one. The bytes are valid only during the call.
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws
 
     /// Removes a key and its value.
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether the key existed.
     func delete(_ key: UnsafeRawBufferPointer) throws -> Bool
 
-    /// Stores a value under a key that has none, or in the place of the one there is if `replaces` says so of it.
+    /// Stores a value for a key, replacing an existing one only if `replaces` returns `true` for it.
     ///
-    /// The default asks, then stores; an engine that does both at once implements it.
-    /// - Returns: Whether the key had none.
+    /// The default implementation performs a lookup and then stores the value. An engine that can do both at once
+    /// implements this method.
+    /// - Returns: Whether the key is new.
     func put(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
         over replaces: (_ existing: UnsafeRawBufferPointer) throws -> Bool

@@ -1,35 +1,35 @@
-/// The changes of an ``OverlayTransaction``: one behind the other in one stretch of memory, found by the hashes of their
-/// keys, and put in order only for who goes over them in order.
+/// The changes of an ``OverlayTransaction``, stored in sequence in one block of memory, found by the hashes of their
+/// keys, and sorted only on request.
 ///
-/// Unsafe pointers: the memory belongs to this one noncopyable value. What is read of it is borrowed until the next change;
-/// places in it come from ``append(_:_:room:_:)`` alone.
+/// Unsafe pointers: the memory belongs to this noncopyable value. Bytes read from it are borrowed until the next
+/// change. Only ``append(_:_:room:_:)`` returns places in it.
 struct OverlayChanges: ~Copyable {
-    /// What became of a key.
+    /// The change of a key.
     enum Change {
         case unchanged, removed
-        /// Its value is borrowed until the next change.
+        /// The key was stored. Its value is borrowed until the next change.
         case stored(UnsafeRawBufferPointer)
     }
 
-    /// Where a change lies in the memory: this, the key, and room for a value.
+    /// The header of a change in memory, which is followed by the key and the space for a value.
     private struct Entry {
         static let size = 32
         var hash: UInt64
         var keyCount: Int
-        /// The bytes that the value may have without being moved.
+        /// The number of bytes that the value may have without being moved.
         var room: Int
-        /// The bytes of the value, or one of the marks below.
+        /// The number of bytes of the value, or one of the markers below.
         var valueCount: Int
 
         static let removed = -1
-        /// The key was changed again, and its value lies elsewhere.
+        /// The key was changed again, and its value is elsewhere.
         static let moved = -2
 
-        /// Where the next one begins.
+        /// The distance to the next entry.
         var stride: Int { (Entry.size &+ keyCount &+ room &+ 7) & ~7 }
     }
 
-    /// A place in the table of hashes; free when `place` is below zero.
+    /// A slot of the hash table, which is free if `place` is negative.
     private struct Slot {
         var hash: UInt64
         var place: Int
@@ -37,16 +37,17 @@ struct OverlayChanges: ~Copyable {
 
     private var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1024, alignment: 8)
     private var used = 0
-    /// Open addressing; the number of slots is a power of two, and a quarter of them at least is free.
+    /// The hash table with open addressing. The number of slots is a power of two, and at least a quarter of them are
+    /// free.
     private var slots = OverlayChanges.makeSlots(16)
-    /// How many keys were changed.
+    /// The number of changed keys.
     private(set) var count = 0
-    /// The bytes that its memory takes.
+    /// The number of bytes of memory in use.
     var size: Int { memory.count + slots.count * MemoryLayout<Slot>.stride }
-    /// Those of a space that somebody went over in order, and under nil all of them.
+    /// The sorted keys of each space that was scanned in order, and of all spaces under the key `nil`.
     private var orders: [UInt32?: Order] = [:]
 
-    /// Keys in order, each with the place of its entry; without the entries from `end` on.
+    /// Sorted keys, each with the place of its entry, excluding the entries from `end` on.
     private struct Order {
         var keys = OrderedMap()
         var end = 0
@@ -59,20 +60,20 @@ struct OverlayChanges: ~Copyable {
 
     // MARK: Reading
 
-    /// What became of a key.
+    /// Returns the change of a key.
     func change(of key: UnsafeRawBufferPointer, hash: UInt64) -> Change {
         let place = slots[slot(of: key, hash)].place
         return place < 0 ? .unchanged : change(at: place)
     }
 
-    /// What became of the key of the entry at a place.
+    /// Returns the change of the entry at a place.
     @inline(__always)
     func change(at place: Int) -> Change {
         let entry = entry(at: place)
         return entry.valueCount < 0 ? .removed : .stored(value(at: place, entry))
     }
 
-    /// Calls `body` with each key, its value, nil for one that was removed, and its hash, in the order in which they came.
+    /// Calls `body` with each key, its value, or `nil` if it was removed, and its hash, in the order of insertion.
     func forEach(
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?, _ hash: UInt64) throws -> Void
     ) rethrows {
@@ -86,11 +87,10 @@ struct OverlayChanges: ~Copyable {
         }
     }
 
-    /// The changed keys in order, each with the place of its change as ``place(_:)`` reads it: those of a range, perhaps with
-    /// others beside it, or all.
+    /// Returns the changed keys in order, each with the place of its change as read by ``place(_:)``.
     ///
-    /// Who writes a thousand rows of one table, then asks for a row of another, has that one's keys put in order, not the
-    /// thousand.
+    /// If a range is given, the result contains at least the keys in that range. A transaction that writes a thousand
+    /// rows of one table and then scans another therefore sorts only the keys of the other.
     mutating func inOrder(within range: KeyRange? = nil) -> OrderedMap {
         let space = range.flatMap(Self.space)
         var order = orders.removeValue(forKey: space) ?? Order()
@@ -106,22 +106,23 @@ struct OverlayChanges: ~Copyable {
         return order.keys
     }
 
-    /// The first four bytes that all keys of a range have, in which tables and indexes differ; nil when they have not.
+    /// Returns the first four bytes that all keys of a range share, which identify a table or index, or `nil` if they
+    /// differ.
     private static func space(of range: KeyRange) -> UInt32? {
         guard let space = range.lower.withUnsafeBytes(Self.space) else { return nil }
         if range.upper.withUnsafeBytes(Self.space) == space, range.upper.count > 4 { return space }
-        // The first key behind the space may have lost bytes at its end. With a zero there, a shorter key comes before it.
+        // The first key after the space may lack trailing bytes. If it ended in a zero, a shorter key would precede it.
         guard range.upper.count <= 4, range.upper.last != 0 else { return nil }
         let upper = (0..<4).reduce(UInt32(0)) { $0 << 8 | UInt32($1 < range.upper.count ? range.upper[$1] : 0) }
         return upper &- space == 1 ? space : nil
     }
 
-    /// The first four bytes of a key; nil when it is shorter.
+    /// Returns the first four bytes of a key, or `nil` if the key is shorter.
     private static func space(of key: UnsafeRawBufferPointer) -> UInt32? {
         key.count < 4 ? nil : UInt32(bigEndian: key.loadUnaligned(as: UInt32.self))
     }
 
-    /// The place that ``inOrder(within:)`` has under a key.
+    /// Returns the place stored for a key in the result of ``inOrder(within:)``.
     static func place(_ bytes: UnsafeRawBufferPointer) -> Int { bytes.loadUnaligned(as: Int.self) }
 
     // MARK: Changing
@@ -139,7 +140,7 @@ struct OverlayChanges: ~Copyable {
             set(entry, at: place)
             copy(value, to: place + Entry.size + entry.keyCount)
         } else {
-            // With room to grow: a value that does so again and again shall not leave its traces behind each time.
+            // Reserve space, so that a value that grows repeatedly does not leave old copies behind each time.
             slots[slot].place = append(key, value, room: max(value.count, entry.room * 2), hash)
             entry.valueCount = Entry.moved
             set(entry, at: place)
@@ -159,8 +160,8 @@ struct OverlayChanges: ~Copyable {
         if isNew { noteAdded() }
     }
 
-    /// Adds an entry behind all there are.
-    /// - Returns: Its place.
+    /// Appends an entry.
+    /// - Returns: The place of the entry.
     private mutating func append(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, room: Int, _ hash: UInt64
     ) -> Int {
@@ -205,7 +206,7 @@ struct OverlayChanges: ~Copyable {
         return slots
     }
 
-    /// The slot of a key, or the free one that it can have.
+    /// Returns the slot of a key, or the free slot in which it can be inserted.
     private func slot(of key: UnsafeRawBufferPointer, _ hash: UInt64) -> Int {
         var index = first(hash)
         while slots[index].place >= 0 {

@@ -1,10 +1,10 @@
 internal import TidelineStore
 
-/// Merges the changes of an ``OverlayTransaction`` into a scan of its snapshot, which gives one entry after the other.
+/// Merges the changes of an ``OverlayTransaction`` into a scan of its snapshot, entry by entry.
 struct OverlayCursor {
     typealias Body = (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
 
-    /// Where the value of a change is found by its place.
+    /// A closure that returns the change at a place.
     typealias Values = (_ place: Int) -> OverlayChanges.Change
 
     private var cursor: MapCursor
@@ -19,7 +19,7 @@ struct OverlayCursor {
     /// Whether there are no more changes in the range.
     var isAtEnd: Bool { cursor.isAtEnd }
 
-    /// Passes on the changes that come before an entry of the snapshot, then the entry itself or what it became.
+    /// Passes the changes before an entry of the snapshot to `body`, then the entry itself or its changed form.
     mutating func merge(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ values: Values, _ body: Body
     ) throws -> ScanStep {
@@ -32,12 +32,12 @@ struct OverlayCursor {
         return try body(key, value)
     }
 
-    /// Passes on the changes that come after all entries of the snapshot.
+    /// Passes the changes after the last entry of the snapshot to `body`.
     mutating func finish(_ values: Values, _ body: Body) throws {
         while !cursor.isAtEnd, try passOn(values, body) == .next {}
     }
 
-    /// Passes on the change that the cursor is at, unless its key was removed, and moves on.
+    /// Passes the current change to `body`, unless its key was removed, and advances the cursor.
     private mutating func passOn(_ values: Values, _ body: Body) throws -> ScanStep {
         defer { cursor.advance() }
         return try cursor.withEntry { key, place in

@@ -1,10 +1,10 @@
 public import TidelineStore
 
-/// A transaction for engines that have only snapshots and batches: it keeps its changes in memory, over a snapshot, and
-/// sees them in ``get(_:_:)`` and ``scan(_:descending:_:)``.
+/// A transaction for engines that have only snapshots and batches. It keeps its changes in memory, over a snapshot, and
+/// includes them in ``get(_:_:)`` and ``scan(_:descending:_:)``.
 ///
-/// An engine's ``OrderedKeyValueEngine/write(_:)`` makes one over a snapshot, runs the body on it, and then writes what
-/// ``forEachChange(_:)`` gives as one batch:
+/// An engine's ``OrderedKeyValueEngine/write(_:)`` creates one over a snapshot, runs the body on it, and then writes
+/// the changes from ``forEachChange(_:)`` as one batch:
 ///
 /// ```swift
 /// func write<T>(_ body: (OverlayTransaction<MySnapshot>) throws -> T) throws -> T {
@@ -20,15 +20,16 @@ public import TidelineStore
 /// }
 /// ```
 ///
-/// The snapshot stays as it was; it must outlive the transaction's use. The changes are held in memory until they are
+/// The snapshot does not change and must outlive the transaction's use. The changes stay in memory until they are
 /// committed.
 public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransaction {
     private let base: Base
-    /// Unchecked: nothing that is called while it is changed comes back to it, and every change would pay for the check.
+    /// Unchecked: nothing that is called during a change accesses the property, and the check would slow down every
+    /// change.
     @exclusivity(unchecked)
     private var changes = OverlayChanges()
 
-    /// A transaction without changes, over a snapshot of what is committed.
+    /// Creates a transaction without changes over a snapshot.
     public init(over base: Base) { self.base = base }
 
     // MARK: Reading
@@ -111,7 +112,7 @@ public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransacti
     /// Whether there are no changes.
     public var isEmpty: Bool { changes.count == 0 }
 
-    /// Calls `body` with each change in ascending order of keys: a key and the value to store, nil to remove it.
+    /// Calls `body` with each change in ascending key order: a key and the value to store, or `nil` to remove the key.
     ///
     /// The bytes are borrowed until `body` returns.
     public func forEachChange(
@@ -129,7 +130,8 @@ public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransacti
         }
     }
 
-    /// As ``forEachChange(_:)``, in whatever order costs the least, with the ``KeyHash`` of each key.
+    /// Calls `body` with each change, as ``forEachChange(_:)`` does, in unspecified order and with the ``KeyHash`` of
+    /// each key.
     package func forEachChangeUnordered(
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?, _ hash: UInt64) throws -> Void
     ) rethrows {

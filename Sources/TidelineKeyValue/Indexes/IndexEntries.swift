@@ -1,12 +1,13 @@
 internal import TidelineStore
 
-/// The entries of one row in all indexes of its table: keys without values, which lead from the columns to the id.
+/// The entries of one row in all indexes of its table: keys without values, which map columns to the identifier.
 ///
-/// An entry's key is the index's space, the columns as components, and the id as in the row's key.
+/// The key of an entry consists of the index's space, the columns as components, and the identifier as in the row's
+/// key.
 ///
-/// A class, as most tables have none: what an upsert has of it then is a pointer.
+/// This is a class because most tables have no indexes, so an upsert stores only a pointer for it.
 final class IndexEntries {
-    // What changes is unchecked: nothing that is called while it is changed comes back to it.
+    // Unchecked, because nothing that is called during a change accesses these properties.
     private let table: StoredTable
     @exclusivity(unchecked)
     private var cursor: RowCursor
@@ -22,7 +23,7 @@ final class IndexEntries {
         new = old
     }
 
-    /// Notes the entries of a row as it is stored now.
+    /// Records the entries of a row as it is stored now.
     func noteOld(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws {
         try cursor.point(key: key, value: value)
         for (number, index) in table.indexes.enumerated() {
@@ -30,7 +31,7 @@ final class IndexEntries {
         }
     }
 
-    /// Notes the entries of a row as it will be stored.
+    /// Records the entries of a row as it will be stored.
     func noteNew(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws {
         try cursor.point(key: key, value: value)
         for (number, index) in table.indexes.enumerated() {
@@ -38,17 +39,17 @@ final class IndexEntries {
         }
     }
 
-    /// Stores the new entries of a row that was not there.
+    /// Stores the new entries of a row that did not exist.
     func insert(into store: any KeyStore) throws {
         for entry in new { try entry.put(into: store) }
     }
 
-    /// Removes the old entries of the row with that key.
+    /// Removes the old entries of the row with the given key.
     func remove(from store: any KeyStore, ofRowAt key: UnsafeRawBufferPointer) throws {
         for number in old.indices { try removeOld(number, from: store, ofRowAt: key) }
     }
 
-    /// Stores the new entries of the row with that key in place of the old ones, where they differ.
+    /// Replaces the old entries of the row with the given key by the new ones where they differ.
     func replace(in store: any KeyStore, ofRowAt key: UnsafeRawBufferPointer) throws {
         for number in old.indices where old[number].bytes != new[number].bytes {
             try removeOld(number, from: store, ofRowAt: key)
@@ -63,12 +64,13 @@ final class IndexEntries {
         throw StoreError(
             .corrupt,
             "the index over \(table.indexes[number].columns.joined(separator: ", ")) lacks the entry of a row; restore "
-                + "the store from a copy, or begin anew and pull", table: table.name, id: table.ids.text(ofKey: key))
+                + "the store from a backup, or delete it and pull again",
+            table: table.name, id: table.ids.text(ofKey: key))
     }
 }
 
 extension StoredTable {
-    /// What keeps the entries of its rows; nil where it has no indexes.
+    /// Returns an object that maintains the index entries of the table's rows, or `nil` if the table has no indexes.
     func makeEntries() -> IndexEntries? { indexes.isEmpty ? nil : IndexEntries(of: self) }
 }
 

@@ -1,8 +1,8 @@
 internal import TidelineStore
 
-/// Puts keys together so that they compare, byte by byte, as a query orders what they stand for.
+/// Builds keys whose byte order is the order in which a query sorts the values.
 ///
-/// A key is its space, then components, then the id of a row:
+/// A key consists of its space, then components, then the identifier of a row:
 ///
 /// | part | bytes |
 /// |---|---|
@@ -10,43 +10,44 @@ internal import TidelineStore
 /// | component: null | `01` |
 /// | component: NaN | `02` |
 /// | component: bool | `03`, then `00` or `01` |
-/// | component: int, timestamp | `03`, then 8, big-endian, the sign's bit flipped |
-/// | component: double | `03`, then 8, big-endian, all bits flipped of a negative, the sign's of others; −0.0 is 0.0 |
-/// | component: string, bytes, JSON | `03`, its bytes with `00` written `00 FF`, then `00 01` |
-/// | component, descending | the same, every bit flipped |
-/// | id | the bytes of the text, folded where the table's ids are; or 8 as an int's, without the `03` |
+/// | component: int, timestamp | `03`, then 8, big-endian, with the sign bit flipped |
+/// | component: double | `03`, then 8, big-endian, with all bits flipped if negative, otherwise the sign bit; −0.0 is
+/// 0.0 |
+/// | component: string, bytes, JSON | `03`, its bytes with `00` written as `00 FF`, then `00 01` |
+/// | component, descending | the same, with every bit flipped |
+/// | identifier | the bytes of the text, folded if the table folds identifiers; or 8 as an int's, without the `03` |
 ///
-/// Components end by themselves, so that none reaches into the next; the id is the last part and needs no end. A column
-/// has one type, so that types need no order among each other.
+/// No component is a prefix of another one, and the identifier is last and needs no terminator. A column has one type,
+/// so types need no order relative to each other.
 struct KeyBuilder {
-    /// The key so far.
+    /// The key built so far.
     private(set) var bytes: [UInt8]
 
-    /// A key of that space.
+    /// Creates a key in the given space.
     init(_ space: KeySpace) {
         bytes = []
         bytes.reserveCapacity(64)
         begin(space)
     }
 
-    /// A sort key, which needs no space.
+    /// Creates a sort key, which needs no space.
     init() { bytes = [] }
 
-    /// Drops the key and begins another, in the same memory.
+    /// Removes the key and begins another one, reusing the memory.
     mutating func begin(_ space: KeySpace) {
         bytes.removeAll(keepingCapacity: true)
         withUnsafeBytes(of: space.number.bigEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// Drops the key; a sort key follows.
+    /// Removes the key and begins a sort key.
     mutating func begin() { bytes.removeAll(keepingCapacity: true) }
 
-    /// Drops what was added after the key had `count` bytes.
+    /// Removes the bytes after the first `count`.
     mutating func truncate(to count: Int) { bytes.removeLast(bytes.count - count) }
 
     // MARK: Ids
 
-    /// Adds the id of a row, given as a ``RowView`` has it: UTF-8, or eight little-endian bytes.
+    /// Appends the identifier of a row in the form that ``RowView`` uses: UTF-8, or eight little-endian bytes.
     mutating func append(id: UnsafeRawBufferPointer, of ids: IDRule) {
         switch ids {
         case .exact: bytes.append(contentsOf: id)
@@ -57,7 +58,7 @@ struct KeyBuilder {
         }
     }
 
-    /// Adds an id; one of another type than the table's adds nothing and returns false.
+    /// Appends an identifier, or returns `false` without appending if its type differs from the table's.
     mutating func append(id: RowID, of ids: IDRule) -> Bool {
         guard id.type == ids.type else { return false }
         switch id {
@@ -67,14 +68,14 @@ struct KeyBuilder {
         return true
     }
 
-    /// The integer of an id's eight bytes in a key.
+    /// Returns the integer represented by the eight bytes of an identifier in a key.
     static func int(fromID bytes: UnsafeRawBufferPointer) -> Int64 {
         Int64(bitPattern: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)) ^ 1 << 63)
     }
 
     // MARK: Components
 
-    /// Adds a value as a component.
+    /// Appends a value as a component.
     mutating func append(_ value: Value, descending: Bool = false) {
         let start = bytes.count
         switch value {
@@ -89,7 +90,7 @@ struct KeyBuilder {
         if descending { invert(from: start) }
     }
 
-    /// Adds the value of a row's column as a component; absent counts as null.
+    /// Appends the value of a row's column as a component. An absent value counts as null.
     mutating func append(column index: Int, of row: borrowing RowView, descending: Bool = false) {
         let start = bytes.count
         switch row.tag(at: index) {
@@ -104,7 +105,7 @@ struct KeyBuilder {
         if descending { invert(from: start) }
     }
 
-    /// Adds the id as a component, so that others may follow it.
+    /// Appends the identifier as a component, so that others may follow it.
     mutating func append(idComponent id: UnsafeRawBufferPointer, of ids: IDRule, descending: Bool = false) {
         let start = bytes.count
         switch ids {
@@ -117,13 +118,13 @@ struct KeyBuilder {
         if descending { invert(from: start) }
     }
 
-    /// Adds the beginning of a component: what all texts have in common that begin with `text`.
+    /// Appends the beginning of a component: the common prefix of all texts that begin with `text`.
     mutating func append(beginningOf text: UnsafeRawBufferPointer) {
         bytes.append(Mark.value)
         appendEscaped(text)
     }
 
-    /// The length of the component that begins at `start`; nil when the bytes are none.
+    /// Returns the length of the component that begins at `start`, or `nil` if the bytes are not a component.
     ///
     /// - Parameter type: The type of the column.
     static func componentLength(
@@ -137,7 +138,7 @@ struct KeyBuilder {
         case .bool: return start + 2 <= key.count ? 2 : nil
         case .int, .timestamp, .double: return start + 9 <= key.count ? 9 : nil
         case .string, .bytes, .json:
-            // Most texts have no zero but that which ends them.
+            // Most texts contain no zero other than the terminator.
             if let end = key.firstZero(from: start + 1), end + 1 < key.count, key[end + 1] == 1 {
                 return end + 2 - start
             }
@@ -204,10 +205,10 @@ struct KeyBuilder {
         }
     }
 
-    /// Makes `A`–`Z` `a`–`z`; no other byte of a component is one of theirs.
+    /// Replaces `A`–`Z` with `a`–`z`. No other byte of a component is in that range.
     private mutating func fold(from start: Int) {
         bytes.withUnsafeMutableBytes { bytes in
-            // Without a branch, so that many bytes are folded at once.
+            // Without a branch, so that the compiler can vectorize the loop.
             for index in start..<bytes.count { bytes[index] |= bytes[index] &- 0x41 < 26 ? 0x20 : 0 }
         }
     }
@@ -216,15 +217,15 @@ struct KeyBuilder {
         for index in start..<bytes.count { bytes[index] = ~bytes[index] }
     }
 
-    /// The bits of an integer that compare as it does when they are compared as bytes, big-endian.
+    /// Returns the bits of an integer, which sort like the integer when compared as big-endian bytes.
     static func ordered(_ value: Int64) -> UInt64 { UInt64(bitPattern: value) ^ 1 << 63 }
 }
 
-/// How the ids of a table stand in keys.
+/// The representation of a table's identifiers in keys.
 enum IDRule: Sendable {
-    /// Byte for byte.
+    /// The bytes unchanged.
     case exact
-    /// With `A`–`Z` made `a`–`z`.
+    /// With `A`–`Z` replaced by `a`–`z`.
     case folded
     /// As 64-bit integers.
     case int

@@ -1,19 +1,20 @@
 internal import TidelineStore
 
-/// An engine's map as it looks from above: with keys of any length, in their order.
+/// An engine's map with keys of any length, in order.
 ///
-/// The one place above an engine that is compiled for its types; all else sees a ``KeySource`` or ``KeyStore``.
+/// This is the only type above an engine that is generic over the engine's types. All other code uses ``KeySource`` or
+/// ``KeyStore``.
 class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
     let snapshot: Snapshot
     let longKeys: LongKey
 
-    /// The map within a snapshot of an engine.
+    /// Creates the map of an engine's snapshot.
     required init(_ snapshot: Snapshot, _ longKeys: LongKey) {
         self.snapshot = snapshot
         self.longKeys = longKeys
     }
 
-    /// The map within a snapshot of an engine whose keys have at most so many bytes.
+    /// Creates the map of an engine's snapshot with the given maximum key length.
     convenience init(_ snapshot: Snapshot, maximumKeyLength: Int) {
         self.init(snapshot, LongKey(maximum: maximumKeyLength))
     }
@@ -38,7 +39,7 @@ class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
         guard shortLength < .max else { return try snapshot.scan(range, descending: descending, body) }
         let stored = longKeys.storedRange(of: range)
         guard stored == range else { return try scanLongKeys(of: range, in: stored, descending: descending, body) }
-        // Most ranges have no long key: until one comes, nothing is asked but how long each is.
+        // Most ranges contain no overflow keys: until one is found, only the length of each key is checked.
         var firstLong: [UInt8]?
         try snapshot.scan(range, descending: descending) { key, value in
             guard key.count > shortLength else { return try body(key, value) }
@@ -46,7 +47,7 @@ class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
             return .stop
         }
         guard let firstLong else { return }
-        // No key is longer, so that none begins with it.
+        // No key is longer, so no other key begins with this one.
         let rest =
             descending
             ? KeyRange(from: range.lower, to: KeyRange.end(ofPrefix: firstLong))
@@ -54,7 +55,7 @@ class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
         try scanLongKeys(of: range, in: rest, descending: descending, body)
     }
 
-    /// Calls `body` with those keys of a range, long ones among them, that are stored in another.
+    /// Calls `body` with the keys of a range, including overflow keys, that are stored in another range.
     private func scanLongKeys(
         of range: KeyRange, in stored: KeyRange, descending: Bool,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
@@ -62,7 +63,7 @@ class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
         let longKeys = longKeys
         var run = LongKeyRun(descending: descending, range: range)
         try snapshot.scan(stored, descending: descending) { key, value in
-            // A short key may be what a bound that was cut begins with, on the wrong side of it.
+            // A short key may be a prefix of a truncated bound, on the wrong side of it.
             guard run.isEmpty, !longKeys.isLong(key) else {
                 return try run.pass(key, value, longKeys, isWithin: range.contains(key), body)
             }
@@ -71,7 +72,7 @@ class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
         _ = try run.emit(body)
     }
 
-    /// Calls `body` with the entries under the hash of a long key: the key as stored, the whole key, the value.
+    /// Calls `body` with the entries for the hash of an overflow key: the stored key, the original key, and the value.
     func scanEntries(
         ofLong key: UnsafeRawBufferPointer,
         _ body: (_ stored: UnsafeRawBufferPointer, _ whole: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer)
@@ -85,7 +86,8 @@ class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
 }
 
 extension LongKey {
-    /// The stored keys among which those of a range are: a bound that is a long key itself begins with what is stored.
+    /// Returns the range of stored keys that contains those of a range. A bound that is an overflow key is truncated to
+    /// its stored prefix.
     fileprivate func storedRange(of range: KeyRange) -> KeyRange {
         guard range.lower.count > shortLength || range.upper.count > shortLength else { return range }
         let lower = Array(range.lower.prefix(shortLength))
@@ -96,14 +98,14 @@ extension LongKey {
     }
 }
 
-/// Entries of long keys that begin alike, gathered to be sorted by the whole key.
+/// Entries of overflow keys with the same stored prefix, collected to be sorted by the original key.
 private struct LongKeyRun {
     let descending: Bool
     let range: KeyRange
     private var beginning: [UInt8] = []
     private var entries: [(key: [UInt8], value: [UInt8])] = []
 
-    /// Whether no entry is held.
+    /// Whether the run has no entries.
     private(set) var isEmpty = true
 
     init(descending: Bool, range: KeyRange) {
@@ -111,7 +113,8 @@ private struct LongKeyRun {
         self.range = range
     }
 
-    /// Takes up the entry of a long key, or hands out what is held before a short one and then that.
+    /// Collects the entry of an overflow key. Before a short key, passes the collected entries and then that key to
+    /// `body`.
     ///
     /// - Parameter isWithin: Whether a short key is in the range.
     mutating func pass(
@@ -138,7 +141,7 @@ private struct LongKeyRun {
         entries.append((Array(parts.key), Array(parts.value)))
     }
 
-    /// Hands the run out in order, those in the range, and begins anew.
+    /// Passes the entries of the run that are in the range to `body` in order, and begins a new run.
     mutating func emit(
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
     ) throws -> ScanStep {

@@ -1,11 +1,12 @@
 internal import TidelineStore
 
-/// The keys and values of one snapshot, with keys of any length: what all that lies above an engine reads.
+/// The keys and values of one snapshot, with keys of any length, as read by all code above an engine.
 ///
-/// It is used as an existential, chosen once for each read or write body: what is done for every row is compiled for no
-/// engine then, and takes one call through a table where generic code would look types up in each call.
+/// It is used as an existential that is created once for each read or write body. Code that runs for every row is
+/// therefore not generic over the engine and takes one witness table call, where unspecialized generic code would look
+/// up types in each call.
 protocol KeySource: AnyObject {
-    /// Calls `body` with the value of a key; false, without calling it, when there is none.
+    /// Calls `body` with the value for a key, or returns `false` if there is none.
     func find(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool
 
     /// Calls `body` with the keys of the range and their values, in order, until it returns ``ScanStep/stop``.
@@ -17,15 +18,15 @@ protocol KeySource: AnyObject {
 
 /// The keys and values of one transaction.
 protocol KeyStore: KeySource {
-    /// Stores a value under a key, in the place of one there may be.
+    /// Stores a value for a key, replacing an existing one.
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws
 
     /// Removes a key and its value.
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether the key existed.
     func delete(_ key: UnsafeRawBufferPointer) throws -> Bool
 
-    /// Stores a value under a key that has none, or in the place of the one there is if `replaces` says so of it.
-    /// - Returns: Whether the key had none.
+    /// Stores a value for a key, replacing an existing one only if `replaces` returns `true` for it.
+    /// - Returns: Whether the key is new.
     func put(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
         over replaces: (_ existing: UnsafeRawBufferPointer) throws -> Bool
@@ -33,14 +34,14 @@ protocol KeyStore: KeySource {
 }
 
 extension KeySource {
-    /// What `body` makes of the value of a key; nil, without calling it, when there is none.
+    /// Returns the result of `body` for the value of a key, or `nil` if there is none.
     func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T? {
         var result: T?
         _ = try find(key) { result = try body($0) }
         return result
     }
 
-    /// The bytes of a value, copied.
+    /// Returns a copy of the bytes of a value.
     func value(_ key: [UInt8]) throws -> [UInt8]? {
         try key.withUnsafeBytes { try get($0) { Array($0) } }
     }

@@ -1,8 +1,8 @@
-/// A stretch of the keys that belongs to one purpose: four bytes with which each of its keys begins.
+/// A range of keys for one purpose, identified by the four bytes with which each of its keys begins.
 ///
-/// As the number has the same length everywhere, no space reaches into another.
+/// All spaces have the same length, so none is a prefix of another.
 struct KeySpace: Hashable, Comparable, Codable, Sendable {
-    /// What the store knows of itself: format, definitions, counts.
+    /// The space of the store's catalog: format, definitions, and counts.
     static let meta = KeySpace(number: 0)
 
     /// The number of bytes of a space in a key.
@@ -23,9 +23,9 @@ struct KeySpace: Hashable, Comparable, Codable, Sendable {
 
     static func < (a: KeySpace, b: KeySpace) -> Bool { a.number < b.number }
 
-    /// The beginning of its keys, big-endian.
+    /// The prefix of the space's keys, big-endian.
     var prefix: [UInt8] { withUnsafeBytes(of: number.bigEndian, Array.init) }
 
-    /// All of its keys.
+    /// The range of all keys of the space.
     var range: KeyRange { KeyRange(prefix: prefix) }
 }

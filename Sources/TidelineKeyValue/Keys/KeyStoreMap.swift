@@ -1,10 +1,11 @@
 internal import TidelineStore
 
-/// The map within a transaction of an engine, to be changed.
+/// The map of an engine's transaction, which can be changed.
 ///
-/// A class of its own: whether a map conforms under a condition would be looked up in each transaction.
+/// This is a separate class, because a conditional conformance of a map would be looked up in each transaction.
 final class KeyStoreMap<Transaction: KeyValueTransaction>: KeyMap<Transaction>, KeyStore {
-    /// A map as those see it who are compiled for no engine; to make it one elsewhere, its type would be looked up.
+    /// Returns a map as used by code that is not generic over the engine. Creating it elsewhere would require a lookup
+    /// of its type.
     static func make(_ transaction: Transaction, _ longKeys: LongKey) -> any KeyStore {
         self.init(transaction, longKeys)
     }
@@ -34,7 +35,7 @@ final class KeyStoreMap<Transaction: KeyValueTransaction>: KeyMap<Transaction>, 
         return !isFound
     }
 
-    /// The key under which a long key is stored, or under which it can be: the first number that is free.
+    /// Returns the key under which an overflow key is or can be stored, with the first free number.
     private func place(ofLong key: UnsafeRawBufferPointer) throws -> (stored: [UInt8], isTaken: Bool) {
         var free = 0
         var found: [UInt8]?
@@ -46,7 +47,7 @@ final class KeyStoreMap<Transaction: KeyValueTransaction>: KeyMap<Transaction>, 
         }
         if let found { return (found, true) }
         guard let number = UInt16(exactly: free) else {
-            throw StoreError(.io, "65,536 long keys have one hash; the engine has no room for a further one")
+            throw StoreError(.io, "65,536 overflow keys have the same hash; the store cannot add another one")
         }
         var stored = longKeys.stem(of: key)
         withUnsafeBytes(of: number.bigEndian) { stored.append(contentsOf: $0) }

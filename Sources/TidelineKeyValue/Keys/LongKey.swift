@@ -1,49 +1,53 @@
 internal import TidelineStore
 
-/// How keys stand in an engine whose keys end at some length.
+/// The representation of overflow keys, which exceed the engine's maximum key length.
 ///
-/// A key of up to ``shortLength`` bytes stands as it is. A longer one is stored as its first ``shortLength`` bytes, a hash
-/// of the whole and a number that tells keys of one hash apart, and its value begins with the whole key:
+/// A key of up to ``shortLength`` bytes is stored unchanged. The stored form of a longer key is its first
+/// ``shortLength`` bytes, a hash of the whole key, and a number that distinguishes keys with the same hash. Its value
+/// begins with the whole key:
 ///
 /// | stored key | stored value |
 /// |---|---|
-/// | the first `maximum - 10` bytes, hash (8), number (2, big-endian) | length of the whole key (4, little-endian), the whole key, the value |
+/// | the first `maximum - 10` bytes, hash (8), number (2, big-endian) | length of the whole key (4, little-endian), the
+/// whole key, the value |
 ///
-/// So long keys come in order of what they begin with, and only those that begin alike have to be sorted when they are
-/// read.
+/// Overflow keys are therefore in order of their prefix, and only those with the same prefix have to be sorted when
+/// they are read.
 struct LongKey: Sendable {
     static let tailLength = 10
-    /// The least that an engine's greatest length of a key may be.
+    /// The smallest maximum key length that an engine may have.
     static let leastMaximum = 128
 
-    /// The length up to which keys stand as they are; `Int.max` when there is no limit.
+    /// The length up to which keys are stored unchanged, or `Int.max` if there is no limit.
     let shortLength: Int
     private let hash: @Sendable (UnsafeRawBufferPointer) -> UInt64
 
+    /// Creates the representation for an engine.
+    ///
     /// - Parameters:
-    ///   - maximum: The greatest length of a key in the engine.
-    ///   - hash: A hash that never changes, as it belongs to the format.
+    ///   - maximum: The engine's maximum key length.
+    ///   - hash: The hash function, which is part of the format and must never change.
     init(maximum: Int, hash: @escaping @Sendable (UnsafeRawBufferPointer) -> UInt64 = LongKey.hash) {
         shortLength = maximum == .max ? .max : maximum - Self.tailLength
         self.hash = hash
     }
 
-    /// Whether a key as it is stored stands for a longer one.
+    /// Whether a stored key represents an overflow key.
     func isLong(_ stored: UnsafeRawBufferPointer) -> Bool { stored.count > shortLength }
 
-    /// What the stored keys of a long key begin with: all but the number.
+    /// Returns the common prefix of the stored forms of an overflow key: everything except the number.
     func stem(of key: UnsafeRawBufferPointer) -> [UInt8] {
         var stem = Array(key.prefix(shortLength))
         withUnsafeBytes(of: hash(key).bigEndian) { stem.append(contentsOf: $0) }
         return stem
     }
 
-    /// The whole key and the value of an entry.
+    /// Decodes the whole key and the value of an entry.
     ///
     /// - Parameters:
-    ///   - stored: The key as it is stored, which is a long one's.
-    ///   - content: What is stored under it.
-    /// - Throws: ``StoreError/Code/corrupt`` when the two do not belong together.
+    ///   - stored: The stored form of an overflow key.
+    ///   - content: The stored value.
+    /// - Throws: ``StoreError/Code/corrupt`` if the two are inconsistent.
     func parts(
         of stored: UnsafeRawBufferPointer, _ content: UnsafeRawBufferPointer
     ) throws(StoreError) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
@@ -58,7 +62,7 @@ struct LongKey: Sendable {
         return (key, UnsafeRawBufferPointer(rebasing: content[(start + count)...]))
     }
 
-    /// What is stored for a long key.
+    /// Returns the stored value for an overflow key.
     static func stored(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(MemoryLayout<UInt32>.size + key.count + value.count)
@@ -68,9 +72,9 @@ struct LongKey: Sendable {
         return bytes
     }
 
-    private static var damaged: StoreError { StoreError(.corrupt, "the entry of a long key is damaged") }
+    private static var damaged: StoreError { StoreError(.corrupt, "the entry of an overflow key is damaged") }
 
-    /// FNV-1a with 64 bits.
+    /// Returns the 64-bit FNV-1a hash.
     static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
@@ -79,7 +83,7 @@ struct LongKey: Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// As ``compare(_:)``, of so many bytes at most.
+    /// Compares at most the first `count` bytes, as ``compare(_:)`` does.
     func compare(_ other: UnsafeRawBufferPointer, first count: Int) -> Int {
         UnsafeRawBufferPointer(rebasing: prefix(count)).compare(UnsafeRawBufferPointer(rebasing: other.prefix(count)))
     }

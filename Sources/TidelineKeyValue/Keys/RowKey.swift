@@ -1,23 +1,24 @@
 internal import TidelineStore
 
-/// The key of a row, put together in memory that is made once: for who goes from one row to the next.
+/// A reusable buffer for the keys of rows, for code that processes many rows in sequence.
 ///
-/// Unsafe pointers: an array would check for unique ownership and grow at every part. The memory belongs to this one
-/// noncopyable value; what ``set(id:of:)`` gives is valid until the next call, or until the value ends.
+/// Unsafe pointers: an array would check unique ownership and grow for every part. The memory belongs to this
+/// noncopyable value. The result of ``set(id:of:)`` is valid until the next call or the end of the value.
 struct RowKey: ~Copyable {
-    /// Ids have 255 characters at most, of up to four bytes.
+    /// The maximum length of an identifier in bytes: 255 characters of up to four bytes.
     static let maximumIDLength = 255 * 4
     static let maximumLength = KeySpace.length + maximumIDLength
 
     private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: maximumLength, alignment: 8)
 
-    /// A key of rows of the table; it has no id yet.
+    /// Creates a key for rows of the table, without an identifier.
     init(of table: StoredTable) { Self.begin(table, in: room) }
 
     deinit { room.deallocate() }
 
-    /// The key of the row of an id, given as a ``RowView`` has it: UTF-8, or eight little-endian bytes. Nil when the id is
-    /// longer than any is.
+    /// Returns the key of the row with the given identifier, or `nil` if the identifier is too long.
+    ///
+    /// The identifier has the form that ``RowView`` uses: UTF-8, or eight little-endian bytes.
     mutating func set(id: UnsafeRawBufferPointer, of ids: IDRule) -> UnsafeRawBufferPointer? {
         Self.add(id, of: ids, to: room)
     }
@@ -27,7 +28,7 @@ struct RowKey: ~Copyable {
         room.storeBytes(of: table.rows.number.bigEndian, as: UInt32.self)
     }
 
-    /// Writes an id behind the space; nil when it is longer than any is.
+    /// Writes an identifier after the space, or returns `nil` if the identifier is too long.
     @inline(__always)
     fileprivate static func add(
         _ id: UnsafeRawBufferPointer, of ids: IDRule, to room: UnsafeMutableRawBufferPointer
@@ -46,8 +47,8 @@ struct RowKey: ~Copyable {
 }
 
 extension StoredTable {
-    /// Calls `body` with the key of the row of an id; an id of another type, or longer than any is, finds none.
-    /// - Returns: What `body` returned, false when it was not called.
+    /// Calls `body` with the key of the row with the given identifier, unless its type or length is invalid.
+    /// - Returns: The result of `body`, or `false` if it was not called.
     func withKey(of id: RowID, _ body: (UnsafeRawBufferPointer) throws -> Bool) throws -> Bool {
         try withUnsafeTemporaryAllocation(byteCount: RowKey.maximumLength, alignment: 8) { room in
             guard let key = RowKey.make(id, of: self, in: room) else { return false }
@@ -65,7 +66,7 @@ extension RowKey {
         switch id {
         case .int(let number): return withUnsafeBytes(of: number.littleEndian) { add($0, of: .int, to: room) }
         case .string(let text):
-            // A text that is native, as most are, is not copied.
+            // Native strings, which most are, are not copied.
             let ids = table.ids
             let key = text.utf8.withContiguousStorageIfAvailable { add(UnsafeRawBufferPointer($0), of: ids, to: room) }
             return key ?? Array(text.utf8).withUnsafeBytes { add($0, of: ids, to: room) }
@@ -74,14 +75,14 @@ extension RowKey {
 }
 
 extension UnsafeMutableRawBufferPointer {
-    /// Copies bytes with `A`–`Z` made `a`–`z`; there is room for them.
+    /// Copies bytes with `A`–`Z` replaced by `a`–`z`. The buffer must be large enough.
     @inline(__always)
     fileprivate func copyFolded(from bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= 8 else {
             for index in 0..<bytes.count { self[index] = bytes[index].asciiFolded }
             return
         }
-        // The last eight bytes may be folded a second time.
+        // The last eight bytes may overlap the previous ones.
         let last = bytes.count &- 8
         var offset = 0
         while offset < last {
@@ -99,10 +100,10 @@ extension UnsafeMutableRawBufferPointer {
 }
 
 extension UInt64 {
-    /// Eight bytes with `A`–`Z` made `a`–`z`, all at once.
+    /// Eight bytes with `A`–`Z` replaced by `a`–`z` in parallel.
     ///
-    /// The top bit of a byte tells what its other seven are not below: 0x80 less `A`, less the byte after `Z`. Bytes above
-    /// 0x7F stay as they are.
+    /// The additions set the top bit of each byte whose low seven bits are at least `A`, or greater than `Z`: the
+    /// addends are 0x80 - `A` and 0x80 - (`Z` + 1). Bytes above 0x7F are unchanged.
     var asciiFolded: UInt64 {
         let low = self & 0x7F7F_7F7F_7F7F_7F7F
         let notBelowA = low &+ 0x3F3F_3F3F_3F3F_3F3F

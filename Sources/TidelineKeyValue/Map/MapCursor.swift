@@ -1,16 +1,16 @@
-/// A place in an ``OrderedMap``, which moves through a range in one direction.
+/// A cursor that moves through a range of an ``OrderedMap`` in one direction.
 ///
-/// It holds the nodes it needs, so changes of the map do not touch it.
+/// It retains the nodes that it needs, so changes of the map do not affect it.
 package struct MapCursor: Sendable {
     private let range: KeyRange?
     private let descending: Bool
-    /// The branches from the root down, each with those of its children that are still to be visited.
+    /// The branches from the root down, each with the range of its children that are still to be visited.
     private var path: [(children: [MapNode], pending: Range<Int>)] = []
     private var leaf = MapEntries()
-    /// The entries of the leaf from the cursor on, in either direction.
+    /// The entries of the leaf that are still to be visited.
     private var pending = 0..<0
 
-    /// A cursor at the first entry of a range, or of the whole map.
+    /// Creates a cursor at the first entry of a range, or of the whole map.
     init(_ root: MapNode, _ range: KeyRange?, descending: Bool) {
         self.range = range
         self.descending = descending
@@ -19,10 +19,10 @@ package struct MapCursor: Sendable {
         if pending.isEmpty { enterNextLeaf() }
     }
 
-    /// Whether all entries have been passed.
+    /// Whether the cursor has passed all entries.
     package var isAtEnd: Bool { pending.isEmpty }
 
-    /// Calls `body` with the entry that the cursor is at; it must be at one.
+    /// Calls `body` with the current entry. The cursor must not be at its end.
     @inline(__always)
     package func withEntry<T>(
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> T
@@ -30,7 +30,7 @@ package struct MapCursor: Sendable {
         try leaf.withEntry(at: descending ? pending.upperBound - 1 : pending.lowerBound, body)
     }
 
-    /// Moves to the next entry; it must be at one.
+    /// Moves to the next entry. The cursor must not be at its end.
     @inline(__always)
     package mutating func advance() {
         _ = MapCursor.takeNext(&pending, descending)
@@ -48,7 +48,7 @@ package struct MapCursor: Sendable {
         }
     }
 
-    /// Goes down to the first leaf below a node that may have entries of the range.
+    /// Descends from a node to the first leaf that may have entries of the range.
     private mutating func enter(_ node: MapNode) {
         var node = node
         while !node.isLeaf {
@@ -65,7 +65,7 @@ package struct MapCursor: Sendable {
         range.map(node.indices) ?? 0..<(node.isLeaf ? node.entries.count : node.children.count)
     }
 
-    /// Takes the index that comes next off a range that is not empty.
+    /// Removes and returns the next index of a range that is not empty.
     @inline(__always)
     private static func takeNext(_ range: inout Range<Int>, _ descending: Bool) -> Int {
         if descending {

@@ -1,9 +1,9 @@
-/// Entries in order of keys, their bytes packed in one buffer: what a node of an ``OrderedMap`` holds.
+/// The entries of a node of an ``OrderedMap``, ordered by key, with their bytes packed in one buffer.
 ///
-/// Slots are in order, bytes lie where there was room: an entry that goes leaves a hole, and the buffer is packed anew
-/// when the holes have become larger than a node.
+/// Slots are in key order, but bytes are in the order of insertion. A removed entry leaves a hole, and the buffer is
+/// compacted when the holes exceed the size of a node.
 struct MapEntries: Sendable {
-    /// Where an entry lies: its key, and its value directly behind.
+    /// The location of an entry: its key, immediately followed by its value.
     private struct Slot {
         var offset: Int
         var keyCount: Int
@@ -14,16 +14,16 @@ struct MapEntries: Sendable {
 
     private var slots: [Slot] = []
     private var bytes: [UInt8] = []
-    /// The bytes of all keys and values; `bytes` has the holes besides.
+    /// The number of bytes of all keys and values, without the holes in `bytes`.
     private(set) var byteCount = 0
 
     var count: Int { slots.count }
-    /// The bytes that no entry has.
+    /// The number of bytes in holes.
     var holeByteCount: Int { bytes.count - byteCount }
 
     // MARK: Reading
 
-    /// Calls `body` with the key and the value at an index.
+    /// Calls `body` with the key and value at an index.
     @inline(__always)
     func withEntry<T>(
         at index: Int, _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> T
@@ -37,7 +37,7 @@ struct MapEntries: Sendable {
         }
     }
 
-    /// The index of a key, or where it would be; it must not come before one that is known.
+    /// Returns the index of a key or its insertion point. The result must not be less than `first`.
     func search(_ key: UnsafeRawBufferPointer, from first: Int = 0) -> (index: Int, isFound: Bool) {
         bytes.withUnsafeBytes { bytes in
             var low = first
@@ -56,7 +56,7 @@ struct MapEntries: Sendable {
 
     // MARK: Changing
 
-    /// Adds an entry, whose place the caller knows.
+    /// Inserts an entry at its position, which the caller determined.
     mutating func insert(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, at index: Int) {
         let slot = Slot(offset: bytes.count, keyCount: key.count, valueCount: value.count)
         bytes.append(contentsOf: key)
@@ -65,7 +65,7 @@ struct MapEntries: Sendable {
         slots.insert(slot, at: index)
     }
 
-    /// Gives the entry at an index another value.
+    /// Replaces the value of the entry at an index.
     mutating func replaceValue(at index: Int, by value: UnsafeRawBufferPointer) {
         let old = slots[index]
         if old.valueCount == value.count {
@@ -95,14 +95,14 @@ struct MapEntries: Sendable {
 
     // MARK: Dividing and joining
 
-    /// A packed copy of some of the entries.
+    /// Returns a compact copy of some of the entries.
     func part(_ range: Range<Int>) -> MapEntries {
         var part = MapEntries()
         part.append(self, range)
         return part
     }
 
-    /// Adds entries that come after all there are.
+    /// Appends entries whose keys are greater than all existing keys.
     mutating func append(_ other: MapEntries) { append(other, 0..<other.count) }
 
     private mutating func append(_ other: MapEntries, _ range: Range<Int>) {
@@ -118,13 +118,13 @@ struct MapEntries: Sendable {
         byteCount += added
     }
 
-    /// The index that divides the bytes most evenly, with an entry at least on each side; there must be two.
+    /// The index that splits the bytes most evenly, with at least one entry on each side. There must be two entries.
     var evenDivision: Int {
         var left = 0
         for index in 0..<count - 1 {
             left += slots[index].byteCount
             let next = slots[index + 1].byteCount
-            // With the next entry, too, the left part would be larger than the right is now.
+            // With the next entry, the left part would be larger than the right part is now.
             if left + next > byteCount - left { return index + 1 }
         }
         return count - 1

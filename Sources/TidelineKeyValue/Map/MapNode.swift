@@ -1,22 +1,23 @@
-/// A node of the B+tree that an ``OrderedMap`` is.
+/// A node of the B+tree that implements an ``OrderedMap``.
 ///
-/// A leaf has entries and no children. A branch has children, and between each two of them a separator, a key without
-/// a value: keys before the separator are to its left, the separator itself and those after it to its right. All leaves
-/// are equally deep. A branch has two children at least, and no leaf is empty but a lone one.
+/// A leaf has entries and no children. A branch has children and, between adjacent children, a separator: a key without
+/// a value. Keys less than the separator are to its left; the separator and greater keys are to its right. All leaves
+/// have the same depth. A branch has at least two children, and only the root may be an empty leaf.
 ///
-/// Nodes are values: their content is copied when it is changed while another map holds it, too. So what a snapshot
-/// sees never changes, and a change copies the nodes from the root to one leaf at most. Of the children that a copied
-/// branch shares with the original, one reference each is copied.
+/// Nodes are values with copy-on-write: their content is copied when it is changed while another map shares it.
+/// Therefore a snapshot never changes, and a change copies at most the nodes from the root to one leaf. For the
+/// children that a copied branch shares with the original, only references are copied.
 struct MapNode: Sendable {
-    /// The bytes of keys and values beyond which a node is divided.
+    /// The number of bytes of keys and values above which a node is split.
     static let maximumByteCount = 4096
-    /// The number of entries or separators beyond which a node is divided.
+    /// The number of entries or separators above which a node is split.
     static let maximumCount = 128
 
-    /// What nodes of several maps may share.
+    /// The content of a node, which several maps may share.
     ///
-    /// `@unchecked Sendable`: it is changed by ``MapNode/entries`` and ``MapNode/children`` only, while one node alone refers
-    /// to it. Unchecked for exclusive access, which the node sees to, of which it is a part.
+    /// `@unchecked Sendable`: only ``MapNode/entries`` and ``MapNode/children`` change it, and only while a single node
+    /// refers to it. The exclusivity check is unnecessary because the node that contains the reference is itself
+    /// accessed exclusively.
     private final class Content: @unchecked Sendable {
         @exclusivity(unchecked) var entries: MapEntries
         @exclusivity(unchecked) var children: [MapNode]
@@ -51,12 +52,12 @@ struct MapNode: Sendable {
 
     var isLeaf: Bool { children.isEmpty }
 
-    /// An empty leaf.
+    /// Creates an empty leaf.
     init() { content = Content(MapEntries(), []) }
 
     private init(entries: MapEntries, children: [MapNode]) { content = Content(entries, children) }
 
-    /// Makes this node a branch over two halves of what it was.
+    /// Splits this node, which becomes a branch over both halves.
     mutating func divideRoot() {
         let root = self
         self = MapNode(entries: MapEntries(), children: [root])
@@ -71,14 +72,16 @@ struct MapNode: Sendable {
         return try children[isFound ? index + 1 : index].get(key, body)
     }
 
-    /// Which entries of a leaf lie in a range that is not empty, or which children of a branch may have some that do.
+    /// Returns the indices of a leaf's entries in a range that is not empty, or of a branch's children that may contain
+    /// some.
     func indices(in range: KeyRange) -> Range<Int> {
         let (lower, isFound) = range.lower.withUnsafeBytes { entries.search($0) }
         let upper = range.upper.withUnsafeBytes { firstIndex(notBefore: $0, from: lower) }
         return isLeaf ? lower..<upper : (isFound ? lower + 1 : lower)..<upper + 1
     }
 
-    /// Most ranges are short, so the first place is tried before the others are searched.
+    /// Returns the index of the first key at or after `key`. Most ranges are short, so the first index is tried before
+    /// a search.
     private func firstIndex(notBefore key: UnsafeRawBufferPointer, from first: Int) -> Int {
         let isFirst =
             first == entries.count || entries.withEntry(at: first) { candidate, _ in candidate.compare(key) >= 0 }
@@ -87,17 +90,18 @@ struct MapNode: Sendable {
 
     // MARK: Storing
 
-    /// What became of an entry that was to be stored.
+    /// The outcome of storing an entry.
     enum Stored {
-        /// There was none with its key.
+        /// There was no entry with the key.
         case added
-        /// It took the place of one whose value had so many bytes.
+        /// The entry replaced one whose value had the given number of bytes.
         case replaced(valueCount: Int)
-        /// There was one already, which was to stay.
+        /// The existing entry was kept.
         case kept
     }
 
-    /// Stores an entry, in the place of one there may be if `replaces` says so of its value; the node may be oversized then.
+    /// Stores an entry, replacing an existing one only if `replaces` returns `true` for its value. The node may then be
+    /// oversized.
     mutating func put(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
         over replaces: (_ existing: UnsafeRawBufferPointer) throws -> Bool
@@ -119,7 +123,7 @@ struct MapNode: Sendable {
         return stored
     }
 
-    /// Whether the node is to be divided and can be; a branch's separator goes up then.
+    /// Whether the node has to be split and can be. Splitting a branch moves a separator to its parent.
     var isOversized: Bool {
         entries.count > MapNode.maximumCount
             || entries.byteCount > MapNode.maximumByteCount && entries.count > (isLeaf ? 1 : 2)
@@ -149,8 +153,9 @@ struct MapNode: Sendable {
         )
     }
 
-    /// The shortest key after that of one entry and not after that of the next: branches with short keys have room for
-    /// more of them.
+    /// Returns the shortest key that is greater than the key of one entry and not greater than that of the next.
+    ///
+    /// Short separators allow a branch to contain more of them.
     private func shortestSeparator(before index: Int) -> [UInt8] {
         entries.withEntry(at: index - 1) { left, _ in
             entries.withEntry(at: index) { right, _ in
@@ -163,8 +168,8 @@ struct MapNode: Sendable {
 
     // MARK: Removing
 
-    /// Removes an entry; the node may be undersized then, and a branch may have one child only.
-    /// - Returns: The bytes of its value, nil when there was none.
+    /// Removes an entry. The node may then be undersized, and a branch may have only one child.
+    /// - Returns: The number of bytes of the value, or `nil` if there was no entry.
     mutating func remove(_ key: UnsafeRawBufferPointer) -> Int? {
         let (index, isFound) = entries.search(key)
         if isLeaf {
@@ -184,7 +189,7 @@ struct MapNode: Sendable {
             || entries.count < MapNode.maximumCount / 4 && entries.byteCount < MapNode.maximumByteCount / 4
     }
 
-    /// Makes an undersized child part of a neighbour where there is room, and always when it cannot stay as it is.
+    /// Merges an undersized child with a sibling if there is room, and always if the child is empty.
     private mutating func joinChild(at index: Int) {
         let left = max(index - 1, 0)
         let mustGo = children[index].entries.count == 0
@@ -202,7 +207,7 @@ struct MapNode: Sendable {
             && entries.byteCount + other.entries.byteCount <= MapNode.maximumByteCount
     }
 
-    /// Joins a child with the next one; of branches, the separator comes down between them.
+    /// Merges a child with the next one. For branches, the separator moves down between them.
     private mutating func joinChildren(at index: Int) {
         let right = children.remove(at: index + 1)
         if !right.isLeaf { children[index].entries.append(entries.part(index..<index + 1)) }

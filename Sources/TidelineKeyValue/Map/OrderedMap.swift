@@ -1,32 +1,32 @@
 package import TidelineStore
 
-/// An ordered map of byte strings to byte strings, whose copies cost nothing until they are changed.
+/// An ordered map of byte strings to byte strings with copy-on-write.
 ///
-/// It is a B+tree of values (``MapNode``): a copy is a snapshot, which shares all nodes with the original until either
-/// changes them. Copies may be used on several threads at once, each by one at a time.
+/// It is a B+tree of values (``MapNode``). A copy is a snapshot that shares all nodes with the original until either is
+/// changed. Copies may be used on several threads concurrently, each by one thread at a time.
 package struct OrderedMap: Sendable {
     private(set) var root = MapNode()
-    /// How many entries there are.
+    /// The number of entries.
     package private(set) var count = 0
-    /// The bytes of all keys and values.
+    /// The number of bytes of all keys and values.
     package private(set) var byteCount = 0
 
-    /// An empty map.
+    /// Creates an empty map.
     package init() {}
 
-    /// Calls `body` with the value of a key; nil, without calling it, when there is none.
+    /// Calls `body` with the value for a key, or returns `nil` if there is none.
     package func get<T>(
         _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T
     ) rethrows -> T? {
         try root.get(key, body)
     }
 
-    /// A cursor at the first entry of a range, or of the whole map.
+    /// Returns a cursor at the first entry of a range, or of the whole map.
     package func cursor(in range: KeyRange? = nil, descending: Bool = false) -> MapCursor {
         MapCursor(root, range, descending: descending)
     }
 
-    /// Calls `body` with each entry of a range in order of keys, until it returns ``ScanStep/stop``.
+    /// Calls `body` with each entry of a range in key order, until it returns ``ScanStep/stop``.
     package func scan(
         _ range: KeyRange, descending: Bool,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
@@ -38,13 +38,13 @@ package struct OrderedMap: Sendable {
         }
     }
 
-    /// Stores a value under a key, in the place of one there may be.
+    /// Stores a value for a key, replacing an existing one.
     package mutating func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
         _ = put(key, value, over: { _ in true })
     }
 
-    /// Stores a value under a key that has none, or in the place of the one there is if `replaces` says so of it.
-    /// - Returns: Whether the key had none.
+    /// Stores a value for a key, replacing an existing one only if `replaces` returns `true` for it.
+    /// - Returns: Whether the key is new.
     package mutating func put(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
         over replaces: (_ existing: UnsafeRawBufferPointer) throws -> Bool
@@ -64,7 +64,7 @@ package struct OrderedMap: Sendable {
     }
 
     /// Removes a key and its value.
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether the key existed.
     package mutating func delete(_ key: UnsafeRawBufferPointer) -> Bool {
         guard let valueCount = root.remove(key) else { return false }
         count -= 1

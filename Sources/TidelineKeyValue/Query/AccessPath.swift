@@ -1,32 +1,32 @@
 internal import TidelineStore
 
-/// The way to a query's rows, as ``QueryRun`` goes it.
+/// The access path to a query's rows, as executed by ``QueryRun``.
 struct AccessPath: Sendable {
-    /// What is walked along.
+    /// The sequence of keys that is scanned.
     enum Source: Hashable, Sendable {
         case rows
         /// The index at a position in ``StoredTable/indexes``.
         case index(Int)
     }
 
-    /// Where along it.
+    /// The parts of the sequence that are visited.
     enum Places: Sendable {
-        /// At these keys of rows, in ascending order.
+        /// These row keys, in ascending order.
         case keys([[UInt8]])
-        /// In these ranges, in ascending order, none of which reaches into the next.
+        /// These ranges, in ascending order and without overlaps.
         case ranges([KeyRange])
     }
 
-    /// In which direction, and whether that is the query's order.
+    /// The direction of the scan, and whether it yields the query's order.
     enum Direction: Sendable {
-        /// Ascending, while rows come into order by sorting.
+        /// Ascending, with rows sorted afterwards.
         case unordered
         case ascending
         case descending
-        /// From the greatest to the least, but what differs in the id alone by ascending id.
+        /// Descending, except that entries that differ only in the identifier are in ascending order of identifier.
         case descendingTiesAscending
 
-        /// Whether the rows come in the query's order.
+        /// Whether the scan yields the query's order.
         var isOrdered: Bool {
             if case .unordered = self { false } else { true }
         }
@@ -42,14 +42,14 @@ struct AccessPath: Sendable {
     var source: Source
     var places: Places
     var direction: Direction
-    /// The conditions that bound the places, for a person.
+    /// The conditions that determine the places, for display.
     var bounds: [Predicate]
-    /// What is left to ask of each row; nil when the places say all.
+    /// The residual predicate to evaluate for each row, or `nil` if the places satisfy all conditions.
     var filter: Predicate?
 }
 
 extension AccessPath {
-    /// The way to nowhere.
+    /// The path that visits no rows.
     static let nowhere = AccessPath(source: .rows, places: .keys([]), direction: .ascending, bounds: [], filter: nil)
 }
 
@@ -75,7 +75,7 @@ extension QueryPlan.Access {
 }
 
 extension Query {
-    /// How many rows of the order are of any concern; nil for all.
+    /// The number of rows at the beginning of the order that are needed, or `nil` for all.
     var windowEnd: Int? {
         guard let limit else { return nil }
         let (end, overflow) = skip.addingReportingOverflow(limit)

@@ -1,22 +1,22 @@
 internal import TidelineStore
 
-/// A condition on one column that keys in the column's order can be searched by.
+/// A condition on one column that can be searched for in keys that are ordered by the column.
 enum ColumnCondition {
     case comparison(Predicate.Comparison, Value)
     case membership([Value])
     case prefix(String)
 }
 
-/// One of the conditions all of which a row must satisfy.
+/// One of the conditions that a row must satisfy together.
 struct Conjunct {
-    /// As the query has it, which ``not`` turns around.
+    /// The condition as in the query, which ``isNegated`` may negate.
     let node: Predicate
     let isNegated: Bool
 
-    /// What it says, as a predicate of its own.
+    /// The condition as a predicate.
     var predicate: Predicate { isNegated ? .not(node) : node }
 
-    /// The conditions all of which must hold for the predicate to; nil when it never does.
+    /// Returns the conditions that are equivalent to the predicate together, or `nil` if the predicate never holds.
     static func all(of predicate: Predicate?) -> [Conjunct]? {
         var found: [Conjunct] = []
         var pending = predicate.map { [Conjunct(node: $0, isNegated: false)] } ?? []
@@ -41,22 +41,23 @@ struct Conjunct {
 }
 
 extension ColumnCondition {
-    /// Whether less than everything is left of a column's values.
+    /// Whether the condition excludes any of the column's values.
     fileprivate func bounds(_ column: ColumnReference) -> Bool {
         guard case .comparison(.notEqual, let literal) = self else { return true }
         return column.type == .bool || literal.isNull && column.position != nil
     }
 }
 
-/// A conjunct that says of one column alone in which parts of the keys' order its values lie.
+/// A conjunct that restricts the values of a single column to intervals of the key order.
 struct ColumnConstraint {
     let column: ColumnReference
-    /// One of which holds where the conjunct does.
+    /// The conditions, at least one of which holds if the conjunct holds.
     private(set) var conditions: [ColumnCondition]
-    /// Whether the conjunct holds where one of the conditions does.
+    /// Whether the conjunct holds if one of the conditions holds.
     private(set) var isExact = true
 
-    /// Nil when the conjunct is not about one column, or nothing that keys could be searched by.
+    /// Creates a constraint, or returns `nil` if the conjunct does not concern a single column or cannot be searched
+    /// for.
     init?(_ conjunct: Conjunct, in table: StoredTable) {
         self.init(anyOf: conjunct, in: table)
         guard conditions.allSatisfy({ $0.bounds(column) }) else { return nil }
@@ -99,10 +100,10 @@ struct ColumnConstraint {
                 return nil
             }
             self.init(name, .prefix(text), in: table)
-            // A function sees an id as it is stored, a key has it folded.
+            // A function sees an identifier as it is stored, but the key contains its folded form.
             isExact = !column.folds
         case .function(.equalsIgnoringCase, let operands) where !isNegated:
-            // Just as ids that fold compare.
+            // Equivalent to the comparison of folded identifiers.
             guard let comparison = ColumnComparison(.equal, operands[0], operands[1], in: table),
                 comparison.column.folds
             else { return nil }

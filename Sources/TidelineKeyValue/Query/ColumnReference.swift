@@ -1,17 +1,17 @@
 internal import TidelineStore
 
-/// A column as a query names it, found once.
+/// A column named by a query, resolved once.
 struct ColumnReference: Hashable, Sendable {
-    /// Its position in the table's shape; nil for `id`.
+    /// The position in the table's shape, or `nil` for `id`.
     let position: Int?
-    /// The type of its values.
+    /// The type of the column's values.
     let type: ColumnType
-    /// Whether its texts compare without regard to ASCII case, as ids may.
+    /// Whether the column's texts compare without regard to ASCII case, as identifiers may.
     let folds: Bool
 }
 
 extension ColumnReference {
-    /// The column of that name; nil when the table has none.
+    /// Creates a reference to the column with the given name, or returns `nil` if there is none.
     init?(_ name: String, in table: StoredTable) {
         if name == "id" {
             self.init(idOf: table)
@@ -22,26 +22,26 @@ extension ColumnReference {
         }
     }
 
-    /// The id of the table's rows.
+    /// Creates a reference to the identifier of the table's rows.
     init(idOf table: StoredTable) {
         self.init(position: nil, type: table.ids == .int ? .int : .string, folds: table.ids == .folded)
     }
 }
 
 extension ColumnType {
-    /// Whether values are eight bytes that compare as one word does, see ``WordInterval``.
+    /// Whether values are eight bytes that compare as one word; see ``WordInterval``.
     var isWord: Bool { self == .int || self == .double || self == .timestamp }
-    /// Whether values are a run of bytes.
+    /// Whether values are byte sequences.
     var isText: Bool { self == .string || self == .bytes || self == .json }
 }
 
-/// A comparison of a column with a literal, whichever side each stood on.
+/// A comparison of a column with a literal, with the column on the left.
 struct ColumnComparison {
     let column: ColumnReference
     let comparison: Predicate.Comparison
     let literal: Value
 
-    /// Nil when the operands are not a column of the table and a literal.
+    /// Creates a comparison, or returns `nil` if the operands are not a column of the table and a literal.
     init?(_ comparison: Predicate.Comparison, _ a: Predicate, _ b: Predicate, in table: StoredTable) {
         switch (a, b) {
         case (.column(let name), .literal(let literal)):
@@ -60,7 +60,7 @@ struct ColumnComparison {
 }
 
 extension Predicate.Comparison {
-    /// The comparison that says the same with the operands exchanged.
+    /// The equivalent comparison with the operands exchanged.
     var flipped: Self {
         switch self {
         case .equal, .notEqual: self
@@ -73,7 +73,7 @@ extension Predicate.Comparison {
 }
 
 extension Value {
-    /// The UTF-8 or the bytes of a text, as stored; empty for values of other types.
+    /// The UTF-8 or the bytes of a text as stored, or an empty array for values of other types.
     var textBytes: [UInt8] {
         switch self {
         case .string(let text), .json(let text): Array(text.utf8)
@@ -84,12 +84,12 @@ extension Value {
 }
 
 extension [UInt8] {
-    /// With `A`–`Z` made `a`–`z`.
+    /// The bytes with `A`–`Z` replaced by `a`–`z`.
     var asciiFolded: [UInt8] { map(\.asciiFolded) }
 }
 
 extension UInt8 {
-    /// `a`–`z` for `A`–`Z`, other bytes as they are.
+    /// The byte with `A`–`Z` replaced by `a`–`z`.
     @inline(__always)
     var asciiFolded: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 }

@@ -1,17 +1,16 @@
 internal import TidelineStore
 
-/// The first test of a filter, asked of the bytes of most rows without a look at anything else: where its answer is the
-/// filter's, nothing more of the row is read.
+/// The pre-filter: the first test of a filter, evaluated directly on the bytes of most rows.
 ///
-/// A row is certainly one that matches or one that does not, or else the filter is asked as a whole, which tells damage,
-/// too. What is read here is checked as the filter checks it.
+/// If its result determines that of the filter, nothing else of the row is read. Otherwise the whole filter is
+/// evaluated, which also detects damage. The bytes that this test reads are checked as the filter checks them.
 ///
-/// `@unchecked Sendable`: the bytes of the constant never change; they are let go of with the test.
+/// `@unchecked Sendable`: the bytes of the constant never change, and they are freed with the test.
 final class FirstTest: @unchecked Sendable {
-    /// What is known of a row.
+    /// The result for a row.
     enum Answer { case matches, doesNotMatch, unknown }
 
-    /// What is asked.
+    /// The kind of test.
     private enum Question {
         case tags(RowTest.Tags)
         case word(WordInterval)
@@ -26,19 +25,20 @@ final class FirstTest: @unchecked Sendable {
 
     private let question: Question
     private let rows: WholeRows
-    /// What tags the column's values may have.
+    /// The valid tags of the column's values.
     private let tags: RowTest.Tags
-    /// The tag of a value that is asked for more than its tag; none is when the tag is all.
+    /// The tag of values whose content is tested; no tag if only tags are tested.
     private let valueTag: UInt8
     private let tagOffset: Int
-    /// Where the end of the value is written; behind that of the one before, if there is one.
+    /// The offset of the value's end, preceded by the end of the previous value, if there is one.
     private let endOffset: Int
     private let isFirstColumn: Bool
     private let ifTrue: Answer
     private let ifFalse: Answer
     private let constant: UnsafeRawBufferPointer
 
-    /// Nil where the filter begins with a test of another kind, or one that decides nothing by itself.
+    /// Creates a pre-filter, or returns `nil` if the filter's first test is of another kind or determines no result
+    /// alone.
     init?(
         of steps: [RowFilter.Step], from start: RowFilter.Label, _ constants: RowFilter.Constants, in table: StoredTable
     ) {
@@ -74,14 +74,14 @@ final class FirstTest: @unchecked Sendable {
         }
     }
 
-    /// What the test tells of a stored row.
+    /// Returns the result of the test for a stored row.
     ///
-    /// Unsafe pointers: `rows` has held the tables against the row's length, and the ends are held against it before
-    /// anything is read there.
+    /// Unsafe pointers: `rows` has checked the tables against the row's length, and the ends are checked against it
+    /// before values are read.
     @inline(__always)
     func answer(to value: UnsafeRawBufferPointer) -> Answer {
         guard rows.describe(value), let row = value.baseAddress else { return .unknown }
-        // There is a column, so that there is an end.
+        // There is at least one column, so there is an end.
         let length = Self.end(in: row, at: rows.payload &- 2)
         guard rows.payload &+ length <= value.count else { return .unknown }
         let tag = row.load(fromByteOffset: tagOffset, as: UInt8.self)
@@ -97,11 +97,11 @@ final class FirstTest: @unchecked Sendable {
         Int(UInt16(littleEndian: row.loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
     }
 
-    /// What the test tells of a value that is a bool or null, or one whose tag is all that is asked for.
+    /// Returns the result for a value that is a bool or null, or whose tag is all that is tested.
     private func answer(toTag tag: UInt8) -> Answer {
         guard tags.contains(tag: tag) else { return .unknown }
         if case .tags(let wanted) = question { return wanted.contains(tag: tag) ? ifTrue : ifFalse }
-        // Of a null, no other test holds.
+        // No other test holds for null.
         return ifFalse
     }
 
@@ -131,14 +131,14 @@ final class FirstTest: @unchecked Sendable {
 }
 
 extension FirstTest.Answer {
-    /// What it means that a test goes on to a label.
+    /// Creates the result of continuing at a label.
     fileprivate init(_ label: RowFilter.Label) {
         self = label == .accept ? .matches : label == .reject ? .doesNotMatch : .unknown
     }
 }
 
 extension ColumnType {
-    /// The tag of its values; of bools, that of one.
+    /// The tag of the type's values; for bools, the tag of one of them.
     fileprivate var tag: RowTag {
         switch self {
         case .bool: .false

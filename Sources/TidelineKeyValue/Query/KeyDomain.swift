@@ -1,33 +1,33 @@
 internal import TidelineStore
 
-/// How the values of a column lie as parts of keys, and where among them the values lie for which a condition holds.
+/// The representation of a column's values in keys, and the intervals of values that satisfy a condition.
 struct KeyDomain {
     let column: ColumnReference
     private let ids: IDRule
-    /// Whether the value is the id at the end of a key, which is no component.
+    /// Whether the value is the identifier at the end of a key, which is not a component.
     private let isLast: Bool
 
-    /// The column as a component of an index's keys.
+    /// Creates the domain of a column as a component of an index's keys.
     init(componentsOf column: ColumnReference, in table: StoredTable) {
         self.column = column
         ids = table.ids
         isLast = false
     }
 
-    /// The id as it ends the keys of rows and indexes.
+    /// Creates the domain of the identifier at the end of row and index keys.
     init(idsAtEndIn table: StoredTable) {
         column = ColumnReference(idOf: table)
         ids = table.ids
         isLast = true
     }
 
-    /// Where the values lie for which one of the conditions holds.
+    /// Returns the intervals of the values that satisfy at least one of the conditions.
     func intervals(forAnyOf conditions: [ColumnCondition]) -> KeyIntervals {
-        // Most often there is one, which needs no list of lists.
+        // Usually there is one condition, which needs no nested arrays.
         KeyIntervals(union: conditions.count == 1 ? intervals(for: conditions[0]) : conditions.flatMap(intervals))
     }
 
-    /// Whether an interval holds a single value, so that an order among the columns after it holds throughout.
+    /// Whether an interval contains a single value, so that the columns after it are in order within the interval.
     func isPoint(_ interval: KeyInterval) -> Bool {
         guard let upper = interval.upper, isAfter(upper, interval.lower) else { return false }
         let length = interval.lower.withUnsafeBytes { KeyBuilder.componentLength(in: $0, at: 0, type: column.type) }
@@ -73,7 +73,7 @@ struct KeyDomain {
         }
     }
 
-    /// Of bools there are so few that every condition is a list of values.
+    /// There are only two bools, so every condition is a list of values.
     private func bools(_ comparison: Predicate.Comparison, _ literal: Value) -> [KeyInterval] {
         let isNegated = comparison == .notEqual
         let tags = RowTest.Tags(boolsFor: isNegated ? .equal : comparison, literal)
@@ -90,23 +90,23 @@ struct KeyDomain {
             prefix.withUnsafeBytes { key.append(beginningOf: $0) }
             return [KeyInterval(lower: key.bytes, upper: KeyRange.end(ofPrefix: key.bytes))]
         }
-        // UTF-8 has no byte 0xFF, so that a prefix that is not empty has an end.
+        // UTF-8 has no byte 0xFF, so a prefix that is not empty has an end.
         return [KeyInterval(lower: prefix, upper: prefix.isEmpty ? nil : KeyRange.end(ofPrefix: prefix))]
     }
 
     // MARK: Bytes
 
-    /// Where the values begin, after nulls and NaN.
+    /// The lower bound of the values, after nulls and NaN.
     private var leastValue: [UInt8] { isLast ? [] : [KeyBuilder.Mark.value] }
 
     private var everything: KeyInterval { KeyInterval(lower: [], upper: nil) }
 
     private func point(_ bytes: [UInt8]) -> KeyInterval { KeyInterval(lower: bytes, upper: after(bytes)) }
 
-    /// The first bytes after a value and all that follows it in a key.
+    /// Returns the first bytes after a value and everything that follows it in a key.
     private func after(_ bytes: [UInt8]) -> [UInt8] { isLast ? bytes + [0] : KeyRange.end(ofPrefix: bytes) }
 
-    /// Whether some bytes are those that come first after a value's.
+    /// Whether bytes are the first after those of a value.
     private func isAfter(_ other: [UInt8], _ bytes: [UInt8]) -> Bool {
         if isLast { return other.count == bytes.count + 1 && other.last == 0 && other.starts(with: bytes) }
         guard let last = bytes.last, last < 0xFF else { return other == after(bytes) }

@@ -1,22 +1,22 @@
 internal import TidelineStore
 
-/// The keys of an index that differ in the id alone, gathered from the last to the first.
+/// The keys of an index that differ only in the identifier, collected from the last to the first.
 struct KeyGroup {
-    /// How many are held at most.
+    /// The maximum number of keys in a group.
     private static let capacity = 256
 
-    /// What they have in common.
+    /// The common prefix of the keys.
     private(set) var prefix: [UInt8] = []
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
 
-    /// Whether a key with a prefix of that length is one of the group.
+    /// Whether a key with a prefix of the given length belongs to the group.
     func holds(_ key: UnsafeRawBufferPointer, prefixCount: Int) -> Bool {
         guard prefix.count == prefixCount else { return false }
         return prefix.withUnsafeBytes { $0.compare(UnsafeRawBufferPointer(rebasing: key[..<prefixCount])) == 0 }
     }
 
-    /// Drops the keys and begins the group of another.
+    /// Removes all keys and begins the group of the given key.
     mutating func begin(_ key: UnsafeRawBufferPointer, prefixCount: Int) {
         prefix.removeAll(keepingCapacity: true)
         prefix.append(contentsOf: UnsafeRawBufferPointer(rebasing: key[..<prefixCount]))
@@ -24,7 +24,7 @@ struct KeyGroup {
         ends.removeAll(keepingCapacity: true)
     }
 
-    /// Adds a key; false when that is one too many.
+    /// Adds a key, or returns `false` if the group is full.
     mutating func add(_ key: UnsafeRawBufferPointer) -> Bool {
         guard ends.count < Self.capacity else { return false }
         bytes.append(contentsOf: key)
@@ -32,7 +32,7 @@ struct KeyGroup {
         return true
     }
 
-    /// Calls `body` with each key, the last that was added first, and an empty value.
+    /// Calls `body` with each key and an empty value, beginning with the key that was added last.
     func forEachKeyAscending(
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
     ) throws -> ScanStep {
@@ -46,7 +46,7 @@ struct KeyGroup {
         }
     }
 
-    /// Where in `range` the group's keys lie.
+    /// Returns the part of `range` that contains the group's keys.
     func range(within range: KeyRange) -> KeyRange {
         let end = KeyRange.end(ofPrefix: prefix)
         return KeyRange(

@@ -1,10 +1,10 @@
-/// The parts of keys from one on and before another.
+/// A half-open interval of key parts.
 struct KeyInterval: Hashable, Sendable {
     var lower: [UInt8]
-    /// Nil when there is no end.
+    /// The upper bound, or `nil` if there is no upper bound.
     var upper: [UInt8]?
 
-    /// What lies in both; nil when nothing does.
+    /// Returns the intersection of both intervals, or `nil` if it is empty.
     func intersection(_ other: KeyInterval) -> KeyInterval? {
         let lower = self.lower.precedes(other.lower) ? other.lower : self.lower
         let upper = self.ends(before: other) ? self.upper : other.upper
@@ -12,14 +12,14 @@ struct KeyInterval: Hashable, Sendable {
         return KeyInterval(lower: lower, upper: upper)
     }
 
-    /// Whether this ends where `other` still goes on.
+    /// Whether this interval ends before `other` ends.
     func ends(before other: KeyInterval) -> Bool {
         guard let upper else { return false }
         return other.upper.map { upper.precedes($0) } ?? true
     }
 }
 
-/// Intervals in their order, none of which reaches into the next: what a condition leaves of a column's values.
+/// Disjoint intervals in ascending order: the values of a column that satisfy a condition.
 struct KeyIntervals: Hashable, Sendable {
     private(set) var intervals: [KeyInterval]
 
@@ -29,7 +29,8 @@ struct KeyIntervals: Hashable, Sendable {
 
     init(_ interval: KeyInterval) { intervals = [interval] }
 
-    /// All that lies in one of these. Intervals that touch stay apart, so that neighbouring values stay single values.
+    /// Creates the union of the given intervals. Adjacent intervals are not merged, so that adjacent values stay single
+    /// values.
     init(union: [KeyInterval]) {
         guard union.count > 1 else {
             intervals = union
@@ -49,7 +50,7 @@ struct KeyIntervals: Hashable, Sendable {
     var isEmpty: Bool { intervals.isEmpty }
     var count: Int { intervals.count }
 
-    /// What lies in both.
+    /// Returns the intersection of both.
     func intersection(_ other: KeyIntervals) -> KeyIntervals {
         var result: [KeyInterval] = []
         var (a, b) = (0, 0)
@@ -61,10 +62,10 @@ struct KeyIntervals: Hashable, Sendable {
         return KeyIntervals(intervals: result)
     }
 
-    /// What lies in all of these; nil when there is none to say.
+    /// Returns the intersection of all elements, or `nil` if there are no elements.
     static func intersection(of all: [KeyIntervals]) -> KeyIntervals? {
         guard all.count > 1 else { return all.first }
-        // The smallest first: what remains is never more than they leave.
+        // The smallest first, because the result is never larger.
         let sorted = all.sorted { $0.count < $1.count }
         guard var result = sorted.first else { return nil }
         for intervals in sorted.dropFirst() where !result.isEmpty { result = result.intersection(intervals) }
@@ -73,6 +74,6 @@ struct KeyIntervals: Hashable, Sendable {
 }
 
 extension [UInt8] {
-    /// Whether these bytes come before others as keys do.
+    /// Whether these bytes are ordered before others in key order.
     func precedes(_ other: [UInt8]) -> Bool { withUnsafeBytes { $0.precedes(other) } }
 }

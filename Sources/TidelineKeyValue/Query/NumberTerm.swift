@@ -1,19 +1,19 @@
 internal import TidelineStore
 
-/// A column of numbers or instants by which rows are ordered first: where a row comes is told by it most often, before a
-/// key is put together.
+/// The first order term, if it is a column of numbers or timestamps. It usually determines a row's position before its
+/// sort key is built.
 struct NumberTerm: Sendable {
     private let operand: RowTest.Operand
     private let isDescending: Bool
 
-    /// Nil for a column of other values, or `id`.
+    /// Creates a term, or returns `nil` for a column of another type or `id`.
     init?(_ column: ColumnReference, isDescending: Bool) {
         guard column.position != nil, column.type.isWord else { return nil }
         operand = RowTest.Operand(column)
         self.isDescending = isDescending
     }
 
-    /// A component of a key, see ``KeyBuilder``: its first byte, and the eight that follow where it is a value.
+    /// A component of a sort key, see ``KeyBuilder``: its first byte and, for a value, the following eight.
     struct Place: Comparable, Sendable {
         let mark: UInt8
         let word: UInt64
@@ -23,7 +23,7 @@ struct NumberTerm: Sendable {
             self.word = word
         }
 
-        /// The component that a key begins with.
+        /// Reads the first component of a key.
         init(atStartOf key: UnsafeRawBufferPointer) {
             mark = key.first ?? 0
             let isValue = mark == KeyBuilder.Mark.value || mark == ~KeyBuilder.Mark.value
@@ -35,7 +35,7 @@ struct NumberTerm: Sendable {
         static func < (a: Self, b: Self) -> Bool { a.mark != b.mark ? a.mark < b.mark : a.word < b.word }
     }
 
-    /// Where a row comes.
+    /// Returns the sort key component of a row.
     @inline(__always)
     func place(of row: RowBytes) throws(RowDamage) -> Place {
         guard let word = try operand.word(in: row) else { return place(KeyBuilder.Mark.null) }

@@ -1,15 +1,15 @@
 internal import TidelineStore
 
-/// Predicates as a person reads them, in a line: what is too long or too deep for that is left out.
+/// Text of predicates for display on one line. Parts that are too long or too deep are omitted.
 enum PredicateText {
     private static let maximumDepth = 5
     private static let maximumTerms = 6
     private static let maximumTextLength = 40
 
-    /// A predicate.
+    /// Returns the text of a predicate.
     static func text(_ predicate: Predicate) -> String { text(predicate, depth: 0) }
 
-    /// Predicates all of which must hold.
+    /// Returns the text of a conjunction of predicates.
     static func list(_ predicates: [Predicate]) -> String { text(.and(predicates)) }
 
     private static func text(_ node: Predicate, depth: Int) -> String {
@@ -86,7 +86,7 @@ enum PredicateText {
 }
 
 extension Predicate.Function {
-    /// Whether it reads as a condition between its operands.
+    /// Whether the function is written as an infix condition.
     fileprivate var isCondition: Bool {
         switch self {
         case .startsWith, .endsWith, .contains, .equalsIgnoringCase: true

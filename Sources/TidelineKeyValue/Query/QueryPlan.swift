@@ -1,49 +1,49 @@
 public import TidelineStore
 
-/// How a store of keys and bytes answers a query: the way to the rows, what is asked of each, how they come into order.
+/// A key-value store's plan for a query: the access path, the residual predicate, and the ordering.
 ///
 /// Its description is one line:
 /// ```
 /// TodoItem: index (complete, due), complete = false, in order of due; filter: text contains "x"
-/// TodoItem: look-up of 2 ids, id in ("a", "b")
-/// TodoItem: scan of all rows; keeps the best 50 by priority descending
+/// TodoItem: lookup of 2 ids, id in ("a", "b")
+/// TodoItem: scan of all rows; keeps the first 50 by priority descending
 /// ```
 public struct QueryPlan: Sendable {
-    /// The ways to the rows.
+    /// The access path.
     public enum Access: Sendable, Hashable {
-        /// There is no way to go: no row can match.
+        /// No access, because no row can match.
         case nothing
-        /// The rows of that many ids, each looked up.
+        /// A lookup of each of the given number of identifiers.
         case ids(Int)
-        /// The rows whose ids lie in a range.
+        /// A scan of the rows in a range of identifiers.
         case idRange
-        /// All rows of the table.
+        /// A scan of all rows of the table.
         case allRows
-        /// The index over these columns.
+        /// A scan of the index over the given columns.
         case index([String])
     }
 
-    /// How rows come into the query's order.
+    /// The method of producing the query's order.
     public enum Ordering: Sendable, Hashable {
-        /// As they are found.
+        /// The access path already yields the order.
         case native
-        /// By sorting all that match.
+        /// Sorting all matching rows.
         case sort
-        /// By keeping that many of those that match, the first in the order.
+        /// Keeping the given number of matching rows that are first in the order.
         case keep(Int)
     }
 
     /// The table.
     public let table: String
-    /// The way to the rows.
+    /// The access path.
     public let access: Access
-    /// The conditions by which the keys of ``access`` are bounded.
+    /// The conditions that bound the keys of ``access``.
     public let bounds: [Predicate]
-    /// What is asked of each row found; nil when the bounds say all.
+    /// The residual predicate that is evaluated for each row found, or `nil` if the bounds satisfy all conditions.
     public let filter: Predicate?
     /// The query's order.
     public let order: [OrderTerm]
-    /// How rows come into that order.
+    /// The method of producing that order.
     public let ordering: Ordering
 }
 
@@ -56,7 +56,7 @@ extension QueryPlan: CustomStringConvertible {
         switch ordering {
         case .native: break
         case .sort: text += "; sorts by \(orderText)"
-        case .keep(let count): text += "; keeps the best \(count) by \(orderText)"
+        case .keep(let count): text += "; keeps the first \(count) by \(orderText)"
         }
         return text
     }
@@ -64,7 +64,7 @@ extension QueryPlan: CustomStringConvertible {
     private var accessText: String {
         switch access {
         case .nothing: "no row can match"
-        case .ids(let count): "look-up of \(count) \(count == 1 ? "id" : "ids")"
+        case .ids(let count): "lookup of \(count) \(count == 1 ? "id" : "ids")"
         case .idRange: "range of ids"
         case .allRows: "scan of all rows"
         case .index(let columns): "index (\(columns.joined(separator: ", ")))"

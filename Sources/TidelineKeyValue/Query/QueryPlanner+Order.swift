@@ -1,14 +1,14 @@
 internal import TidelineStore
 
 extension QueryPlanner {
-    /// In which direction keys of these columns, and then of the id, come in the query's order.
+    /// Returns the direction in which keys of these columns followed by the identifier yield the query's order.
     ///
-    /// - Parameter fixed: The columns of which there is a single value.
+    /// - Parameter fixed: The columns that are restricted to a single value.
     func direction(along columns: [ColumnReference], fixed: [ColumnReference]) -> AccessPath.Direction {
         let id = ColumnReference(idOf: table)
         if fixed.contains(id) { return .ascending }
         var terms = decidingTerms(fixed: fixed, id: id)
-        // Ties come by ascending id without its being asked for.
+        // Ties are ordered by ascending identifier implicitly.
         if let last = terms.last, last.column == id, !last.isDescending { terms.removeLast() }
         let order = columns.filter { !fixed.contains($0) } + [id]
         let isDescending = terms.first?.isDescending ?? false
@@ -16,19 +16,20 @@ extension QueryPlanner {
             zip(terms, order).allSatisfy({ $0.column == $1 })
         else { return .unordered }
         if terms.last?.column == id { return .descending }
-        // What follows the terms must be the id.
+        // The key part after the terms must be the identifier.
         guard order[terms.count] == id else { return .unordered }
         guard isDescending else { return .ascending }
         return order.count == terms.count + 1 && !columns.contains(id) ? .descendingTiesAscending : .unordered
     }
 
-    /// The terms that decide something: none of a column with a single value, no column twice, none after the id.
+    /// Returns the terms that affect the order: without fixed columns, repeated columns, and terms after the
+    /// identifier.
     private func decidingTerms(
         fixed: [ColumnReference], id: ColumnReference
     ) -> [(column: ColumnReference, isDescending: Bool)] {
         if query.order.isEmpty { return [] }
         var terms: [(column: ColumnReference, isDescending: Bool)] = []
-        // Few terms, so that to look through them takes less than a set.
+        // There are few terms, so a linear search is faster than a set.
         for term in query.order {
             guard let column = ColumnReference(term.column, in: table), !fixed.contains(column),
                 !terms.contains(where: { $0.column == column })

@@ -1,16 +1,16 @@
 internal import TidelineStore
 
-/// Chooses the way to a query's rows.
+/// Chooses the access path of a query.
 ///
-/// From the conditions all of which must hold, those on one column against literals become intervals of that column's
-/// part of the keys. A way is rated by, in this order: looking ids up; the number of columns held to single values; a
-/// range in the column after them; whether the rows come in the query's order.
+/// Conjuncts that compare one column with literals are converted to intervals of that column's key component. Candidate
+/// plans are ranked by, in this order: lookup of identifiers, the number of columns restricted to single values, a
+/// range in the next column, and whether the rows are in the query's order.
 struct QueryPlanner {
-    /// What is asked for.
+    /// The purpose of the query.
     enum Purpose {
-        /// The rows, in order.
+        /// To return the rows, in order.
         case rows
-        /// Their number, for which no order matters.
+        /// To count the rows, for which the order is irrelevant.
         case count
     }
 
@@ -20,10 +20,10 @@ struct QueryPlanner {
     private let conjuncts: [(conjunct: Conjunct, constraint: ColumnConstraint?)]
     private let isContradiction: Bool
 
-    /// So many ranges at most come of single values of several columns.
+    /// The maximum number of ranges created by combining single values of several columns.
     private static let maximumProduct = 4_096
 
-    /// A planner for a query that was validated.
+    /// Creates a planner for a validated query.
     init(_ query: Query, of table: StoredTable, purpose: Purpose) {
         self.query = query
         self.table = table
@@ -33,7 +33,7 @@ struct QueryPlanner {
         isContradiction = all == nil
     }
 
-    /// The best way.
+    /// Returns the best access path.
     func plan() -> AccessPath {
         if isContradiction { return .nowhere }
         let ids = intervals(of: ColumnReference(idOf: table), in: KeyDomain(idsAtEndIn: table))
@@ -51,13 +51,13 @@ struct QueryPlanner {
 
     // MARK: Bounds
 
-    /// What the constraints leave of a column of indexes, as a component of keys.
+    /// The intervals of an indexed column that the constraints allow, as a component of keys.
     private struct Component {
         let column: ColumnReference
         let intervals: KeyIntervals
     }
 
-    /// What the constraints leave of the columns of indexes; of a column without one, nothing is said.
+    /// Returns the components of the indexed columns that have constraints.
     private func components() -> [Component] {
         var components: [Component] = []
         for case (_, let constraint?) in conjuncts {
@@ -71,7 +71,7 @@ struct QueryPlanner {
         return components
     }
 
-    /// What the constraints leave of a column; nil when there are none.
+    /// Returns the intervals of a column that the constraints allow, or `nil` if there are no constraints.
     private func intervals(of column: ColumnReference, in domain: KeyDomain) -> KeyIntervals? {
         var all: [KeyIntervals] = []
         for case (_, let constraint?) in conjuncts where constraint.column == column {
@@ -92,18 +92,18 @@ struct QueryPlanner {
 
     // MARK: Ways
 
-    /// A way that could be gone.
+    /// A candidate plan.
     private struct Way {
         var source: AccessPath.Source
         var places: AccessPath.Places
         var direction: AccessPath.Direction = .unordered
-        /// The columns by whose constraints the places are bounded.
+        /// The columns whose constraints bound the places.
         var used: [ColumnReference] = []
-        /// Of those, the ones held to one single value.
+        /// The columns among ``used`` that are restricted to a single value.
         var fixed: [ColumnReference] = []
-        /// How many columns are held to single values.
+        /// The number of columns that are restricted to single values.
         var equalities = 0
-        /// Whether the places are a part of those values that a condition other than "not null" cuts out.
+        /// Whether a condition other than "not null" restricts the places to a range.
         var isRange = false
         var coversAll = false
 
@@ -111,7 +111,7 @@ struct QueryPlanner {
             if case .keys = places { true } else { false }
         }
 
-        /// The greater, the better.
+        /// The rank of the plan; greater is better.
         var merit: Int {
             var merit = equalities
             for quality in [isRange, coversAll, direction.isOrdered] { merit = merit * 2 + (quality ? 1 : 0) }
@@ -119,8 +119,9 @@ struct QueryPlanner {
         }
     }
 
-    /// Going along an index only for its order costs a look-up for each row passed. That pays when it may end early or
-    /// spares sorting the whole table.
+    /// Whether an index scan is worth the lookup of each row.
+    ///
+    /// An index scan for its order alone is worthwhile only if it can end early or avoids sorting the whole table.
     private func isWorthItsLookUps(_ way: Way) -> Bool {
         if way.equalities > 0 || way.isRange || purpose == .count || query.predicate == nil { return true }
         return query.limit != nil && !query.includesTotalCount
@@ -165,7 +166,8 @@ struct QueryPlanner {
         }
         way.places = .ranges(prefixes.map { KeyRange(prefix: $0) })
         let id = ColumnReference(idOf: table)
-        // Keys end with the id. One interval of ids leaves what differs in the id alone together.
+        // Keys end with the identifier. A single interval of identifiers keeps entries that differ only in the
+        // identifier together.
         if let ids, ids.count == 1, way.equalities == columns.count, !columns.contains(id) {
             way.used.append(id)
             way.isRange = true
@@ -199,7 +201,7 @@ struct QueryPlanner {
             filter: rest.isEmpty ? nil : rest.count == 1 ? rest[0] : .and(rest))
     }
 
-    /// Whether the places leave only rows for which the conjunct holds.
+    /// Whether all rows in the places satisfy the conjunct.
     private func isCovered(_ constraint: ColumnConstraint?, by way: Way) -> Bool {
         guard let constraint else { return false }
         return constraint.isExact && way.used.contains(constraint.column)
@@ -207,7 +209,7 @@ struct QueryPlanner {
 }
 
 extension StoredIndex {
-    /// Its columns.
+    /// Returns the columns of the index.
     func references(in table: StoredTable) -> [ColumnReference] {
         zip(positions, types).map { position, type in
             ColumnReference(position: position, type: type, folds: position == nil && table.ids == .folded)
@@ -216,6 +218,6 @@ extension StoredIndex {
 }
 
 extension KeyIntervals {
-    /// Of all values but null.
+    /// All values except null.
     static let allValues = KeyIntervals(KeyInterval(lower: [KeyBuilder.Mark.notANumber], upper: nil))
 }

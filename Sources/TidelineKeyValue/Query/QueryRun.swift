@@ -1,15 +1,17 @@
 internal import TidelineStore
 
-/// One query over one snapshot.
+/// The execution of one query on one snapshot.
 struct QueryRun {
     let query: Query
     let table: StoredTable
     private let keys: any KeySource
     private let isWriting: Bool
 
-    /// - Parameter isWriting: Whether a body may change the table. Then rows are copied before any is passed on, so
-    ///   that none is read, nor searched for, in what a change has moved.
-    /// - Throws: What ``Query/validate(against:)`` throws.
+    /// Creates an execution.
+    ///
+    /// - Parameter isWriting: Whether a body may change the table. If so, rows are copied before any is passed to the
+    ///   body, so that no row is read or searched for in data that a change has moved.
+    /// - Throws: The errors of ``Query/validate(against:)``.
     init(_ query: Query, table: StoredTable, keys: any KeySource, isWriting: Bool) throws(StoreError) {
         try table.evaluator.validate(query)
         self.query = query
@@ -18,13 +20,13 @@ struct QueryRun {
         self.isWriting = isWriting
     }
 
-    /// How the query is answered.
+    /// The plan of the query.
     var plan: QueryPlan { QueryPlan(path(for: .rows), for: query, of: table) }
 
     /// Calls `body` with each row of the query's window, in order, until it returns ``ScanStep/stop``.
     ///
-    /// - Parameter rowCount: How many rows the table has, asked at most once.
-    /// - Returns: How many rows match, if the query asks.
+    /// - Parameter rowCount: Returns the number of rows in the table. It is called at most once.
+    /// - Returns: The number of matching rows, if the query requests it.
     func scan(
         rowCount: () throws -> Int, _ body: (borrowing RowView) throws -> ScanStep
     ) throws -> Int? {
@@ -34,23 +36,23 @@ struct QueryRun {
             _ = try run(projection, countsMatches: false, copies: isWriting, body)
             return nil
         }
-        // Before the body, which may change how many there are.
+        // Read before the body runs, which may change the number of rows.
         let known = query.predicate == nil ? try rowCount() : nil
         let counted = try run(projection, countsMatches: known == nil, copies: isWriting, body)
         return known ?? counted
     }
 
-    /// How many rows match, without regard to order, skip and limit.
+    /// Returns the number of matching rows, regardless of order, skip, and limit.
     func count(rowCount: () throws -> Int) throws -> Int {
         guard query.predicate != nil else { return try rowCount() }
         return try walk(for: .count).countMatches()
     }
 
-    /// The keys of the rows in the query's window.
+    /// Returns the keys of the rows in the query's window.
     func matchingIDs() throws -> RowKeys {
         var keys = RowKeys(of: table)
         guard query.limit != 0 else { return keys }
-        // Where rows are sorted, no column needs to be kept.
+        // If rows are sorted, no columns need to be kept.
         let projection = RowProjection([], of: table)
         _ = try run(projection, countsMatches: false, copies: false) { row in
             keys.append(row)
@@ -69,7 +71,7 @@ struct QueryRun {
         try RowWalk(path(for: purpose), of: table, keys: keys)
     }
 
-    /// - Returns: How many rows match, when they are counted.
+    /// - Returns: The number of matching rows, if they are counted.
     private func run(
         _ projection: RowProjection?, countsMatches: Bool, copies: Bool,
         _ body: (borrowing RowView) throws -> ScanStep

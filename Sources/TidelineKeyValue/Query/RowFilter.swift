@@ -1,19 +1,19 @@
 internal import TidelineStore
 
-/// A predicate made ready to be asked of many rows where they lie: no value and no string is made of any.
+/// A predicate compiled for evaluation on the stored bytes of many rows, without creating values or strings.
 ///
-/// The tree becomes a list of tests, each of which says where to go on when it holds and where when it does not, so
-/// that `and`, `or` and `not` cost nothing when a row is looked at, and no tree is too deep. What has no test of its own,
-/// such as arithmetic, is left to the evaluator's ``CompiledPredicate``; the answers are the evaluator's always.
+/// The tree is compiled to a list of tests. Each test has a successor for either outcome, so `and`, `or`, and `not`
+/// cost nothing at run time, and a tree may have any depth. Conditions without a test of their own, such as arithmetic,
+/// use the evaluator's ``CompiledPredicate``. The results are always those of the evaluator.
 final class RowFilter: Sendable {
-    /// A test and where to go on from it.
+    /// A test and its successors.
     struct Step: Sendable {
         let test: RowTest
         let ifTrue: Label
         let ifFalse: Label
     }
 
-    /// The position of a step, or the answer.
+    /// The position of a step, or the result.
     struct Label: Hashable, Sendable {
         let position: Int32
         static let accept = Label(position: -1)
@@ -23,26 +23,26 @@ final class RowFilter: Sendable {
     let steps: [Step]
     let start: Label
     let constants: Constants
-    /// Whether the bytes of columns are all that is asked for: no id, and nothing that is left to the evaluator.
+    /// Whether the filter reads only the bytes of columns: no identifier, and no condition that requires the evaluator.
     let readsColumnsOnly: Bool
-    /// What most rows are asked first.
+    /// The pre-filter, which is evaluated first for most rows.
     let first: FirstTest?
 
-    /// What tests compare with, apart from them: a test without references is read without counting any.
+    /// The constants of the tests, stored separately so that reading a test involves no reference counting.
     struct Constants: Sendable {
         /// The bytes of all texts.
         var bytes: [UInt8] = []
-        /// Words, in order within each set.
+        /// The words, in ascending order within each set.
         var words: [Int64] = []
-        /// Texts, in order within each set.
+        /// The texts, in ascending order within each set.
         var texts: [RowTest.Text] = []
-        /// Conditions without a test of their own.
+        /// The conditions without a test of their own.
         var predicates: [CompiledPredicate] = []
     }
 
-    /// The filter for rows of the table, read in full.
+    /// Creates the filter for complete rows of the table.
     ///
-    /// - Throws: What ``Evaluator/compile(_:for:)`` throws.
+    /// - Throws: The errors of ``Evaluator/compile(_:for:)``.
     init(_ predicate: Predicate, of table: StoredTable) throws(StoreError) {
         var compiler = RowFilterCompiler(table)
         start = try compiler.compile(predicate)
@@ -52,9 +52,9 @@ final class RowFilter: Sendable {
         first = FirstTest(of: steps, from: start, constants, in: table)
     }
 
-    /// Whether the row satisfies the predicate, which ``readsColumnsOnly``.
+    /// Returns whether the row satisfies the predicate, which must be one that ``readsColumnsOnly``.
     ///
-    /// Unsafe pointers: a label is a step's position or below zero, see ``RowFilterCompiler``.
+    /// Unsafe pointers: a label is the position of a step or negative; see ``RowFilterCompiler``.
     func matches(_ row: RowBytes) throws(RowDamage) -> Bool {
         try steps.withUnsafeBufferPointer { steps throws(RowDamage) in
             var label = start
@@ -66,7 +66,7 @@ final class RowFilter: Sendable {
         }
     }
 
-    /// Whether the row satisfies the predicate.
+    /// Returns whether the row satisfies the predicate.
     func matches(_ row: borrowing RowView) throws(RowDamage) -> Bool {
         guard let bytes = RowBytes(row) else { throw RowDamage() }
         var label = start

@@ -1,14 +1,14 @@
 internal import TidelineStore
 
 extension RowFilterCompiler {
-    /// The tests of a node other than `and`, `or`, `not`.
+    /// Returns the tests of a node other than `and`, `or`, and `not`.
     mutating func condition(_ node: Predicate) throws(StoreError) -> Condition {
         if let condition = tests(of: node) { return condition }
         constants.predicates.append(try table.evaluator.compile(node, for: table.shape))
         return Condition(tests: [.predicate(constants.predicates.count - 1)])
     }
 
-    /// Nil for what has no tests of its own.
+    /// Returns the tests of a node, or `nil` if it has none.
     private mutating func tests(of node: Predicate) -> Condition? {
         switch node {
         case .literal(let value): return value == .bool(true) ? .always : .never
@@ -37,7 +37,7 @@ extension RowFilterCompiler {
         return condition
     }
 
-    /// The tests of a comparison with a literal; those of `==` for `!=`.
+    /// Returns the tests of a comparison with a literal. For `!=`, they are those of `==`.
     private mutating func holding(_ comparison: ColumnComparison) -> Condition {
         let (column, literal) = (comparison.column, comparison.literal)
         let isEquality = comparison.comparison == .equal || comparison.comparison == .notEqual
@@ -60,7 +60,7 @@ extension RowFilterCompiler {
     ) -> Condition {
         let relations = RowTest.Relations(comparison)
         var tests: [RowTest] = [.columns(RowTest.Operand(a), relations, RowTest.Operand(b))]
-        // Two nulls are equal, and neither less nor greater; an id is never null.
+        // Two nulls are equal, and neither is less or greater. An identifier is never null.
         if comparison == .equal || comparison == .notEqual, a.position != nil, b.position != nil {
             tests.append(.nulls(RowTest.Operand(a), RowTest.Operand(b)))
         }
@@ -145,7 +145,7 @@ extension RowFilterCompiler {
 }
 
 extension RowTest.Tags {
-    /// The tags of the bools for which a comparison with a literal holds; none when that is not a bool.
+    /// The tags of the bools that satisfy a comparison with a literal; empty if the literal is not a bool.
     init(boolsFor comparison: Predicate.Comparison, _ literal: Value) {
         self = []
         guard case .bool(let literal) = literal else { return }

@@ -1,26 +1,26 @@
 internal import TidelineStore
 
-/// Makes a predicate the steps of a ``RowFilter``.
+/// Compiles a predicate to the steps of a ``RowFilter``.
 ///
-/// The tree is walked without recursion from its last condition to its first: where a condition goes on to is known
-/// before the condition itself is written.
+/// It traverses the tree without recursion from the last condition to the first, so that the successors of a condition
+/// are known before the condition is written.
 struct RowFilterCompiler {
     let table: StoredTable
     private(set) var steps: [RowFilter.Step] = []
     var constants = RowFilter.Constants()
-    /// Where the condition last written begins.
+    /// The entry point of the condition that was written last.
     private var entry = RowFilter.Label.accept
 
     init(_ table: StoredTable) { self.table = table }
 
-    /// Where to go on.
+    /// The successor of a condition.
     private enum Target {
         case label(RowFilter.Label)
-        /// The condition that is written just before this one, and asked just after it.
+        /// The condition that is written just before this one and evaluated just after it.
         case next
     }
 
-    /// - Returns: Where the predicate begins.
+    /// - Returns: The entry point of the predicate.
     mutating func compile(_ predicate: Predicate) throws(StoreError) -> RowFilter.Label {
         var pending: [(node: Predicate, ifTrue: Target, ifFalse: Target)] = [
             (predicate, .label(.accept), .label(.reject))
@@ -51,7 +51,7 @@ struct RowFilterCompiler {
         }
     }
 
-    /// Writes the tests of a condition, any of which must hold, and returns where they begin.
+    /// Writes the tests of a condition, at least one of which must hold, and returns their entry point.
     private mutating func begin(
         _ condition: Condition, ifTrue: RowFilter.Label, ifFalse: RowFilter.Label
     ) -> RowFilter.Label {
@@ -64,7 +64,7 @@ struct RowFilterCompiler {
         return label
     }
 
-    /// A condition without `and`, `or` and `not` at its top: any of these tests, or none of them.
+    /// A condition without `and`, `or`, and `not` at its top: any of these tests holds, or none if it is negated.
     struct Condition {
         var tests: [RowTest]
         var isNegated = false

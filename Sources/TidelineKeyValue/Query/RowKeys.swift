@@ -1,13 +1,13 @@
 internal import TidelineStore
 
-/// The keys of rows, in one buffer.
+/// The keys of rows in one buffer.
 struct RowKeys {
     private let table: StoredTable
     private var key: KeyBuilder
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
 
-    /// No keys yet of rows of the table.
+    /// Creates an empty list of keys of the table's rows.
     init(of table: StoredTable) {
         self.table = table
         key = KeyBuilder(table.rows)
@@ -23,7 +23,7 @@ struct RowKeys {
         ends.append(bytes.count)
     }
 
-    /// Calls `body` with each key, in the order in which they were added.
+    /// Calls `body` with each key, in the order in which the keys were added.
     func forEachKey(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         try bytes.withUnsafeBytes { bytes in
             var start = 0

@@ -1,10 +1,10 @@
 internal import TidelineStore
 
-/// Some of a table's columns, as a query selects them.
+/// The columns of a table that a query selects.
 struct RowProjection {
     /// The columns.
     let shape: RowShape
-    /// Where they lie in the table's shape.
+    /// The positions of the columns in the table's shape.
     private let positions: [Int]
 
     init(_ columns: [ColumnSchema], of table: StoredTable) {
@@ -12,7 +12,7 @@ struct RowProjection {
         positions = columns.compactMap { table.shape.index(of: $0.name) }
     }
 
-    /// Adds the columns of a row; those without a value as null.
+    /// Appends the selected columns of a row, with null for those without a value.
     func append(_ row: borrowing RowView, to rows: inout PackedRows) throws(StoreError) {
         rows.beginRow()
         for (index, position) in positions.enumerated() {
@@ -34,7 +34,7 @@ struct RowProjection {
 }
 
 extension PackedRows {
-    /// Adds a row, or those of its columns that a query selects.
+    /// Appends a row, or only its selected columns.
     mutating func append(_ row: borrowing RowView, _ projection: RowProjection?) throws(StoreError) {
         guard let projection else { return try append(copying: row) }
         try projection.append(row, to: &self)

@@ -1,9 +1,9 @@
 internal import TidelineStore
 
-/// Brings rows into a query's order that do not come in it: all of them, or the first so many when no more are wanted.
+/// Sorts rows into a query's order, keeping all of them or only the first rows if the query has a limit.
 ///
-/// What a row is ordered by is put together as the bytes of a key, so that one comparison of bytes decides. The rows
-/// that are held lie in one buffer; a row that is not among the first is never copied.
+/// The order terms of a row are encoded as the bytes of a sort key, so one comparison of bytes is sufficient. The kept
+/// rows are in one buffer. A row that is not among the first is never copied.
 struct RowSorter: ~Copyable {
     private let query: Query
     private let table: StoredTable
@@ -13,14 +13,14 @@ struct RowSorter: ~Copyable {
     private var key = KeyBuilder()
     private var rows: PackedRows
     private var keys: [UInt8] = []
-    /// The rows held; a heap with the last of the order on top once there are as many as are wanted.
+    /// The kept rows; a heap with the last row of the order on top once the limit is reached.
     private var entries: [Entry] = []
-    /// The first term, where its values are numbers.
+    /// The first term, if its values are numbers.
     private let number: NumberTerm?
-    /// What it is of the row on top, once there are as many as are wanted.
+    /// The first component of the row on top, once the limit is reached.
     private var bound: NumberTerm.Place?
 
-    /// A row that is held, and its key.
+    /// A kept row and its key.
     private struct Entry {
         /// The first eight bytes of the key, which decide most comparisons.
         var start: UInt64
@@ -45,14 +45,14 @@ struct RowSorter: ~Copyable {
         rows = PackedRows(shape: projection?.shape ?? table.shape)
     }
 
-    /// Whether as many rows come before a row as are wanted, as far as its first term tells.
+    /// Whether a row is beyond the limit according to its first term.
     @inline(__always)
     func isTooLate(_ row: RowBytes) throws(RowDamage) -> Bool {
         guard let bound, let number else { return false }
         return bound < (try number.place(of: row))
     }
 
-    /// Holds the row, unless as many come before it as are wanted.
+    /// Keeps the row unless it is beyond the limit.
     mutating func add(_ row: borrowing RowView) throws {
         makeKey(ofTermsOf: row)
         guard let capacity, entries.count == capacity else {
@@ -64,18 +64,18 @@ struct RowSorter: ~Copyable {
             }
             return
         }
-        // Most rows are told by the terms to come too late, which spares the id.
+        // The terms show for most rows that they are beyond the limit, so the identifier need not be added.
         guard orderToTop(termsOnly: true) <= 0 else { return }
         addID(of: row)
         guard orderToTop(termsOnly: false) < 0 else { return }
         entries[0] = try hold(row)
         sink(from: 0)
         noteBound()
-        // Rows that were pushed out stay in the buffer until they are as many as those that are held.
+        // Removed rows stay in the buffer until they are as many as the kept rows.
         if rows.count > 2 * entries.count + 64 { try compact() }
     }
 
-    /// Calls `body` with the rows of the query's window in their order, until it returns ``ScanStep/stop``.
+    /// Calls `body` with the rows of the query's window in order, until it returns ``ScanStep/stop``.
     mutating func forEachSortedRow(_ body: (borrowing RowView) throws -> ScanStep) throws {
         var sorted = entries
         entries = []
@@ -114,9 +114,10 @@ struct RowSorter: ~Copyable {
         return a.key(in: keys).compare(b.key(in: keys)) < 0
     }
 
-    /// How the key made lies to that on top, the last of those that are held.
+    /// Returns the order of the current key relative to that on top, which is the last of the kept rows.
     ///
-    /// - Parameter termsOnly: Whether the key has no id yet, so that the top's is left out too.
+    /// - Parameter termsOnly: Whether the current key has no identifier yet, so that the identifier of the top key is
+    ///   ignored.
     private func orderToTop(termsOnly: Bool) -> Int {
         key.bytes.withUnsafeBytes { key in
             keys.withUnsafeBytes { keys in
@@ -137,7 +138,7 @@ struct RowSorter: ~Copyable {
         for index in (0..<entries.count / 2).reversed() { sink(from: index) }
     }
 
-    /// Moves an entry down until neither of those below it comes after it.
+    /// Moves an entry down until neither of its children is ordered after it.
     private mutating func sink(from start: Int) {
         var index = start
         while let last = lastChild(of: index), isBefore(index, last) {
@@ -146,7 +147,7 @@ struct RowSorter: ~Copyable {
         }
     }
 
-    /// Of the two entries below one, that which comes last.
+    /// Returns the child of an entry that is last in the order.
     private func lastChild(of index: Int) -> Int? {
         let (left, right) = (2 * index + 1, 2 * index + 2)
         guard left < entries.count else { return nil }
@@ -173,7 +174,7 @@ struct RowSorter: ~Copyable {
 }
 
 extension KeyBuilder {
-    /// The first eight bytes as a number that compares as they do; where there are fewer, zeros follow.
+    /// The first eight bytes as an integer that compares as they do, padded with zeros.
     fileprivate var start: UInt64 {
         bytes.withUnsafeBytes { bytes in
             guard bytes.count < 8 else { return UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)) }

@@ -1,7 +1,7 @@
 internal import TidelineStore
 
 extension RowTest {
-    /// Whether the test, which is not left to the evaluator, holds for a row of the table.
+    /// Returns whether the test holds for a row of the table. Tests that require the evaluator are not supported.
     @inline(__always)
     func holds(_ row: RowBytes, _ constants: borrowing RowFilter.Constants) throws(RowDamage) -> Bool {
         switch self {
@@ -12,7 +12,7 @@ extension RowTest {
         case .text(let operand, let relations, let constant) where operand.kind == .text:
             guard let text = try operand.bytes(in: row) else { return false }
             return constants.bytes.withUnsafeBytes { bytes in
-                // Texts of different lengths need no look at what they say to be unequal.
+                // Texts of different lengths are not equal, regardless of their content.
                 if relations == .equal, text.count != constant.count { return false }
                 return relations.contains(order: text.compare(constant.bytes(in: bytes)))
             }
@@ -41,14 +41,14 @@ extension RowTest {
         }
     }
 
-    /// Whether a test of a text holds.
+    /// Returns whether a test of a text holds.
     private func holds(
         _ text: UnsafeRawBufferPointer, in bytes: UnsafeRawBufferPointer, _ texts: borrowing [Text]
     ) -> Bool {
         switch self {
         case .text(let operand, let relations, let constant):
             let constant = constant.bytes(in: bytes)
-            // Folding keeps the length: texts of different lengths need no look at what they say to be unequal.
+            // Folding preserves the length: texts of different lengths are not equal, regardless of their content.
             if relations == .equal, text.count != constant.count { return false }
             return relations.contains(order: text.order(to: constant, folding: operand.kind == .foldedText))
         case .textIn(let operand, let span):
@@ -95,7 +95,8 @@ extension RowTest.Text {
 }
 
 extension RowTest.Operand {
-    /// How this column's value lies to another's of its type: below, at or above zero; nil when one is null or NaN.
+    /// Returns the order of this column's value relative to another's: negative, zero, or positive; `nil` if one is
+    /// null or NaN.
     fileprivate func order(to other: Self, in row: RowBytes) throws(RowDamage) -> Int? {
         switch kind {
         case .int, .double:
@@ -114,6 +115,6 @@ extension RowTest.Operand {
 }
 
 extension Int64 {
-    /// Whether this is the word of a double that is not a number.
+    /// Whether this is the word of NaN.
     fileprivate var isNotANumber: Bool { !WordInterval.doubles.contains(self) }
 }

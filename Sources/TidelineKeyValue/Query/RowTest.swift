@@ -1,31 +1,31 @@
 internal import TidelineStore
 
-/// One question to a row's bytes. Of a null, it is false unless it asks for nulls.
+/// A test of a row's bytes. It is false for null unless it tests for null.
 ///
-/// Small, as it is read anew for every row: hence the 32-bit positions.
+/// Positions have 32 bits to keep the size small, because a test is read for every row.
 enum RowTest: Sendable {
     /// The column's tag is one of these.
     case tags(Operand, Tags)
-    /// The word of a number or instant lies in an interval.
+    /// The word of a number or timestamp is in an interval.
     case word(Operand, WordInterval)
     /// The word is one of these constants.
     case wordIn(Operand, Span)
-    /// The text lies so to a constant.
+    /// The text has one of these relations to a constant.
     case text(Operand, Relations, Text)
     /// The text is one of these constants.
     case textIn(Operand, Span)
-    /// The text as it is stored, ids too, begins with a constant.
+    /// The text as stored, also for identifiers, begins with a constant.
     case hasPrefix(Operand, Text)
     case hasSuffix(Operand, Text)
     case contains(Operand, Text)
-    /// Two columns, neither of them null, lie so to each other.
+    /// Two columns, neither of them null, have one of these relations.
     case columns(Operand, Relations, Operand)
     /// Both columns are null.
     case nulls(Operand, Operand)
     /// A condition that the evaluator computes; see ``RowFilter``.
     case predicate(Int)
 
-    /// Whether the bytes of columns are all that is asked for.
+    /// Whether the test reads only the bytes of columns.
     var readsColumnsOnly: Bool {
         switch self {
         case .predicate: false
@@ -37,30 +37,30 @@ enum RowTest: Sendable {
         }
     }
 
-    /// A column as a test reads it.
+    /// A column as read by a test.
     struct Operand: Sendable {
         enum Kind: UInt8, Sendable { case int, double, bool, text, foldedText }
 
-        /// The position in the table's shape; -1 for the id.
+        /// The position in the table's shape, or -1 for the identifier.
         let position: Int32
         let kind: Kind
-        /// What tags its values may have.
+        /// The valid tags of its values.
         let tags: Tags
     }
 
-    /// Where a text lies in the constants' bytes.
+    /// The location of a text in the constants' bytes.
     struct Text: Sendable {
         let offset: Int
         let count: Int
     }
 
-    /// Where a set lies in the constants' words or texts.
+    /// The location of a set in the constants' words or texts.
     struct Span: Sendable {
         let lower: Int
         let upper: Int
     }
 
-    /// Some of the tags.
+    /// A set of tags.
     struct Tags: OptionSet, Sendable {
         let rawValue: UInt16
         static let null: Tags = [Tags(.null), Tags(.absent)]
@@ -68,7 +68,7 @@ enum RowTest: Sendable {
         init(rawValue: UInt16) { self.rawValue = rawValue }
         init(_ tag: RowTag) { rawValue = 1 << tag.rawValue }
 
-        /// Those that a column of that type may have.
+        /// The valid tags of a column of the given type.
         init(of type: ColumnType) {
             self = (RowTag.absent.rawValue...RowTag.json.rawValue).reduce(into: []) { tags, number in
                 guard let tag = RowTag(rawValue: number), tag.fits(type) else { return }
@@ -76,12 +76,12 @@ enum RowTest: Sendable {
             }
         }
 
-        /// Whether the tag of that number is among them.
+        /// Whether the set contains the tag with the given raw value.
         @inline(__always)
         func contains(tag: UInt8) -> Bool { tag < 16 && rawValue &>> UInt16(tag) & 1 == 1 }
     }
 
-    /// How two values may lie to each other for a comparison to hold.
+    /// The relations of two values for which a comparison holds.
     struct Relations: OptionSet, Sendable {
         let rawValue: UInt8
         static let less = Relations(rawValue: 1)
@@ -90,7 +90,7 @@ enum RowTest: Sendable {
 
         init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// Those of a comparison; `!=` is for the caller to turn around.
+        /// Creates the relations of a comparison. For `!=`, they are those of `==`, and the caller negates the result.
         init(_ comparison: Predicate.Comparison) {
             switch comparison {
             case .equal, .notEqual: self = .equal
@@ -101,7 +101,7 @@ enum RowTest: Sendable {
             }
         }
 
-        /// Whether values of this order, as `memcmp` tells it, are among them.
+        /// Whether the set contains the relation given by an order as `memcmp` returns it.
         func contains(order: Int) -> Bool {
             contains(order < 0 ? .less : order == 0 ? .equal : .greater)
         }
@@ -120,12 +120,12 @@ extension RowTest.Operand {
         tags = RowTest.Tags(of: column.type)
     }
 
-    /// The same column of texts, compared without regard to ASCII case.
+    /// The same text column, compared without regard to ASCII case.
     var folded: Self { Self(position: position, kind: .foldedText, tags: tags) }
 
     var isID: Bool { position < 0 }
 
-    /// The number of the value's tag.
+    /// Returns the raw value of the value's tag.
     @inline(__always)
     func tag(in row: RowBytes) throws(RowDamage) -> UInt8 {
         let tag = row.tag(at: Int(position))
@@ -133,14 +133,14 @@ extension RowTest.Operand {
         return tag
     }
 
-    /// The bytes of the value, nil of a null.
+    /// Returns the bytes of the value, or `nil` for null.
     @inline(__always)
     func bytes(in row: RowBytes) throws(RowDamage) -> UnsafeRawBufferPointer? {
         if isID { return row.id }
         return RowTest.Tags.null.contains(tag: try tag(in: row)) ? nil : try row.value(at: Int(position))
     }
 
-    /// The word of the number or instant, nil of a null.
+    /// Returns the word of the number or timestamp, or `nil` for null.
     @inline(__always)
     func word(in row: RowBytes) throws(RowDamage) -> Int64? {
         guard let bytes = try bytes(in: row) else { return nil }

@@ -1,17 +1,17 @@
 internal import TidelineStore
 
-/// Goes along an ``AccessPath`` through one snapshot.
+/// A traversal of an ``AccessPath`` through one snapshot.
 ///
-/// A class, so that what is done for every row takes it along as one reference.
+/// This is a class so that the code that runs for each row passes it as one reference.
 final class RowWalk {
     let path: AccessPath
     private let table: StoredTable
     private let keys: any KeySource
-    /// What is asked of each row.
+    /// The residual predicate.
     private let filter: RowFilter?
     private let index: IndexLookup?
 
-    /// A key of the path, a row's or an index's, and its value.
+    /// A closure that receives a key of the path, a row's or an index's, and its value.
     typealias PlaceBody = (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
 
     init(_ path: AccessPath, of table: StoredTable, keys: any KeySource) throws(StoreError) {
@@ -22,15 +22,15 @@ final class RowWalk {
         if case .index(let number) = path.source { index = IndexLookup(number, of: table) } else { index = nil }
     }
 
-    /// Whether not every row along the path matches.
+    /// Whether rows of the path have to be filtered.
     var isFiltered: Bool { filter != nil }
 
     // MARK: Rows
 
     /// Calls `body` with each row that matches, in the path's order.
     ///
-    /// - Parameter isPassedOver: Whether a row that matches is of no concern; asked of some rows before more of them is
-    ///   looked at than the filter does.
+    /// - Parameter isPassedOver: Whether a matching row can be skipped. It is called for some rows, before more of them
+    ///   is read than the filter requires.
     func forEachMatch(
         passingOver isPassedOver: (RowBytes) throws(RowDamage) -> Bool = { _ throws(RowDamage) in false },
         _ body: (borrowing RowView) throws -> ScanStep
@@ -64,7 +64,7 @@ final class RowWalk {
         }
     }
 
-    /// How many rows match.
+    /// Returns the number of matching rows.
     func countMatches() throws -> Int {
         var count = 0
         if let filter, index == nil {
@@ -87,9 +87,9 @@ final class RowWalk {
         return count
     }
 
-    /// Calls `body` with each row of the window; rows that need not be read are not.
+    /// Calls `body` with each row of the window. Rows that are not needed are not read.
     ///
-    /// - Returns: How many rows matched of those that were come to: of all, when the window counts them.
+    /// - Returns: The number of matches among the visited rows, which are all rows if the window counts them.
     func forEachRow(in window: inout RowWindow, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int {
         if window.isEverything, !isFiltered, index == nil {
             try forEachRow(body)
@@ -148,7 +148,7 @@ final class RowWalk {
         }
     }
 
-    /// Calls `body` with the row that a key of the index is of, if it matches.
+    /// Calls `body` with the row of an index key, if the row matches.
     @inline(__always)
     private func withIndexedRow(
         _ key: UnsafeRawBufferPointer, _ cursor: inout RowCursor, _ body: (borrowing RowView) throws -> Void
@@ -162,7 +162,7 @@ final class RowWalk {
             if let filter, try !cursor.matches(filter, key: rowKey) { return }
             try body(cursor.view)
         }
-        if !isFound { throw index.damage("holds an entry without its row") }
+        if !isFound { throw index.damage("contains an entry without a row") }
     }
 
     // MARK: Places
@@ -197,9 +197,10 @@ final class RowWalk {
         }
     }
 
-    /// Goes from the greatest to the least, but through keys that differ in the id alone by ascending id.
+    /// Scans in descending order, except that keys that differ only in the identifier are in ascending order of
+    /// identifier.
     ///
-    /// Such a group is gathered until it is larger than what is held of one, and gone through by a scan of its own then.
+    /// Each group of such keys is collected in memory. A group that exceeds the limit is visited by a separate scan.
     private func scanGroups(_ range: KeyRange, _ body: PlaceBody) throws {
         guard let index else { return try keys.scan(range, descending: true, body) }
         var rest = range

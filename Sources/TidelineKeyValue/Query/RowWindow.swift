@@ -1,11 +1,11 @@
 internal import TidelineStore
 
-/// Which of the rows that come in order belong to the query's window.
+/// The range of ordered rows that the query returns, given by its skip and limit.
 struct RowWindow {
     private var toSkip: Int
     private var toPass: Int
     private let countsMatches: Bool
-    /// How many rows matched so far.
+    /// The number of matches so far.
     private(set) var count = 0
 
     init(_ query: Query, countsMatches: Bool) {
@@ -14,16 +14,16 @@ struct RowWindow {
         self.countsMatches = countsMatches
     }
 
-    /// Whether all rows were passed on that are to be; only their number is of concern from then on.
+    /// Whether all rows of the window were returned. Only the number of further rows may still be needed.
     var isComplete: Bool { toPass == 0 }
 
-    /// Whether all rows are passed on, and their number is of no concern.
+    /// Whether all rows are returned and their number is not needed.
     var isEverything: Bool { toSkip == 0 && toPass == .max && !countsMatches }
 
-    /// Whether nothing more is to be had of the rows to come.
+    /// Whether no further rows are needed.
     var isDone: Bool { isComplete && !countsMatches }
 
-    /// Whether the next match belongs to the window, which it is to be asked of each once.
+    /// Returns whether the next match belongs to the window. Call it once for each match.
     mutating func takesNext() -> Bool {
         count += 1
         guard !isComplete else { return false }
@@ -35,9 +35,9 @@ struct RowWindow {
         return true
     }
 
-    /// Whether the next match does not belong to the window, so that what it holds is of no concern.
+    /// Whether the next match does not belong to the window, so that its content is not needed.
     var passesOverNext: Bool { isComplete || toSkip > 0 }
 
-    /// No more rows are wanted.
+    /// Ends the window, so that no more rows are returned.
     mutating func complete() { toPass = 0 }
 }

@@ -1,13 +1,14 @@
 internal import TidelineStore
 
 extension StoredIndex {
-    /// Whether a key is the index's of a row, as far as that can be told without putting the row's key together; when it
-    /// cannot, as where a text has a zero, the answer is no.
+    /// Whether a key is the index's key of a row, as far as this can be determined without building the key.
     ///
-    /// Unsafe pointers: nothing of the key is read before its length is known to reach there.
+    /// The result is `false` if it cannot be determined, for example if a text contains a zero.
+    ///
+    /// Unsafe pointers: the length of the key is checked before each read.
     ///
     /// - Parameters:
-    ///   - idCount: How many bytes at the end of the key are the id. The row was found by it.
+    ///   - idCount: The number of bytes of the identifier at the end of the key. The row was found by this identifier.
     func isPlainly(_ key: UnsafeRawBufferPointer, idCount: Int, of row: borrowing RowView) -> Bool {
         guard key.count >= KeySpace.length, UInt32(bigEndian: key.loadUnaligned(as: UInt32.self)) == space.number else {
             return false
@@ -20,7 +21,7 @@ extension StoredIndex {
         return rest.count == idCount
     }
 
-    /// The length of a row's value as a component, when the bytes begin with it.
+    /// Returns the length of a row's value as a component if the bytes begin with it.
     @inline(__always)
     private static func lengthOfComponent(
         _ key: UnsafeRawBufferPointer, of row: borrowing RowView, at position: Int

@@ -8,12 +8,13 @@
     internal import Android
 #endif
 
-/// Texts as a query compares them: byte by byte.
+/// Byte-by-byte comparison of texts, as in queries.
 extension UnsafeRawBufferPointer {
-    /// How these bytes lie to others: below, at or above zero.
+    /// Returns the order of these bytes relative to others: negative, zero, or positive.
     ///
     /// - Parameters:
-    ///   - folding: Whether `A`–`Z` count as `a`–`z` here; `other` is folded already unless `bothSides` says otherwise.
+    ///   - folding: Whether `A`–`Z` equal `a`–`z` in these bytes. `other` is already folded unless `bothSides` is
+    ///     `true`.
     func order(to other: UnsafeRawBufferPointer, folding: Bool, bothSides: Bool = false) -> Int {
         guard folding else { return compare(other) }
         for index in 0..<Swift.min(count, other.count) {
@@ -23,14 +24,14 @@ extension UnsafeRawBufferPointer {
         return count - other.count
     }
 
-    /// Whether the same bytes stand in another buffer of the same length.
+    /// Whether another buffer of the same length has the same bytes.
     @inline(__always)
     func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
         guard let base = baseAddress, let bytes = other.baseAddress else { return true }
         return memcmp(base, bytes, count) == 0
     }
 
-    /// The place of the first zero from a place on.
+    /// Returns the offset of the first zero byte at or after an offset.
     func firstZero(from start: Int) -> Int? {
         guard let base = baseAddress, start <= count, let found = memchr(base + start, 0, count - start) else {
             return nil
@@ -38,7 +39,7 @@ extension UnsafeRawBufferPointer {
         return UnsafeRawPointer(found) - base
     }
 
-    /// Whether a byte is zero.
+    /// Whether any byte is zero.
     var hasZero: Bool { baseAddress.map { memchr($0, 0, count) != nil } ?? false }
 
     func hasPrefix(_ prefix: UnsafeRawBufferPointer) -> Bool {
@@ -54,7 +55,7 @@ extension UnsafeRawBufferPointer {
         guard let base = baseAddress else { return false }
         var offset = 0
         while offset + other.count <= count {
-            // Only as far as the other still fits.
+            // Search only as far as the other bytes still fit.
             guard let found = memchr(base + offset, Int32(first), count - other.count - offset + 1) else {
                 return false
             }
@@ -65,7 +66,7 @@ extension UnsafeRawBufferPointer {
         return false
     }
 
-    /// Whether the bytes of `other` stand here from `offset` on; the caller knows that there are so many.
+    /// Whether the bytes at `offset` equal those of `other`. The caller guarantees that there are enough bytes.
     private func equals(_ other: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         guard let base = baseAddress, let bytes = other.baseAddress else { return other.isEmpty }
         return memcmp(base + offset, bytes, other.count) == 0

@@ -1,14 +1,15 @@
 internal import TidelineStore
 
-/// The ints, doubles or instants from one on up to another, as words that compare as their values do.
+/// A closed interval of ints, doubles, or timestamps, as 64-bit words that compare as the values do.
 ///
-/// An int is its own word, an instant its ticks. A double's word is its bits, all but the sign flipped when it is
-/// negative: the words of neighbours are neighbours. −0.0 has the word of 0.0, and NaN one outside of every interval.
+/// The word of an int is the int, and that of a timestamp its ticks. The word of a double is its bits, with all bits
+/// except the sign flipped if it is negative, so that adjacent values have adjacent words. −0.0 has the word of 0.0,
+/// and the word of NaN is outside every interval.
 struct WordInterval: Hashable, Sendable {
     let lower: Int64
     let upper: Int64
 
-    /// No value.
+    /// The empty interval.
     static let empty = WordInterval(lower: 0, upper: -1)
 
     init(lower: Int64, upper: Int64) {
@@ -21,8 +22,9 @@ struct WordInterval: Hashable, Sendable {
     @inline(__always)
     func contains(_ word: Int64) -> Bool { lower <= word && word <= upper }
 
-    /// The values of a column of `type` for which a comparison with a literal holds; `!=` is for the caller to turn
-    /// around.
+    /// Creates the interval of the values of a column of `type` that satisfy a comparison with a literal.
+    ///
+    /// For `!=`, it is the interval of `==`, and the caller negates the result.
     init(_ comparison: Predicate.Comparison, _ literal: Value, type: ColumnType) {
         switch (type, literal) {
         case (.int, .int(let value)): self.init(comparison, word: value, within: .ints)
@@ -37,27 +39,28 @@ struct WordInterval: Hashable, Sendable {
     // MARK: Words
 
     private static let ints = WordInterval(lower: .min, upper: .max)
-    /// The words of all doubles that are numbers.
+    /// The words of all doubles except NaN.
     static let doubles = WordInterval(lower: word(of: -.infinity), upper: word(of: .infinity))
 
-    /// The word of a double.
+    /// Returns the word of a double.
     @inline(__always)
     static func word(of value: Double) -> Int64 { word(ofDoubleBits: Int64(bitPattern: value.bitPattern)) }
 
-    /// The word of the double with these bits.
+    /// Returns the word of the double with these bits.
     @inline(__always)
     static func word(ofDoubleBits bits: Int64) -> Int64 { bits == .min ? 0 : bits ^ (bits >> 63 & .max) }
 
-    /// The double of a word.
+    /// Returns the double with the given word.
     static func double(of word: Int64) -> Double { Double(bitPattern: UInt64(bitPattern: word ^ (word >> 63 & .max))) }
 
-    /// The word of an int, double or timestamp that a column of `type` may equal; nil when none of its values does.
+    /// Returns the word of an int, double, or timestamp that a column of `type` may equal, or `nil` if none of its
+    /// values does.
     static func word(of literal: Value, type: ColumnType) -> Int64? {
         let interval = WordInterval(.equal, literal, type: type)
         return interval.isEmpty ? nil : interval.lower
     }
 
-    /// A value that stands in a key as a column's value of that word does.
+    /// Returns a value with the same key representation as the column's value with that word.
     static func keyValue(of word: Int64, type: ColumnType) -> Value {
         type == .double ? .double(double(of: word)) : .int(word)
     }
@@ -78,12 +81,13 @@ struct WordInterval: Hashable, Sendable {
         self = value.isNaN ? .empty : Self(comparison, word: Self.word(of: value), within: .doubles).skippingMinusZero
     }
 
-    /// −0.0's own bits would be the word -1, which no value has: a bound there moves to the next that one has.
+    /// The interval without the word -1, which would be the bits of −0.0 and belongs to no value. Bounds move to an
+    /// adjacent word.
     private var skippingMinusZero: Self {
         Self(lower: lower == -1 ? 0 : lower, upper: upper == -1 ? -2 : upper)
     }
 
-    /// Of doubles, compared with an int by exact value: the int may lie between two of them.
+    /// Creates the interval of doubles that compare with an int by exact value. The int may lie between two doubles.
     private init(_ comparison: Predicate.Comparison, doublesBeside value: Int64) {
         let nearest = Double(value)
         guard let whole = Int64(exactly: nearest), whole == value else {
@@ -100,7 +104,7 @@ struct WordInterval: Hashable, Sendable {
 
     // MARK: Ints beside a double
 
-    /// Of ints, compared with a double by exact value.
+    /// Creates the interval of ints that compare with a double by exact value.
     private init(_ comparison: Predicate.Comparison, intsBeside value: Double) {
         let bounds: (Int64?, Int64?) =
             switch comparison {

@@ -1,22 +1,22 @@
 internal import TidelineStore
 
-/// The columns of a batch beside those of the table it is written to, resolved once.
+/// The mapping between the columns of a batch and those of the table that it is written to, resolved once.
 struct BatchColumns {
     private let table: StoredTable
     private let rules: BatchRules
 
-    /// For each stored column of the table, where the batch has it.
+    /// For each stored column of the table, its position in the batch.
     var positions: [Int?] { rules.columns.positions }
 
-    /// What a row names.
+    /// The columns that a row contains.
     struct Named {
-        /// Every column of the table.
+        /// Whether the row contains every column of the table.
         var isWhole: Bool
-        /// A column that a new row must name and this row does not.
+        /// A required column for a new row that this row lacks.
         var missing: String?
     }
 
-    /// - Throws: ``StoreError/Code/invalidValue`` when the ids are of another type than the table's.
+    /// - Throws: ``StoreError/Code/invalidValue`` if the identifiers are of another type than the table's.
     init(of shape: RowShape, in table: StoredTable) throws(StoreError) {
         guard shape.idType == table.schema.idType else {
             throw StoreError(
@@ -27,10 +27,10 @@ struct BatchColumns {
         rules = table.rules(for: shape)
     }
 
-    /// Checks id and values of a row.
+    /// Checks the identifier and values of a row.
     ///
-    /// - Parameter bytes: The row's.
-    /// - Throws: ``StoreError/Code/invalidValue``, naming table, column and id.
+    /// - Parameter bytes: The bytes of the row.
+    /// - Throws: ``StoreError/Code/invalidValue``, naming the table, column, and identifier.
     func check(_ row: borrowing RowView, _ bytes: RowBytes) throws(StoreError) -> Named {
         guard row.hasUsableID else { throw invalidID(row) }
         var isWhole = rules.isWhole
@@ -50,11 +50,11 @@ struct BatchColumns {
         return nil
     }
 
-    /// What is to be stored of a row that names every column, where it lies in the batch; nil where it cannot be stored
-    /// as it is.
+    /// Returns the bytes to store for a row that contains every column, without copying, or `nil` if they cannot be
+    /// stored unchanged.
     ///
-    /// Unsafe pointers: the bytes belong to the batch, which is borrowed during the upsert. In a batch the id lies behind
-    /// its row, so that both are one stretch of memory.
+    /// Unsafe pointers: the bytes belong to the batch, which is borrowed during the upsert. In a batch the identifier
+    /// follows its row, so both are contiguous.
     func stored(_ row: borrowing RowView, _ header: RowHeader, withID: Bool) -> UnsafeRawBufferPointer? {
         guard !table.hasRetiredColumns, header.layout == table.currentLayout, header.columns == rules.columns.tags.count
         else {
@@ -89,7 +89,7 @@ struct BatchColumns {
     }
 }
 
-/// What a table demands of batches of one shape.
+/// The rules of a table for batches of one shape.
 final class BatchRules: Sendable {
     let shape: RowShape
     /// Whether the shape has the table's columns in the table's order.
@@ -103,19 +103,22 @@ final class BatchRules: Sendable {
     }
 }
 
-/// What a table demands of the columns of a batch.
+/// The rules of a table for the columns of a batch.
 struct ColumnRules: Sendable {
-    /// For each column of the batch, the tags that its values may have; none when the table does not define it.
+    /// For each column of the batch, the valid tags of its values; empty if the table does not define the column.
     let tags: [RowTest.Tags]
-    /// For each stored column of the table, where the batch has it.
+    /// For each stored column of the table, its position in the batch.
     let positions: [Int?]
-    /// The columns that a new row must name, as positions in the batch; nil for one that the batch lacks.
+    /// The columns that a new row must contain, with their positions in the batch, or `nil` for a column that the batch
+    /// lacks.
     let required: [(name: String, position: Int?)]
 
+    /// Creates the rules.
+    ///
     /// - Parameters:
-    ///   - shape: The batch's.
-    ///   - target: The table's.
-    ///   - stored: The table's, with the columns that it no longer names.
+    ///   - shape: The shape of the batch.
+    ///   - target: The shape of the table.
+    ///   - stored: The shape of the table, including the columns no longer defined.
     init(of shape: RowShape, in target: RowShape, stored: RowShape) {
         tags = shape.columns.map { column in
             guard let index = target.index(of: column.name) else { return [] }

@@ -1,11 +1,11 @@
 internal import TidelineStore
 
-/// Removes rows of one table, and their entries in its indexes.
+/// Removes rows of one table and their entries in its indexes.
 struct Removal: ~Copyable {
     private let store: any KeyStore
     private let knownRows: KnownRows?
     private let entries: IndexEntries?
-    /// How many rows were removed.
+    /// The number of removed rows.
     private(set) var count = 0
 
     init(from table: StoredTable, in store: any KeyStore, _ knownRows: KnownRows?) {
@@ -14,8 +14,8 @@ struct Removal: ~Copyable {
         entries = table.makeEntries()
     }
 
-    /// Removes the row of a key, if there is one.
-    /// - Returns: Whether there was one.
+    /// Removes the row with the given key, if it exists.
+    /// - Returns: Whether the row existed.
     mutating func remove(key: UnsafeRawBufferPointer) throws -> Bool {
         knownRows?.forget(key)
         if let entries {

@@ -1,22 +1,22 @@
 internal import TidelineStore
 
-/// Puts together what is stored of a row where the batch does not have it as it is to be.
+/// Builds the stored form of a row that cannot be copied unchanged from the batch.
 struct RowBuilder {
     private let table: StoredTable
     private var slots: [PackedSlot] = []
-    /// What was put together last.
+    /// The row that was built last.
     private(set) var bytes: [UInt8] = []
 
     init(_ table: StoredTable) { self.table = table }
 
-    /// A new row: the columns that it does not name are null.
+    /// Builds a new row. Absent columns become null.
     mutating func build(_ row: borrowing RowView, _ batch: BatchColumns, spelledID: UnsafeRawBufferPointer?) throws {
         slots.removeAll(keepingCapacity: true)
         for position in batch.positions { slots.append(position.map { row.slot(at: $0) } ?? .null) }
         try pack(spelledID)
     }
 
-    /// The row there is, with the columns that the new one names laid over it.
+    /// Builds the existing row with the columns of the new one replaced.
     mutating func merge(
         _ row: borrowing RowView, _ batch: BatchColumns, over old: borrowing RowView, _ layout: Layout,
         spelledID: UnsafeRawBufferPointer?

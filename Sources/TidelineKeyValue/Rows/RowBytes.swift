@@ -1,22 +1,22 @@
 internal import TidelineStore
 
-/// A packed row of which each column is checked when it is read: for filters, which read few columns of many rows.
+/// A packed row whose columns are checked when they are read, for filters, which read few columns of many rows.
 ///
-/// Unsafe pointers: the row and its id are as long valid as what they were made of. ``RowHeader`` has held the tables of
-/// tags and ends against the row's length, and an end is held against it before anything is read there.
+/// Unsafe pointers: the row and its identifier are valid as long as their source. ``RowHeader`` has checked the tables
+/// of tags and ends against the row's length, and each end is checked against it before a value is read.
 struct RowBytes {
-    /// The id as views have it.
+    /// The identifier in the form that views use.
     let id: UnsafeRawBufferPointer
     private let row: UnsafeRawPointer
     let header: RowHeader
 
-    /// The columns of the row with which some bytes begin, without its id; nil when they begin with none.
+    /// Creates the row at the beginning of the bytes, without its identifier, or `nil` if they do not begin with a row.
     @inline(__always)
     init?(columnsOf bytes: UnsafeRawBufferPointer) {
         self.init(bytes, id: UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
-    /// The row that a view shows; valid as long as the view points where it does. Nil when the view shows none.
+    /// Creates the row that a view shows, valid until the view points elsewhere, or `nil` if the view shows no row.
     init?(_ view: borrowing RowView) {
         self.init(view.withPackedBytes { $0 }, id: view.withIDBytes { $0 })
     }
@@ -29,14 +29,14 @@ struct RowBytes {
         self.id = id
     }
 
-    /// The number of a column's tag, which may be none.
+    /// Returns the raw value of a column's tag, which may be invalid.
     @inline(__always)
     func tag(at column: Int) -> UInt8 {
         guard column < header.columns else { return RowTag.absent.rawValue }
         return row.load(fromByteOffset: RowHeader.size &+ column, as: UInt8.self)
     }
 
-    /// The bytes of a column's value.
+    /// Returns the bytes of a column's value.
     @inline(__always)
     func value(at column: Int) throws(RowDamage) -> UnsafeRawBufferPointer {
         guard column < header.columns else { return UnsafeRawBufferPointer(start: nil, count: 0) }
@@ -47,12 +47,12 @@ struct RowBytes {
     }
 }
 
-/// A row that is none of its table's.
+/// An error that indicates an invalid row.
 struct RowDamage: Error {}
 
-/// What the first bytes of a packed row say of it; see `RowFormat`.
+/// The header of a packed row; see `RowFormat`.
 struct RowHeader {
-    /// `RowFormat`'s, as what is known when this is compiled: these are read for every row.
+    /// The same values as in `RowFormat`, as compile-time constants, because they are used for every row.
     @inline(__always)
     fileprivate static var size: Int { 8 }
     @inline(__always)
@@ -65,14 +65,14 @@ struct RowHeader {
     /// The number of the layout.
     let layout: Int
     let isWide: Bool
-    /// Where the values begin, and how many bytes of them there are.
+    /// The offset of the values, and the number of their bytes.
     let payload: Int
     let payloadLength: Int
 
     /// The length of the whole row.
     var length: Int { payload &+ payloadLength }
 
-    /// Nil when there is no row at the beginning of the bytes, or a part only.
+    /// Reads a header, or returns `nil` if the bytes do not begin with a complete row.
     @inline(__always)
     init?(of bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.size, let row = bytes.baseAddress else { return nil }
@@ -88,7 +88,7 @@ struct RowHeader {
         guard length <= bytes.count else { return nil }
     }
 
-    /// Where the values of the columns up to one of them end.
+    /// Returns the end of the values of the columns up to and including the given one.
     @inline(__always)
     func end(of column: Int, in row: UnsafeRawPointer) -> Int {
         Self.end(of: column, in: row, columns: columns, isWide: isWide)

@@ -1,30 +1,30 @@
 internal import TidelineStore
 
-/// A view that is pointed at one stored row after the other, of whatever layout, and shows each as a row of the table.
+/// A view of stored rows of any layout, one after the other, each presented as a row of the table.
 ///
-/// A stored row is its packed bytes and, where the key does not hold the id byte for byte, the id as it was spelled:
+/// A stored row consists of its packed bytes and, if it differs from the key, the identifier in its original form:
 ///
 /// | part of the value | bytes |
 /// |---|---|
-/// | packed row (`RowFormat`), the layout's number in its header | as its header says |
-/// | id, when it is spelled otherwise than in the key | the rest |
+/// | packed row (`RowFormat`), with the layout's number in its header | as its header states |
+/// | identifier, if its original form differs from the key | the rest |
 ///
-/// Unsafe pointers: the view points into the key and value it was given, which their owner keeps as long as the caller
-/// uses the view, and into memory of this noncopyable value.
+/// Unsafe pointers: the view points into the key and value that it was given, whose owner keeps them valid while the
+/// caller uses the view, and into memory of this noncopyable value.
 struct RowCursor: ~Copyable {
-    /// The row pointed at.
+    /// The current row.
     private(set) var view: RowView
     private let table: StoredTable
-    /// Where a row of an older layout is put together.
+    /// The buffer in which a row of an older layout is converted.
     private var projected: ProjectedRow?
-    /// The eight bytes of an integer id, as views have them.
+    /// The eight bytes of an integer identifier in the form that views use.
     private let integer: UnsafeMutableRawPointer?
-    /// The rows that are shown as they lie.
+    /// The rows that are presented without conversion.
     private let shownRows: WholeRows?
 
     init(_ table: StoredTable) {
         self.table = table
-        // An integer id lies in the key in another form.
+        // The key contains an integer identifier in another form.
         shownRows = table.ids == .int ? nil : table.wholeRows
         view = RowView(shape: table.shape)
         integer = table.ids == .int ? .allocate(byteCount: 8, alignment: 8) : nil
@@ -35,12 +35,12 @@ struct RowCursor: ~Copyable {
     /// Points the view at a stored row.
     ///
     /// - Parameters:
-    ///   - key: The row's key, its space included.
-    ///   - value: What is stored under it.
-    /// - Throws: ``StoreError/Code/corrupt``, naming the table and the id.
+    ///   - key: The row's key, including its space.
+    ///   - value: The stored value.
+    /// - Throws: ``StoreError/Code/corrupt``, naming the table and the identifier.
     @inline(__always)
     mutating func point(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws(StoreError) {
-        // Most rows lie as they are shown, with the id that their key has.
+        // Most rows need no conversion and have the identifier that is in their key.
         if let shownRows, key.count >= KeySpace.length,
             view.point(
                 atID: UnsafeRawBufferPointer(rebasing: key[KeySpace.length...]), validating: value, oneOf: shownRows)
@@ -67,11 +67,11 @@ struct RowCursor: ~Copyable {
         }
     }
 
-    /// Points the view at a stored row unless it is passed over.
+    /// Points the view at a stored row unless the row is skipped.
     ///
-    /// - Parameter isPassedOver: Asked of rows where they lie, not of every row.
-    /// - Returns: Whether it was not.
-    /// - Throws: ``StoreError/Code/corrupt``, naming the table and the id.
+    /// - Parameter isPassedOver: Whether to skip a row. It is called with the stored bytes, but not for every row.
+    /// - Returns: Whether the row was not skipped.
+    /// - Throws: ``StoreError/Code/corrupt``, naming the table and the identifier.
     @inline(__always)
     mutating func point(
         key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer,
@@ -88,10 +88,11 @@ struct RowCursor: ~Copyable {
         return true
     }
 
-    /// Whether a stored row satisfies a filter; it is checked as far as the filter reads it, and the view may point anywhere
-    /// then.
+    /// Returns whether a stored row satisfies a filter.
     ///
-    /// - Throws: ``StoreError/Code/corrupt``, naming the table and the id.
+    /// The row is checked only to the extent that the filter reads it. The view is undefined afterwards.
+    ///
+    /// - Throws: ``StoreError/Code/corrupt``, naming the table and the identifier.
     @inline(__always)
     mutating func isMatch(
         key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, of filter: RowFilter
@@ -119,7 +120,7 @@ struct RowCursor: ~Copyable {
         }
     }
 
-    /// Whether the row pointed at satisfies a filter.
+    /// Returns whether the current row satisfies a filter.
     func matches(_ filter: RowFilter, key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
         do throws(RowDamage) {
             return try filter.matches(view)
@@ -147,13 +148,13 @@ struct RowCursor: ~Copyable {
 
     static func damaged(_ table: StoredTable, _ key: UnsafeRawBufferPointer) -> StoreError {
         StoreError(
-            .corrupt, "a stored row is damaged; restore the store from a copy, or begin anew and pull",
+            .corrupt, "a stored row is damaged; restore the store from a backup, or delete it and pull again",
             table: table.name,
             id: table.ids.text(ofKey: key))
     }
 }
 
-/// A row that was put together anew. An object, as few cursors come to one, and all others are the smaller for it.
+/// A converted row. It is an object because few cursors need one, which keeps the others smaller.
 private final class ProjectedRow {
     var rows: PackedRows
 

@@ -1,21 +1,21 @@
 internal import TidelineStore
 
-/// The parts of a stored row; its header is checked, and nothing of its columns yet.
+/// The parts of a stored row. Its header was checked, but not its columns.
 ///
-/// Unsafe pointers: they are as long valid as the key and the value that the row was made of.
+/// Unsafe pointers: they are valid as long as the key and value that the row was created from.
 struct StoredRow {
     /// The packed row.
     let row: UnsafeRawBufferPointer
-    /// The id as views have it.
+    /// The identifier in the form that views use.
     let id: UnsafeRawBufferPointer
-    /// The id as it was spelled, where the key does not have it so.
+    /// The original form of the identifier, if it differs from the key.
     let spelledID: UnsafeRawBufferPointer?
-    /// What the row's header says.
+    /// The header of the row.
     let header: RowHeader
 
-    /// Takes a value apart; nil when it is not a row's.
+    /// Splits a value into its parts, or returns `nil` if it is not a row.
     ///
-    /// - Parameter integer: Eight bytes for an integer id; where there are none, the id has no meaning.
+    /// - Parameter integer: Memory of eight bytes for an integer identifier. Without it, ``id`` is undefined.
     init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, ids: IDRule, integer: UnsafeMutableRawPointer?) {
         guard let header = RowHeader(of: value) else { return nil }
         self.header = header
@@ -35,14 +35,14 @@ struct StoredRow {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether these bytes, with `A`–`Z` made `a`–`z`, are those.
+    /// Whether these bytes, with `A`–`Z` replaced by `a`–`z`, equal `folded`.
     fileprivate func isSameFolded(as folded: UnsafeRawBufferPointer) -> Bool {
         count == folded.count && zip(self, folded).allSatisfy { ($0 &- 0x41 < 26 ? $0 | 0x20 : $0) == $1 }
     }
 }
 
 extension RowHeader {
-    /// Whether behind both packed rows the same bytes follow: the id in the same spelling, or none.
+    /// Whether the same bytes follow both packed rows: the same original identifier, or nothing.
     static func hasSameTail(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
         guard let start = RowHeader(of: a)?.length, let other = RowHeader(of: b)?.length else { return false }
         return UnsafeRawBufferPointer(rebasing: a[start...]).compare(UnsafeRawBufferPointer(rebasing: b[other...])) == 0
@@ -50,7 +50,7 @@ extension RowHeader {
 }
 
 extension PackedSlot {
-    /// A null.
+    /// A null value.
     static var null: PackedSlot {
         var slot = PackedSlot()
         slot.tag = .null
@@ -59,7 +59,7 @@ extension PackedSlot {
 }
 
 extension RowView {
-    /// The value at a position as a slot that borrows its bytes; null when the row does not name the column.
+    /// Returns the value at a position as a slot that borrows its bytes, or null if the column is absent.
     func slot(at index: Int) -> PackedSlot {
         let tag = tag(at: index)
         guard tag != .absent else { return .null }
@@ -73,7 +73,7 @@ extension RowView {
 }
 
 extension IDRule {
-    /// The id in a row's key as a person reads it.
+    /// Returns the identifier in a row's key for display.
     func text(ofKey key: UnsafeRawBufferPointer) -> String {
         let id = UnsafeRawBufferPointer(rebasing: key[min(KeySpace.length, key.count)...])
         return self == .int && id.count == 8

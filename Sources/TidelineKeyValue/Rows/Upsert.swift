@@ -1,18 +1,19 @@
 internal import TidelineStore
 
-/// One upsert of a batch: checks each row, stores it or merges it into the one there is, and keeps the indexes.
+/// The upsert of one batch: checks each row, inserts or merges it, and updates the indexes.
 ///
-/// A row that names every column is stored where it lies in the batch, without a copy; see ``RowCursor`` for the format.
+/// A row that contains every column is stored from the batch without a copy; see ``RowCursor`` for the format.
 struct Upsert: ~Copyable {
     private let store: any KeyStore
     private let table: StoredTable
     private let batch: BatchColumns
-    /// Nil where none are kept, and for a table with indexes, which needs the old row for its entries.
+    /// The cache of known rows, or `nil` if it is disabled or the table has indexes, which need the old row for their
+    /// entries.
     private let knownRows: KnownRows?
     private var key: RowKey
     private var builder: RowBuilder
     private let entries: IndexEntries?
-    /// How many rows were new.
+    /// The number of inserted rows.
     private(set) var insertedCount = 0
 
     init(
@@ -28,14 +29,17 @@ struct Upsert: ~Copyable {
     }
 
     mutating func run(_ row: borrowing RowView) throws {
-        guard let bytes = RowBytes(row) else { throw StoreError(.corrupt, "a packed row is none", table: table.name) }
+        guard let bytes = RowBytes(row) else {
+            throw StoreError(.corrupt, "the packed row is malformed", table: table.name)
+        }
         let named = try batch.check(row, bytes)
         guard let key = row.withIDBytes({ key.set(id: $0, of: table.ids) }) else { throw batch.invalidID(row) }
         let isSpelled =
             table.ids == .folded
             && row.withIDBytes { $0.compare(UnsafeRawBufferPointer(rebasing: key[KeySpace.length...])) != 0 }
         if named.isWhole, let value = batch.stored(row, bytes.header, withID: isSpelled) {
-            // One that is there, and is to be there as a whole, with its id as it is spelled, is not even looked for.
+            // A row that is known to exist and is replaced completely, with the same form of its identifier, needs no
+            // lookup.
             if !isSpelled, let knownRows, knownRows.contains(key) { return try store.put(key, value) }
             try put(row, value, key: key)
         } else {
@@ -43,11 +47,11 @@ struct Upsert: ~Copyable {
         }
     }
 
-    /// Stores a row that names every column.
+    /// Stores a row that contains every column.
     private mutating func put(
         _ row: borrowing RowView, _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
     ) throws {
-        // A closure cannot capture what is borrowed; what it finds is copied only where it has to be merged.
+        // A closure cannot capture a borrowed value. The existing row is copied only if it has to be merged.
         var old: [UInt8]?
         let isNew = try store.put(key, value) { existing in
             try entries?.noteOld(key: key, value: existing)
@@ -62,7 +66,7 @@ struct Upsert: ~Copyable {
         try putBuilt(key: key)
     }
 
-    /// Stores a row that names some columns only.
+    /// Stores a row that lacks some columns.
     private mutating func lay(
         _ row: borrowing RowView, isSpelled: Bool, missing: String?, key: UnsafeRawBufferPointer
     ) throws {
@@ -73,7 +77,7 @@ struct Upsert: ~Copyable {
             }
             return try putBuilt(key: key)
         }
-        if let missing { throw batch.invalid("a new row must name this column", missing, row) }
+        if let missing { throw batch.invalid("a new row must have a value for this column", missing, row) }
         try row.withIDBytes { try builder.build(row, batch, spelledID: isSpelled ? $0 : nil) }
         let built = builder.bytes
         try built.withUnsafeBytes { value in
@@ -82,7 +86,7 @@ struct Upsert: ~Copyable {
         }
     }
 
-    /// Lays a row over the one there is, under the id as it was spelled first.
+    /// Merges a row into the existing one, keeping the original form of the identifier.
     private mutating func merge(
         _ row: borrowing RowView, into existing: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
     ) throws {

@@ -2,13 +2,13 @@ internal import TidelineStore
 
 /// The definitions of all tables, as of one snapshot.
 final class Catalog: Sendable {
-    /// Grows with every change of a definition.
+    /// A number that increases with every change of a definition.
     let generation: Int64
     /// The number of the next key space.
     let nextSpace: UInt32
-    /// By the bytes of the names: strings compare by canonical equivalence.
+    /// The tables by the bytes of their names, because strings compare by canonical equivalence.
     private let tables: [[UInt8]: StoredTable]
-    /// The tables, where there are so few that comparing their names takes less time than hashing one.
+    /// The tables, if there are so few that comparing their names is faster than hashing one.
     private let few: [StoredTable]?
 
     init(generation: Int64, nextSpace: UInt32, tables: [StoredTable]) {
@@ -18,24 +18,24 @@ final class Catalog: Sendable {
         few = tables.count <= 16 ? tables : nil
     }
 
-    /// A store without tables.
+    /// The catalog of a store without tables.
     static let empty = Catalog(generation: 1, nextSpace: KeySpace.meta.number + 1, tables: [])
 
-    /// The table of that name, byte for byte.
+    /// Returns the table with the given name, compared byte by byte.
     func table(_ name: String) throws(StoreError) -> StoredTable {
         guard let table = table(named: name) else {
-            throw StoreError(.noSuchTable, "the table was never defined", table: name)
+            throw StoreError(.noSuchTable, "the table is not defined; define it first", table: name)
         }
         return table
     }
 
-    /// The table of that name, byte for byte, if there is one.
+    /// Returns the table with the given name, compared byte by byte, or `nil` if there is none.
     func table(named name: String) -> StoredTable? {
         if let few { return few.first { $0.isNamed(name) } }
         return tables[Array(name.utf8)]
     }
 
-    /// All tables, in order of name.
+    /// All tables, ordered by name.
     var all: [StoredTable] {
         tables.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
     }

@@ -1,9 +1,9 @@
 internal import TidelineStore
 
 extension KeyStore {
-    /// Carries a plan out, within the transaction that is open.
+    /// Applies a plan within the open transaction.
     ///
-    /// - Returns: The definitions as they are then.
+    /// - Returns: The resulting definitions.
     func apply(_ plan: SchemaPlan, to catalog: Catalog) throws -> Catalog {
         for change in plan.changes {
             for space in change.removed { try removeAll(in: space) }
@@ -15,7 +15,7 @@ extension KeyStore {
         return changed
     }
 
-    /// Makes the entries of a table's indexes and its row count anew from its rows.
+    /// Rebuilds the entries of a table's indexes and its row count from its rows.
     func rebuildIndexes(of table: StoredTable) throws {
         for index in table.indexes { try removeAll(in: index.space) }
         try fill(table.indexes, of: table)
@@ -27,7 +27,7 @@ extension KeyStore {
         try writeRowCount(count, of: table.rows)
     }
 
-    /// How many entries are looked at before others are written: an engine does not write while it scans.
+    /// The number of entries read before others are written, because an engine does not write during a scan.
     private var chunkSize: Int { 1_000 }
 
     private func removeAll(in space: KeySpace) throws {
@@ -40,12 +40,12 @@ extension KeyStore {
                 return keys.count < chunkSize ? .next : .stop
             }
             for key in keys { _ = try key.withUnsafeBytes { try delete($0) } }
-            // The next chunk does not pass over what was removed: in some engines that takes time.
+            // The next chunk begins after the removed keys, because skipping them takes time in some engines.
             range.lower = keys.last ?? range.upper
         } while keys.count == chunkSize
     }
 
-    /// Makes the entries of all rows in indexes that are new.
+    /// Creates the entries of all rows in new indexes.
     private func fill(_ indexes: [StoredIndex], of table: StoredTable) throws {
         guard !indexes.isEmpty else { return }
         var cursor = RowCursor(table)
@@ -60,7 +60,7 @@ extension KeyStore {
                     entry.begin(index, of: cursor.view, ids: table.ids)
                     entries.append(entry)
                 }
-                // The next chunk begins behind this key.
+                // The next chunk begins after this key.
                 range.lower = Array(key) + [0]
                 return entries.count < chunkSize ? .next : .stop
             }

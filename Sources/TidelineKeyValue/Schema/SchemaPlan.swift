@@ -1,21 +1,21 @@
 internal import TidelineStore
 
-/// What has to be done to come from the tables there are to those that are wanted. Nothing is done here.
+/// The changes that turn the existing tables into the requested ones. The plan itself changes nothing.
 struct SchemaPlan {
-    /// One table that is made or changed.
+    /// A table that is created or changed.
     struct Change {
         let table: StoredTable
-        /// Indexes that are new to a table that was there, and so are to be filled.
+        /// New indexes of an existing table, which have to be filled.
         let filled: [StoredIndex]
-        /// The spaces of indexes that go.
+        /// The spaces of removed indexes.
         let removed: [KeySpace]
     }
 
-    /// The tables, in the order in which they were given.
+    /// The changes, in the order in which the tables were given.
     private(set) var changes: [Change] = []
     private var nextSpace: UInt32
 
-    /// Whether all tables are as wanted.
+    /// Whether all tables are already as requested.
     var isEmpty: Bool { changes.isEmpty }
 
     /// - Throws: ``StoreError/Code/schemaMismatch``, naming table and column.
@@ -30,7 +30,7 @@ struct SchemaPlan {
         }
     }
 
-    /// The catalog with the changes made.
+    /// Returns the catalog after the changes.
     func catalog(after catalog: Catalog) -> Catalog {
         let changed = changes.map(\.table)
         let kept = catalog.all.filter { table in !changed.contains { $0.rows == table.rows } }
@@ -74,7 +74,7 @@ struct SchemaPlan {
 
     private mutating func takeSpace(for schema: TableSchema) throws(StoreError) -> KeySpace {
         guard nextSpace < .max else {
-            throw StoreError(.schemaMismatch, "the store has no key space left", table: schema.name)
+            throw StoreError(.schemaMismatch, "the store has no key spaces left", table: schema.name)
         }
         defer { nextSpace += 1 }
         return KeySpace(number: nextSpace)

@@ -1,19 +1,19 @@
 internal import Foundation
 internal import TidelineStore
 
-/// What a store writes down of itself, in ``KeySpace/meta``.
+/// The catalog of a store, in ``KeySpace/meta``.
 ///
-/// | key behind the space | value |
+/// | key after the space | value |
 /// |---|---|
 /// | `f` | ``FormatRecord``, as JSON |
 /// | `g` | the generation of the definitions (8 bytes), the number of the next key space (4) |
 /// | `t`, a table's space (4, big-endian) | its ``StoredDefinition``, as JSON |
-/// | `c`, a table's space (4, big-endian) | the number of its rows (8); none counts as 0 |
+/// | `c`, a table's space (4, big-endian) | the number of its rows (8); 0 if absent |
 ///
-/// Numbers are little-endian unless said otherwise. Rows and index entries are described by ``RowCursor``,
-/// ``KeyBuilder`` and ``LongKey``.
+/// Numbers are little-endian unless stated otherwise. ``RowCursor``, ``KeyBuilder``, and ``LongKey`` describe rows and
+/// index entries.
 enum StoreFormat {
-    /// The version that this code writes, and the latest it reads.
+    /// The version that this code writes, and the latest version that it reads.
     static let version = 1
 
     static let formatKey = KeySpace.meta.prefix + Array("f".utf8)
@@ -23,7 +23,7 @@ enum StoreFormat {
     static func definitionKey(_ rows: KeySpace) -> [UInt8] { definitions + rows.prefix }
     static func countKey(_ rows: KeySpace) -> [UInt8] { withCountKey(rows) { Array($0) } }
 
-    /// Calls `body` with the key of the number of a table's rows, which every transaction that adds rows writes.
+    /// Calls `body` with the key of a table's row count, which every transaction that adds rows writes.
     static func withCountKey<T>(_ rows: KeySpace, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T {
         try withUnsafeTemporaryAllocation(byteCount: 2 * KeySpace.length + 1, alignment: 1) { key in
             key.storeBytes(of: KeySpace.meta.number.bigEndian, as: UInt32.self)
@@ -34,19 +34,19 @@ enum StoreFormat {
     }
 }
 
-/// What a file says of how it was written.
+/// The format record of a store's files.
 struct FormatRecord: Codable, Sendable {
     var version: Int
     /// The engine that wrote the file.
     var engine: String
-    /// The engine's greatest length of a key, on which the keys stored depend; nil when there is none.
+    /// The engine's maximum key length, on which the stored keys depend, or `nil` if there is no limit.
     var maximumKeyLength: Int?
-    /// What the store declares that the content depends on: whether NaN and the infinities may be in it, and how long an
-    /// id may be.
+    /// Capabilities that the content depends on: whether it may contain NaN and the infinities, and the maximum length
+    /// of an identifier.
     var storesNaN: Bool
     var storesInfinity: Bool
     var maximumIDLength: Int
-    /// What a reader must know beyond the version; this code knows nothing yet.
+    /// Features beyond the version that a reader must support. This version supports none.
     var requires: [String]
 
     init(_ engine: some OrderedKeyValueEngine) {
@@ -62,7 +62,8 @@ struct FormatRecord: Codable, Sendable {
 }
 
 extension OrderedKeyValueEngine {
-    /// What a store over the engine declares: what the engine does, and what is seen to here whatever the engine.
+    /// The capabilities of a store over the engine: those of the engine, and those that the store provides for any
+    /// engine.
     var storeCapabilities: StoreCapabilities {
         var capabilities = capabilities
         capabilities.storesNaN = true
@@ -72,7 +73,7 @@ extension OrderedKeyValueEngine {
     }
 }
 
-/// The part of a format record that every version has; what else a later one has is unknown.
+/// The part of a format record that all versions share.
 private struct FormatVersion: Decodable {
     var version: Int
     var requires: [String]?
@@ -81,35 +82,35 @@ private struct FormatVersion: Decodable {
 // MARK: - Reading
 
 extension KeySource {
-    /// Checks that the store is one that this code and engine can work on.
+    /// Checks that this code and engine can use the store.
     ///
-    /// - Returns: Whether there is a store; false when there is nothing at all.
+    /// - Returns: Whether the store exists; `false` if the engine is empty.
     /// - Throws: ``StoreError/Code/newerFormat``, ``StoreError/Code/corrupt``.
     func checkFormat(for engine: some OrderedKeyValueEngine) throws -> Bool {
         guard let stored = try value(StoreFormat.formatKey) else {
             guard try isEmpty(.meta), try isEmpty(KeySpace(number: 1)) else {
-                throw StoreError(.corrupt, "the store has lost what says how it was written, or is not a store")
+                throw StoreError(.corrupt, "the format record is missing; the store is damaged, or is not a store")
             }
             return false
         }
         let decoder = JSONDecoder()
         guard let found = try? decoder.decode(FormatVersion.self, from: Data(stored)), found.version > 0 else {
-            throw StoreError(.corrupt, "what says how the store was written is damaged")
+            throw StoreError(.corrupt, "the format record is damaged")
         }
         let unknown = found.requires ?? []
         guard found.version <= StoreFormat.version, unknown.isEmpty else {
-            let reason = unknown.isEmpty ? "" : ", which needs \(unknown.joined(separator: ", "))"
+            let reason = unknown.isEmpty ? "" : ", which requires \(unknown.joined(separator: ", "))"
             throw StoreError(
                 .newerFormat,
-                "the store has format \(found.version)\(reason); this version knows format \(StoreFormat.version). Update "
-                    + "the program")
+                "the store has format \(found.version)\(reason); this version supports format "
+                    + "\(StoreFormat.version). Update the program")
         }
         let limit = engine.maximumKeyLength == .max ? nil : engine.maximumKeyLength
         guard let record = try? decoder.decode(FormatRecord.self, from: Data(stored)), record.maximumKeyLength == limit
         else {
             throw StoreError(
                 .corrupt,
-                "the store was written for keys of another length than the engine \(engine.capabilities.name) has")
+                "the store was written with another maximum key length than the engine \(engine.capabilities.name) has")
         }
         return true
     }
@@ -123,7 +124,7 @@ extension KeySource {
         return isEmpty
     }
 
-    /// The generation of the definitions and the number of the next key space.
+    /// Returns the generation of the definitions and the number of the next key space.
     func generation() throws -> (generation: Int64, nextSpace: UInt32) {
         let found = try StoreFormat.generationKey.withUnsafeBytes { key in
             try get(key) { value -> (Int64, UInt32)? in
@@ -134,14 +135,14 @@ extension KeySource {
                 )
             }
         }
-        // Both still have to grow, and space 0 is no table's.
+        // Both numbers must be able to increase, and space 0 belongs to no table.
         guard let found, let (generation, nextSpace) = found, generation > 0, generation < .max, nextSpace > 0 else {
-            throw StoreError(.corrupt, "the store has lost the state of its definitions")
+            throw StoreError(.corrupt, "the record of the store's definitions is missing or damaged")
         }
         return (generation, nextSpace)
     }
 
-    /// All definitions.
+    /// Returns the catalog of all definitions.
     func catalog() throws -> Catalog {
         let (generation, nextSpace) = try generation()
         var tables: [StoredTable] = []
@@ -167,7 +168,7 @@ extension KeySource {
             let definition = try JSONDecoder().decode(StoredDefinition.self, from: Data(definition))
             try definition.validate()
             guard key.elementsEqual(StoreFormat.definitionKey(definition.rows)) else {
-                throw StoreError(.corrupt, "the definition is another table's", table: definition.schema.name)
+                throw StoreError(.corrupt, "the definition belongs to another table", table: definition.schema.name)
             }
             return StoredTable(definition)
         } catch {
@@ -175,14 +176,14 @@ extension KeySource {
         }
     }
 
-    /// How many rows a table has, as it was written down.
+    /// Returns the stored row count of a table.
     func rowCount(of table: StoredTable) throws -> Int {
         var found: Int64 = 0
         _ = try StoreFormat.withCountKey(table.rows) { key in
             try find(key) { found = $0.count == 8 ? Int64(littleEndian: $0.loadUnaligned(as: Int64.self)) : -1 }
         }
         guard let count = Int(exactly: found), count >= 0 else {
-            throw StoreError(.corrupt, "the number of rows is damaged", table: table.name)
+            throw StoreError(.corrupt, "the stored row count is damaged", table: table.name)
         }
         return count
     }
@@ -191,7 +192,7 @@ extension KeySource {
 // MARK: - Writing
 
 extension KeyStore {
-    /// Makes an empty store of nothing.
+    /// Initializes an empty store.
     func writeFormat(for engine: some OrderedKeyValueEngine) throws {
         try put(StoreFormat.formatKey, try StoreFormat.json(FormatRecord(engine)))
         try writeGeneration(of: .empty)

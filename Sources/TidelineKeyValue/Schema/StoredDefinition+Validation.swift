@@ -1,25 +1,25 @@
 internal import TidelineStore
 
 extension StoredDefinition {
-    /// Checks what was read from a file: what follows from a definition relies on it.
+    /// Checks a definition that was read from a file, because other code relies on its consistency.
     ///
     /// - Throws: ``StoreError``, naming the table.
     func validate() throws(StoreError) {
         try schema.validate()
         guard hasUsableColumns, hasUsableLayouts, hasUsableIndexes else {
-            throw StoreError(.corrupt, "the definition contradicts itself", table: schema.name)
+            throw StoreError(.corrupt, "the stored definition is inconsistent", table: schema.name)
         }
     }
 
-    /// The columns that are stored: those of the definition, then those that it no longer names.
+    /// The stored columns: those of the definition, then those no longer defined.
     private var columns: [ColumnSchema] { schema.allColumns + retired }
 
     private var hasUsableColumns: Bool {
         columns.count <= TableEvolution.maximumStoredColumnCount && Self.types(of: columns) != nil
     }
 
-    /// The last layout is that of the columns there are; earlier ones have columns of that name and type, as none is
-    /// ever forgotten.
+    /// Whether the last layout matches the stored columns, and earlier layouts contain only columns with the same names
+    /// and types. No column is ever removed.
     private var hasUsableLayouts: Bool {
         guard let last = layouts.last, last.count == columns.count, let types = Self.types(of: columns) else {
             return false
@@ -30,14 +30,14 @@ extension StoredDefinition {
             }
     }
 
-    /// Each index of the schema has one space.
+    /// Whether each index of the schema has exactly one space.
     private var hasUsableIndexes: Bool {
         let names = schema.distinctIndexes
         return indexes.count == names.count && Set(spaces).count == spaces.count
             && zip(indexes, names).allSatisfy { $0.columns.hasSameNames(as: $1) }
     }
 
-    /// The types by the bytes of the names; nil when a name is there twice.
+    /// Returns the types by the bytes of the names, or `nil` if a name occurs twice.
     private static func types(of columns: [ColumnSchema]) -> [[UInt8]: ColumnType]? {
         let types = Dictionary(columns.map { (Array($0.name.utf8), $0.type) }) { first, _ in first }
         return types.count == columns.count ? types : nil
@@ -50,7 +50,7 @@ extension StoredDefinition {
 }
 
 extension TableSchema {
-    /// The columns of the indexes, each list once.
+    /// The columns of the indexes, without duplicates.
     var distinctIndexes: [[String]] {
         var distinct: [[String]] = []
         for index in indexes where !distinct.contains(where: { $0.hasSameNames(as: index.columns) }) {
@@ -61,7 +61,7 @@ extension TableSchema {
 }
 
 extension [String] {
-    /// Whether both are the same names, byte for byte.
+    /// Whether both arrays contain the same names, compared byte by byte.
     func hasSameNames(as other: [String]) -> Bool {
         count == other.count && zip(self, other).allSatisfy { $0.isSameBytes(as: $1) }
     }

@@ -1,24 +1,24 @@
 internal import Synchronization
 internal import TidelineStore
 
-/// A table as it is stored: its definition, where its rows and indexes lie, and what follows from that for every call.
+/// A stored table: its definition, the locations of its rows and indexes, and data derived from them for every call.
 final class StoredTable: Sendable {
     let definition: StoredDefinition
-    /// The columns of a row that is read in full.
+    /// The columns of a complete row.
     let shape: RowShape
     let evaluator: Evaluator
     let ids: IDRule
     let indexes: [StoredIndex]
-    /// The columns of the rows as each layout packed them.
+    /// The columns of the rows as packed by each layout.
     let layouts: [Layout]
 
-    /// The columns that are stored: those of ``shape``, then those that the definition no longer names.
+    /// The stored columns: those of ``shape``, then those no longer defined.
     let storedShape: RowShape
     let hasRetiredColumns: Bool
-    /// What is demanded of a batch of the table's own columns.
+    /// The rules for a batch with the table's own columns.
     let rules: ColumnRules
     private let nameBytes: [UInt8]
-    /// What was found out about the shape of the last batch: most batches have that of the one before.
+    /// The rules for the shape of the last batch, which most batches share with the previous one.
     private let lastBatch = Mutex<BatchRules?>(nil)
 
     init(_ definition: StoredDefinition) {
@@ -46,7 +46,8 @@ final class StoredTable: Sendable {
     var schema: TableSchema { definition.schema }
     var name: String { definition.schema.name }
 
-    /// Whether that is the table's name, byte for byte: strings compare by canonical equivalence.
+    /// Whether the given name is the table's name, compared byte by byte, because strings compare by canonical
+    /// equivalence.
     func isNamed(_ other: String) -> Bool {
         let isSame = other.utf8.withContiguousStorageIfAvailable { other in
             nameBytes.withUnsafeBytes { $0.compare(UnsafeRawBufferPointer(other)) == 0 }
@@ -55,10 +56,10 @@ final class StoredTable: Sendable {
     }
 
     var rows: KeySpace { definition.rows }
-    /// The keys of all rows.
+    /// The range of the keys of all rows.
     let allRows: KeyRange
 
-    /// What the table demands of batches of a shape.
+    /// Returns the rules for batches of a shape.
     func rules(for batch: RowShape) -> BatchRules {
         if let known = lastBatch.withLock({ $0 }), known.shape === batch { return known }
         let isWhole = batch.hasSameColumns(as: shape)
@@ -69,22 +70,23 @@ final class StoredTable: Sendable {
         return found
     }
 
-    /// The number of the layout that rows are written with, which stands in their headers.
+    /// The number of the layout of newly written rows, which is stored in their headers.
     let currentLayout: Int
-    /// The same where its rows are rows of ``shape`` as they are, and -1 where they are not: most rows have it, and need
-    /// not look their layout up.
+    /// The number of the current layout if its rows match ``shape`` exactly, or -1.
+    ///
+    /// Most rows have this layout and therefore need no layout lookup.
     let inShapeLayout: Int
-    /// The narrow rows of that layout, nil where there is none.
+    /// The narrow rows of that layout, or `nil` if there is no such layout.
     let wholeRows: WholeRows?
 }
 
-/// The columns with which rows were packed, from one definition of the table until the next.
+/// The columns with which rows were packed between two definitions of the table.
 struct Layout: Sendable {
-    /// All columns: those that the definition named, then those it no longer named.
+    /// All columns: those that the definition contained, then those no longer defined.
     let shape: RowShape
-    /// Where each column of the table's stored shape lies in this layout, nil when the layout lacks it.
+    /// The position of each column of the table's stored shape in this layout, or `nil` if the layout lacks it.
     let positions: [Int?]
-    /// Whether a row of this layout is a row of the table's shape as it is.
+    /// Whether a row of this layout matches the table's shape exactly.
     let isCurrent: Bool
 
     init(_ columns: [ColumnSchema], of schema: TableSchema, shape target: RowShape, stored: [ColumnSchema]) {
@@ -95,14 +97,14 @@ struct Layout: Sendable {
     }
 }
 
-/// An index as it is stored.
+/// A stored index.
 struct StoredIndex: Sendable {
     let space: KeySpace
     /// The columns as the definition names them.
     let columns: [String]
-    /// Their positions in the table's shape; nil for `id`.
+    /// The positions of the columns in the table's shape, with `nil` for `id`.
     let positions: [Int?]
-    /// Their types; that of `id` as a column's.
+    /// The types of the columns, including that of `id`.
     let types: [ColumnType]
 
     init(_ definition: StoredDefinition.Index, of shape: RowShape) {
@@ -115,7 +117,7 @@ struct StoredIndex: Sendable {
     }
 }
 
-/// What is written of a table into the store, as JSON.
+/// The definition of a table as stored in JSON.
 struct StoredDefinition: Codable, Sendable, Hashable {
     /// An index and the space of its keys.
     struct Index: Codable, Sendable, Hashable {
@@ -124,9 +126,9 @@ struct StoredDefinition: Codable, Sendable, Hashable {
     }
 
     var schema: TableSchema
-    /// Columns that are stored and that the definition no longer names.
+    /// The columns that are stored but no longer defined.
     var retired: [ColumnSchema]
-    /// The columns of each layout, by its number; the last is the one in use.
+    /// The columns of each layout, by its number. The last layout is the current one.
     var layouts: [[ColumnSchema]]
     /// The space of the rows.
     var rows: KeySpace

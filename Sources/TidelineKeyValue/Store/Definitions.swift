@@ -1,14 +1,14 @@
 internal import TidelineStore
 
-/// The definitions and numbers of rows that are known, and whether the definitions may be changing right now.
+/// The cached definitions and row counts, and whether a change of definitions is in progress.
 struct Definitions {
     private(set) var catalog: Catalog
     private(set) var isChanging = false
-    /// The number of a commit as of which the catalog is known to be this one.
+    /// The number of a commit for which the catalog is known to be current.
     private(set) var commit: UInt64?
-    /// Grows whenever a change of definitions begins or ends.
+    /// A counter that increases when a change of definitions begins or ends.
     private(set) var changes = 0
-    /// The numbers of rows as of ``commit``; where no other process writes, as of now.
+    /// The row counts as of ``commit``. If no other process writes, they are current.
     private(set) var rowCounts = RowCounts()
 
     init(catalog: Catalog) { self.catalog = catalog }
@@ -18,7 +18,7 @@ struct Definitions {
         changes += 1
     }
 
-    /// - Parameter changed: The new definitions, nil when nothing came of the change.
+    /// - Parameter changed: The new definitions, or `nil` if the change was not committed.
     mutating func endChange(_ changed: Catalog?) {
         isChanging = false
         changes += 1
@@ -29,7 +29,7 @@ struct Definitions {
         }
     }
 
-    /// Takes up definitions that were read from the engine as of a commit.
+    /// Caches definitions that were read from the engine as of a commit.
     mutating func learn(_ loaded: Catalog, at commit: UInt64?) {
         guard catalog.generation <= loaded.generation else { return }
         if catalog.generation < loaded.generation { catalog = loaded }
@@ -37,24 +37,25 @@ struct Definitions {
         self.commit = commit
     }
 
-    /// Takes up what a transaction left that was committed and changed no definitions.
+    /// Caches the state after a committed transaction that changed no definitions.
     mutating func learn(_ outcome: TransactionOutcome) {
         guard outcome.catalog === catalog else { return forgetRowCounts() }
         if let commit = outcome.commit { self.commit = commit }
         rowCounts = outcome.rowCounts
     }
 
-    /// Gives the numbers of rows to a transaction, which brings them back with ``learn(_:)`` if it is committed: so that they
-    /// need not be copied to be changed.
+    /// Moves the row counts to a transaction, which returns them with ``learn(_:)`` if it is committed.
+    ///
+    /// Moving them avoids a copy when the transaction changes them.
     mutating func lendRowCounts() -> (known: Definitions, rowCounts: RowCounts) {
         let lent = rowCounts
         forgetRowCounts()
         return (self, lent)
     }
 
-    /// Whether what is known of the rows is true for a transaction that came after a commit.
+    /// Whether the cached row counts are valid for a transaction that followed a commit.
     ///
-    /// - Parameter isShared: Whether other processes may have written since.
+    /// - Parameter isShared: Whether other processes may have written in the meantime.
     func isCurrent(after commit: UInt64?, isShared: Bool) -> Bool {
         !isShared || commit.map { self.commit == $0 } ?? false
     }
@@ -62,10 +63,10 @@ struct Definitions {
     mutating func forgetRowCounts() { rowCounts = RowCounts() }
 }
 
-/// What a transaction leaves behind when it is committed.
+/// The state after a committed transaction.
 struct TransactionOutcome {
     let catalog: Catalog
-    /// The number of the commit, where that is known.
+    /// The number of the commit, if it is known.
     let commit: UInt64?
     let rowCounts: RowCounts
 }

@@ -1,23 +1,23 @@
 internal import TidelineStore
 
-/// The keys of rows that a store met in its transactions and left there: so that a row which is written whole again need not
-/// be looked for where that takes long.
+/// A cache of the keys of existing rows that transactions encountered.
 ///
-/// A key is here only if its row is stored, with the id spelled as the key has it: what a row lacks that is stored with its
-/// id as it was spelled, see ``RowCursor``. It is noted when the row was found, and forgotten before the row is removed; what
-/// a transaction noted that comes to nothing, ``forget()`` drops with all else.
+/// It avoids looking up a row that is replaced completely, for engines in which lookups are slow. It contains a key
+/// only if the row is stored without a separate original identifier, that is, with the identifier exactly as in the
+/// key; see ``RowCursor``. A key is added when its row is found and removed before the row is deleted. ``forget()``
+/// empties the cache when a transaction is rolled back.
 ///
-/// `@unchecked Sendable`: it is used within transactions only, of which a store has one at a time (``WorkGate``).
+/// `@unchecked Sendable`: it is used within transactions only, and a store runs one at a time (``WorkGate``).
 final class KnownRows: @unchecked Sendable {
-    /// How many bytes it may take before it begins anew.
+    /// The maximum size in bytes, after which the cache is emptied.
     private let maximumSize: Int
-    /// Unchecked: nothing that is called while it is changed comes back to it.
+    /// Unchecked: nothing that is called during a change accesses the cache.
     @exclusivity(unchecked)
     private var keys = OverlayChanges()
 
     init(maximumSize: Int = 8 << 20) { self.maximumSize = maximumSize }
 
-    /// Whether the row of a key is stored, with the id spelled as in the key.
+    /// Whether the row with the given key is known to be stored with the identifier exactly as in the key.
     func contains(_ key: UnsafeRawBufferPointer) -> Bool {
         keys.count > 0 && contains(key, hash: KeyHash.of(key))
     }
@@ -26,14 +26,14 @@ final class KnownRows: @unchecked Sendable {
         if case .stored = keys.change(of: key, hash: hash) { true } else { false }
     }
 
-    /// Notes that the row of a key was found.
+    /// Adds the key of a row that was found.
     func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
         guard RowHeader(of: value)?.length == value.count else { return }
         if keys.size > maximumSize { forget() }
         keys.put(key, UnsafeRawBufferPointer(start: nil, count: 0), hash: KeyHash.of(key))
     }
 
-    /// Forgets a key, the row of which is about to be removed.
+    /// Removes the key of a row that is about to be deleted.
     func forget(_ key: UnsafeRawBufferPointer) {
         guard keys.count > 0 else { return }
         let hash = KeyHash.of(key)

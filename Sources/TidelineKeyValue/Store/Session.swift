@@ -1,19 +1,20 @@
 internal import TidelineStore
 
-/// One read or write body's access to the store; over when the body is.
+/// The access of one read or write body to the store. It ends with the body.
 ///
-/// What changes is unchecked for exclusive access where every write changes it: nothing that is called meanwhile comes back.
+/// Properties that every write changes skip the exclusivity check, because nothing that is called during a change
+/// accesses them.
 final class Session {
-    /// What the session is on, as long as it may be used: the keys to read and, in a write, to change.
+    /// The keys to read and, in a write, to change. They are accessible until the session ends.
     private let openKeys: any KeySource
     private let openStore: (any KeyStore)?
     private var isOver = false
     let catalog: Catalog
-    /// The table that was asked for last: most bodies ask for one again and again.
+    /// The table that was requested last. Most bodies request the same table repeatedly.
     private var lastTable: StoredTable?
-    /// The error of a change that was made in part: the transaction can only be dropped then.
+    /// The error of a partially applied change. The transaction can then only be rolled back.
     private(set) var failure: StoreError?
-    /// The numbers of rows that this transaction knows; after ``finish()``, those it leaves.
+    /// The row counts that this transaction knows; after ``finish()``, those that it leaves.
     @exclusivity(unchecked)
     private(set) var rowCounts = RowCounts()
     /// Whether the transaction has certainly changed something.
@@ -21,7 +22,7 @@ final class Session {
     private(set) var hasChanges = false
     private let knownRows: KnownRows?
 
-    /// A session that reads.
+    /// Creates a session that reads.
     init(reading keys: any KeySource, _ catalog: Catalog) {
         openKeys = keys
         openStore = nil
@@ -29,7 +30,7 @@ final class Session {
         knownRows = nil
     }
 
-    /// A session that reads and writes.
+    /// Creates a session that reads and writes.
     init(
         writing store: any KeyStore, _ catalog: Catalog, _ rowCounts: consuming RowCounts, _ knownRows: KnownRows? = nil
     ) {
@@ -44,19 +45,22 @@ final class Session {
 
     private var isWriting: Bool { openStore != nil }
 
-    /// The keys, while the body runs and no change has failed: after that, nothing is asked of an engine.
+    /// Returns the keys if the body is running and no change has failed. After a failure, the engine is not accessed
+    /// again.
     private func keys() throws(StoreError) -> any KeySource {
         if let failure { throw failure }
         guard !isOver else {
-            throw StoreError(.closed, "a reader or writer was used after the body it was passed to")
+            throw StoreError(.closed, "a reader or writer was used after its body returned")
         }
         return openKeys
     }
 
-    /// The same, to be changed.
+    /// Returns the keys for changes.
     func store() throws(StoreError) -> any KeyStore {
         _ = try keys()
-        guard let openStore else { throw StoreError(.readOnly, "a reader does not write") }
+        guard let openStore else {
+            throw StoreError(.readOnly, "a reader cannot write; use the writer of a write body")
+        }
         return openStore
     }
 
@@ -70,7 +74,7 @@ final class Session {
 
     // MARK: Reading
 
-    /// Calls `body` with the row of an id; false, without calling it, when there is none.
+    /// Calls `body` with the row with the given identifier, or returns `false` if there is none.
     func withRow(in name: String, id: RowID, _ body: (borrowing RowView) throws -> Void) throws -> Bool {
         let keys = try keys()
         let table = try table(name)
@@ -82,7 +86,7 @@ final class Session {
                     try body(cursor.view)
                 }
             }
-            // The body may change the table, and with it the memory that the engine lends.
+            // The body may change the table and thereby the memory of the engine's value.
             guard let value = try keys.get(key, { Array($0) }) else { return false }
             if let knownRows { value.withUnsafeBytes { knownRows.note(key, $0) } }
             var cursor = RowCursor(table)
@@ -94,11 +98,11 @@ final class Session {
         }
     }
 
-    /// What `body` makes of the row of an id; nil, without calling it, when there is none.
+    /// Returns the result of `body` for the row with the given identifier, or `nil` if there is none.
     ///
-    /// Unsafe pointers: as a variable, the result would be an optional, the type of which is looked up in each call. There
-    /// is room for one value, which is set at most once and taken out or destroyed. The room is asked for as bytes: what
-    /// asks for values looks types up, too.
+    /// Unsafe pointers: an optional variable would require a lookup of its generic type in each call. The allocation
+    /// holds one value, which is initialized at most once and then moved out or deinitialized. It is allocated as raw
+    /// bytes, because a typed allocation also looks up types.
     func result<T>(in name: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
         let bytes = UnsafeMutableRawPointer.allocate(
             byteCount: MemoryLayout<T>.size, alignment: MemoryLayout<T>.alignment)
@@ -147,7 +151,7 @@ final class Session {
             let table = try table(name)
             guard !rows.isEmpty else { return }
             var upsert = try Upsert(into: table, of: rows.shape, in: store, knownRows)
-            // What was inserted before a failure counts for nothing, as the transaction is dropped.
+            // Rows inserted before a failure do not count, because the transaction is rolled back.
             hasChanges = true
             try rows.forEachRow { try upsert.run($0) }
             try changeRowCount(of: table, by: upsert.insertedCount)
@@ -167,7 +171,7 @@ final class Session {
     func delete(matching query: Query) throws -> Int {
         let store = try store()
         let table = try table(query.table)
-        // A query that is refused has changed nothing.
+        // A query that is rejected has changed nothing.
         let run = try QueryRun(query, table: table, keys: store, isWriting: true)
         return try changing { store in
             var removal = Removal(from: table, in: store, knownRows)
@@ -177,7 +181,7 @@ final class Session {
         }
     }
 
-    /// Writes what is written once for the whole transaction.
+    /// Writes the changed row counts, once for the whole transaction.
     func finish() throws {
         let store = try store()
         try rowCounts.writeChanged { try store.writeRowCount($1, of: $0) }
@@ -188,18 +192,18 @@ final class Session {
         hasChanges = true
         let (count, overflow) = try rowCount(of: table).addingReportingOverflow(difference)
         guard !overflow, count >= 0 else {
-            throw StoreError(.corrupt, "the number of rows is damaged", table: table.name)
+            throw StoreError(.corrupt, "the stored row count is damaged", table: table.name)
         }
         rowCounts.change(table.rows, to: count)
     }
 
-    /// Runs a change; when it fails, so does the transaction, even if the body passes over the error.
+    /// Runs a change. If it fails, the transaction fails too, even if the body ignores the error.
     private func changing<T>(_ change: (any KeyStore) throws -> T) throws -> T {
         let store = try store()
         do {
             return try change(store)
         } catch {
-            // A table that does not exist was not changed in part.
+            // A missing table cannot have been changed partially.
             let failure = (error as? StoreError) ?? StoreError(.io, "\(error)", cause: error)
             if failure.code != .noSuchTable { self.failure = failure }
             throw failure

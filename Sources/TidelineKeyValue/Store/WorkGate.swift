@@ -12,21 +12,23 @@ internal import TidelineStore
     internal import Android
 #endif
 
-/// Lets reads in beside each other and beside one write, one write at a time in the order in which they came, and
-/// nothing after the store was closed.
+/// A read-write lock that also closes the store.
 ///
-/// Every read passes through it: what need not wait takes one short lock.
+/// Reads run concurrently with each other and with one write. Writes run one at a time in the order of their requests.
+/// No work begins after the store was closed. Every read acquires the lock, so an uncontended read or write takes only
+/// one short critical section.
 final class WorkGate: Sendable {
     private struct State {
-        /// The thread of each read under way.
+        /// The thread of each active read.
         var readers: [UInt] = []
         var writer: UInt?
-        /// The number that the next writer gets, and the one whose turn it is.
+        /// The ticket number of the next writer, and the number that is served.
         var nextTurn = 0
         var turn = 0
         var isClosed = false
 
-        /// Whether it is that writer's turn, which is then taken; nil while it has to wait.
+        /// Returns whether the writer with that number may write now, or `nil` if it has to wait. `false` means that
+        /// the store is closed.
         mutating func takeTurn(_ number: Int, _ thread: UInt) -> Bool? {
             guard !isClosed else { return false }
             guard turn == number else { return nil }
@@ -36,10 +38,12 @@ final class WorkGate: Sendable {
     }
 
     private let state = LockedValue(State())
-    /// What those wait for that cannot go on. Who changes the state so that one can, wakes them after it let go of the
-    /// state; as they look at it while they hold this lock, none sleeps through.
+    /// The condition that blocked threads wait for.
+    ///
+    /// A thread that makes progress possible for others signals the condition after it has released `state`. Waiting
+    /// threads check the state while they hold the condition's lock, so no wakeup is lost.
     private let condition = NSCondition()
-    /// Whether the store was let go of.
+    /// Whether the store's resources were released.
     private let isReleased = Mutex(false)
 
     func beginRead() throws(StoreError) {
@@ -88,17 +92,18 @@ final class WorkGate: Sendable {
         if isAwaited { wake() }
     }
 
-    /// How many writers wait for their turn; what happens to one that waits could not be tested without it.
+    /// The number of writers that are waiting. Tests of waiting writers need it.
     var waitingWriterCount: Int {
         state.withLock { $0.nextTurn - $0.turn - ($0.writer == nil ? 0 : 1) }
     }
 
-    /// Refuses further work, waits for that in flight, and calls `release` once.
+    /// Rejects further work, waits for operations in progress, and calls `release` once.
     func close(_ release: () throws -> Void) throws {
         let thread = Self.currentThread
         try state.withLock { state throws(StoreError) in
             guard state.writer != thread, !state.readers.contains(thread) else {
-                throw StoreError(.busy, "the store was closed inside a read or write of it on the same thread")
+                throw StoreError(
+                    .busy, "the store was closed inside a read or write of the same store on the same thread")
             }
             state.isClosed = true
         }
@@ -125,7 +130,8 @@ final class WorkGate: Sendable {
 
     private static let closed = StoreError(.closed, "the store is closed")
 
-    /// A number that no two threads have at one time; a thread is a number or a pointer, as the system likes it.
+    /// A number that identifies the current thread. A thread identifier is a number or a pointer, depending on the
+    /// system.
     private static var currentThread: UInt {
         let thread = pthread_self()
         return withUnsafeBytes(of: thread) { $0.loadUnaligned(as: UInt.self) }

@@ -54,8 +54,8 @@ package struct TableEvolution {
         }
     }
 
-    /// The maximum number of stored columns of a table, including those no longer defined. Every engine can hold as
-    /// many.
+    /// The maximum number of stored columns of a table, including those no longer defined. Every engine
+    /// supports this number.
     package static let maximumStoredColumnCount = 1_999
 
     /// Checks the definitions of one call individually, against each other, and against the existing tables.

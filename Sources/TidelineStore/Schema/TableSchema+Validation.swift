@@ -1,5 +1,5 @@
 extension TableSchema {
-    /// The maximum number of columns in addition to `id`, including system columns. Every engine can hold as many.
+    /// The maximum number of columns in addition to `id`, including system columns. Every engine supports this number.
     public static let maximumColumnCount = 1_000
 
     /// Checks names and consistency.

@@ -35,12 +35,12 @@ import TidelineStore
     // MARK: Ids
 
     @Test func idsAreLookedUp() throws {
-        #expect(try Self.plan(Self.id == "x") == "Item: look-up of 1 id, id = \"x\"")
-        #expect(try Self.plan("x" == Self.id && Self.open).hasPrefix("Item: look-up of 1 id, \"x\" = id; filter: "))
-        #expect(try Self.plan(Self.id.isIn(["b", "a", "A", .null])).hasPrefix("Item: look-up of 2 ids"))
-        #expect(try Self.plan(Self.id == "x" || Self.id == "y").hasPrefix("Item: look-up of 2 ids"))
-        #expect(try Self.plan(Self.id.equalsIgnoringCase("X")).hasPrefix("Item: look-up of 1 id"))
-        #expect(try Self.plan(Self.id >= "x" && Self.id <= "x").hasPrefix("Item: look-up of 1 id"))
+        #expect(try Self.plan(Self.id == "x") == "Item: lookup of 1 id, id = \"x\"")
+        #expect(try Self.plan("x" == Self.id && Self.open).hasPrefix("Item: lookup of 1 id, \"x\" = id; filter: "))
+        #expect(try Self.plan(Self.id.isIn(["b", "a", "A", .null])).hasPrefix("Item: lookup of 2 ids"))
+        #expect(try Self.plan(Self.id == "x" || Self.id == "y").hasPrefix("Item: lookup of 2 ids"))
+        #expect(try Self.plan(Self.id.equalsIgnoringCase("X")).hasPrefix("Item: lookup of 1 id"))
+        #expect(try Self.plan(Self.id >= "x" && Self.id <= "x").hasPrefix("Item: lookup of 1 id"))
     }
 
     @Test func idsThatNoRowCanHaveAreNotLookedFor() throws {
@@ -166,11 +166,11 @@ import TidelineStore
         ),
         (
             Query("Item").order(by: "complete").limit(50).skip(10),
-            "Item: scan of all rows; keeps the best 60 by complete"
+            "Item: scan of all rows; keeps the first 60 by complete"
         ),
         (
             Query("Item").order(by: "priority").order(by: "text", descending: true).skip(.max).limit(.max),
-            "Item: scan of all rows; keeps the best \(Int.max) by priority, text descending"
+            "Item: scan of all rows; keeps the first \(Int.max) by priority, text descending"
         ),
         (
             Query("Item", predicate: .column("text").contains("x")).order(by: "priority").limit(5),
@@ -180,11 +180,11 @@ import TidelineStore
             // Every row is looked at for the count: then the index spares nothing.
             Query("Item", predicate: .column("text").contains("x")).order(by: "priority").limit(5)
                 .includingTotalCount(),
-            "Item: scan of all rows; filter: text contains \"x\"; keeps the best 5 by priority"
+            "Item: scan of all rows; filter: text contains \"x\"; keeps the first 5 by priority"
         ),
         (
             Query("Item", predicate: id == "x").order(by: "text", descending: true),
-            "Item: look-up of 1 id, id = \"x\", in order of text descending"
+            "Item: lookup of 1 id, id = \"x\", in order of text descending"
         ),
     ])
     func ordersComeFromIndexesWhereTheyCan(_ query: Query, _ expected: String) throws {
