@@ -90,7 +90,7 @@ struct QueryPlanner {
         }
     }
 
-    // MARK: Ways
+    // MARK: Candidate plans
 
     /// A candidate plan.
     private struct Way {

@@ -61,7 +61,7 @@ extension PackedRows {
     /// Records a column whose bytes extend from `start` to the end of the buffer.
     @inline(__always)
     mutating func note(_ tag: RowTag, at index: Int, from start: Int) {
-        assert(open.isOpen, "no row was begun")
+        assert(open.isOpen, "no row is under construction")
         let slot = OpenRow.Slot(tag: tag, start: start - open.payloadStart, end: buffer.count - open.payloadStart)
         open.note(slot, at: index)
     }

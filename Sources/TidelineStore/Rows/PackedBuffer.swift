@@ -19,19 +19,19 @@ struct PackedBuffer: ~Copyable, @unchecked Sendable {
 
     /// Returns the `length` bytes from `offset`.
     subscript(offset: Int, length: Int) -> UnsafeRawBufferPointer {
-        precondition(offset >= 0 && length >= 0 && offset + length <= count, "outside of the buffer")
+        precondition(offset >= 0 && length >= 0 && offset + length <= count, "out of bounds of the buffer")
         return UnsafeRawBufferPointer(start: base + offset, count: length)
     }
 
     /// Returns the `length` bytes from `offset` for writing.
     mutating func mutable(_ offset: Int, _ length: Int) -> UnsafeMutableRawBufferPointer {
-        precondition(offset >= 0 && length >= 0 && offset + length <= count, "outside of the buffer")
+        precondition(offset >= 0 && length >= 0 && offset + length <= count, "out of bounds of the buffer")
         return UnsafeMutableRawBufferPointer(start: base + offset, count: length)
     }
 
     /// Removes the bytes after the first `newCount`.
     mutating func truncate(to newCount: Int) {
-        precondition(newCount >= 0 && newCount <= count, "outside of the buffer")
+        precondition(newCount >= 0 && newCount <= count, "out of bounds of the buffer")
         count = newCount
     }
 
@@ -51,7 +51,7 @@ struct PackedBuffer: ~Copyable, @unchecked Sendable {
     }
 
     func store<T: FixedWidthInteger>(_ value: T, at offset: Int) {
-        precondition(offset >= 0 && offset + MemoryLayout<T>.size <= count, "outside of the buffer")
+        precondition(offset >= 0 && offset + MemoryLayout<T>.size <= count, "out of bounds of the buffer")
         (base + offset).storeBytes(of: value.littleEndian, as: T.self)
     }
 

@@ -98,7 +98,7 @@ public struct PackedRows: ~Copyable, Sendable {
 
     /// Begins a row. Every call must be followed by ``endRow()`` or ``cancelRow()``.
     public mutating func beginRow() {
-        precondition(!open.isOpen, "the last row was not ended")
+        precondition(!open.isOpen, "the previous row was not ended")
         open.begin(at: buffer.count)
         buffer.grow(by: open.payloadStart - open.start)
     }
@@ -115,7 +115,7 @@ public struct PackedRows: ~Copyable, Sendable {
     /// - Throws: ``StoreError/Code/invalidValue`` if the row has no identifier, an identifier of another type than the
     ///   shape's, or more than 4 GiB. The row is then discarded and the batch is unchanged.
     public mutating func endRow() throws(StoreError) {
-        precondition(open.isOpen, "no row was begun")
+        precondition(open.isOpen, "no row is under construction")
         do {
             try requireID(open.id)
             try finishRow()
@@ -129,7 +129,7 @@ public struct PackedRows: ~Copyable, Sendable {
 
     /// Appends a packed row whose columns are those of this shape.
     mutating func append(packed row: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer) {
-        precondition(!open.isOpen, "the last row was not ended")
+        precondition(!open.isOpen, "the previous row was not ended")
         let start = buffer.count
         buffer.append(row)
         appendEntry(from: start, id: id)
@@ -160,7 +160,7 @@ public struct PackedRows: ~Copyable, Sendable {
     /// Sets the identifier of the row under construction from its bytes: UTF-8, or eight little-endian bytes for an
     /// integer.
     public mutating func setID(bytes: UnsafeRawBufferPointer) {
-        assert(open.isOpen, "no row was begun")
+        assert(open.isOpen, "no row is under construction")
         open.idBytes.truncate(to: 0)
         open.idBytes.append(bytes)
         open.id = shape.idType == .int && bytes.count != 8 ? .wrongType : .present

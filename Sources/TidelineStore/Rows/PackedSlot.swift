@@ -32,7 +32,7 @@ extension PackedRows {
     ///
     /// - Returns: `true` if the row was appended, or `false` if its values have more than 4 GiB.
     package mutating func append(slots: UnsafeBufferPointer<PackedSlot>, id: UnsafeRawBufferPointer) -> Bool {
-        precondition(slots.count == shape.count, "a row has a slot for each column")
+        precondition(slots.count == shape.count, "the number of slots differs from the number of columns")
         guard let plan = RowPacking(of: slots) else { return false }
         let start = buffer.count
         buffer.grow(by: plan.length + id.count)

@@ -54,7 +54,7 @@ extension RowTag {
     /// Unsafe: the raw values of the cases match the order of their declaration, so the raw value equals the tag's
     /// representation in memory. The failable initializer would need a call and a table lookup for each value of a row.
     @inlinable package init(known rawValue: UInt8) {
-        assert(RowTag(rawValue: rawValue) != nil, "no tag has the number \(rawValue)")
+        assert(RowTag(rawValue: rawValue) != nil, "invalid tag \(rawValue)")
         self = unsafeBitCast(rawValue, to: RowTag.self)
     }
 }

@@ -73,8 +73,8 @@ package struct TableEvolution {
             if let other = names.first(where: { $0.isSameFolded(as: schema.name) && !$0.isSameBytes(as: schema.name) })
             {
                 throw StoreError.mismatch(
-                    "the names of the tables \(other.debugDescription) and \(schema.name.debugDescription) differ only in "
-                        + "ASCII case", schema.name)
+                    "the names of the tables \(other.debugDescription) and \(schema.name.debugDescription) "
+                        + "differ only in ASCII case", schema.name)
             }
             let earlier = checked.first { $0.name.isSameBytes(as: schema.name) }
             guard earlier == nil || earlier == schema else {
