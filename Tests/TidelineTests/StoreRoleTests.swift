@@ -27,7 +27,7 @@ struct StoreRoleTests {
         }
         let before = try store.tables()
         let error = expectError(.schemaMismatch) { _ = try makeClient(store) }
-        #expect(error?.message.contains("server's") == true)
+        #expect(error?.message.contains("belongs to a server") == true)
         #expect(try store.tables() == before)
     }
 
@@ -40,7 +40,7 @@ struct StoreRoleTests {
             let error = expectError(.schemaMismatch) {
                 _ = try TableService(store: store, options: TableServiceOptions(schemas: [World.schema]))
             }
-            #expect(error?.message.contains("client's") == true)
+            #expect(error?.message.contains("belongs to a client") == true)
             #expect(try store.tables() == before)
         }
     }
