@@ -2,39 +2,39 @@ internal import Synchronization
 internal import TidelineStore
 
 extension Check {
-    /// Closing, and calls that come too late.
+    /// Closing a store, and calls on a closed store.
     static let storeClosing: [Check] = [
-        Check("LIF-020", "Closing a store again does nothing") { trial in
+        Check("LIF-020", "Closing a store twice has no effect") { trial in
             let store = try trial.store(.notes)
             for _ in 0..<3 { try store.close() }
         },
         Check("LIF-021", "A read of a closed store throws closed, and its body is not called") { trial in
             let store = try closed(trial)
             try trial.expectError(.closed, "a read") {
-                try store.read { _ in throw CheckFailure("the body of a read of a closed store is called") }
+                try store.read { _ in throw CheckFailure("the body of a read of a closed store was called") }
             }
         },
         Check("LIF-022", "A write to a closed store throws closed, and its body is not called") { trial in
             let store = try closed(trial)
             try trial.expectError(.closed, "a write") {
-                try store.write { _ in throw CheckFailure("the body of a write to a closed store is called") }
+                try store.write { _ in throw CheckFailure("the body of a write to a closed store was called") }
             }
         },
-        Check("LIF-023", "Defining tables in a closed store throws closed, whether there is anything to do or not") {
+        Check("LIF-023", "Defining tables in a closed store throws closed, whether or not there is a change") {
             trial in
             let store = try closed(trial)
             for tables: [TableSchema] in [[.notes], [.items], []] {
                 try trial.expectError(.closed, "define of \(tables.map(\.name))") { try store.define(tables) }
             }
         },
-        Check("LIF-024", "Asking a closed store for its tables throws closed") { trial in
+        Check("LIF-024", "Reading the tables of a closed store throws closed") { trial in
             let store = try closed(trial)
             try trial.expectError(.closed, "tables()") { _ = try store.tables() }
             try trial.expectError(.closed, "appTables()") { _ = try store.appTables() }
         },
         Check(
-            "LIF-025", "Closing waits for a write in flight, which is committed",
-            why: "A store that closes its files under a write loses it, or ends the process."
+            "LIF-025", "Closing waits for a write in flight, which commits",
+            why: "A store that closes its files during a write loses the write or crashes."
         ) { trial in
             let store = try trial.store(.notes)
             try expectClosingWaits(
@@ -51,7 +51,7 @@ extension Check {
             guard trial.capabilities.isPersistent else { return }
             try trial.expect(try trial.open().count(Query("Note")), is: 300, "rows of the write that was in flight")
         },
-        Check("LIF-026", "Closing waits for a read in flight, which goes on to see its rows") { trial in
+        Check("LIF-026", "Closing waits for a read in flight, which still sees its rows") { trial in
             let store = try trial.store(.notes)
             try store.put((0..<100).map { ["id": .string("\($0)")] }, into: "Note")
             try expectClosingWaits(
@@ -67,7 +67,7 @@ extension Check {
                     }
                 })
         },
-        Check("LIF-027", "Threads that close a store at once all return, and it is closed") { trial in
+        Check("LIF-027", "When several threads close a store at once, all return and the store is closed") { trial in
             let store = try trial.store(.notes)
             try trial.onThreads(6, "closing") { number in
                 if number.isMultiple(of: 2) { _ = try? store.read { try $0.count(Query("Note")) } }
@@ -77,8 +77,8 @@ extension Check {
         },
         Check(
             "LIF-028",
-            "Closing a store inside a read or write of it, on the same thread, throws busy and closes nothing",
-            why: "It would wait for itself for ever; or it takes the files from under the body."
+            "Closing a store inside a read or write on the same thread throws busy and closes nothing",
+            why: "Otherwise it would wait for itself forever or close the files in use by the body."
         ) { trial in
             let store = try trial.store(.notes)
             try store.read { reader in
@@ -91,7 +91,7 @@ extension Check {
             }
             try trial.expect(try store.count(Query("Note")), is: 1, "rows afterwards")
         },
-        Check("LIF-029", "A body that throws while the store waits to be closed does not keep it from closing") {
+        Check("LIF-029", "A body that throws while close() waits does not prevent the store from closing") {
             trial in
             struct Stop: Error {}
             let store = try trial.store(.notes)
@@ -117,9 +117,9 @@ extension Check {
         return store
     }
 
-    /// Closes a store while another thread is in the middle of a call.
+    /// Closes a store while another thread is inside a call.
     ///
-    /// - Parameter call: Makes the call, and within it hands over the work that is to be done before the store closes.
+    /// - Parameter call: Makes the call and passes it the work to be done before the store closes.
     private static func expectClosingWaits(
         _ trial: Trial, _ store: TracedStore,
         during call: @escaping @Sendable (_ work: (() throws -> Void) throws -> Void) throws -> Void
@@ -132,8 +132,8 @@ extension Check {
         team.start {
             try call { work in
                 isInside.send()
-                try isClosing.wait(trial, "the thread that closes the store does not come")
-                try trial.expect(!isClosed.comesTooEarly(), "close() came back while a call was in flight")
+                try isClosing.wait(trial, "the thread that closes the store did not start")
+                try trial.expect(!isClosed.comesTooEarly(), "close() returned while a call was in flight")
                 try work()
                 hasEnded.store(true, ordering: .sequentiallyConsistent)
             }
@@ -145,6 +145,6 @@ extension Check {
         let waited = hasEnded.load(ordering: .sequentiallyConsistent)
         try team.wait(for: "a call in flight while the store is closed")
         try outcome.get()
-        try trial.expect(waited, "close() came back while a call was in flight")
+        try trial.expect(waited, "close() returned while a call was in flight")
     }
 }

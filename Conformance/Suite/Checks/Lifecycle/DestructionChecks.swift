@@ -4,22 +4,22 @@ extension Check {
     /// Removing a store with all its files.
     static let storeDestruction: [Check] = [
         Check(
-            "LIF-090", "Destroying a store leaves no file of it, and a new one there is empty",
+            "LIF-090", "Destroying a store removes all of its files, and a new store there is empty",
             needs: [.persistence, .destroying]
         ) {
             trial in
             let folder = try trial.folder("store")
             try fill(trial).close()
             try destroy(trial)
-            try trial.expect(trial.names(in: folder), is: [], "what is left in the folder")
+            try trial.expect(trial.names(in: folder), is: [], "the remaining files in the folder")
             let store = try trial.open()
             try trial.expect(try store.tables(), is: [], "the tables of the new store")
             try store.define([.notes])
             try trial.expect(try store.count(Query("Note")), is: 0, "the rows of the new store")
         },
         Check(
-            "LIF-091", "Destroying a store that is open is refused with locked; it works on, and its rows stay",
-            why: "A store whose files are gone goes on, and what it acknowledges is nowhere.",
+            "LIF-091", "Destroying an open store is refused with locked; the store still works, and its rows remain",
+            why: "A store whose files were removed continues to acknowledge changes that are lost.",
             needs: [.persistence, .destroying]
         ) { trial in
             let store = try fill(trial)
@@ -48,17 +48,20 @@ extension Check {
             }
             try trial.expect(try store.count(Query("Note")), is: 201, "rows")
         },
-        Check("LIF-093", "Destroying what is not there does nothing, twice over", needs: [.persistence, .destroying]) {
+        Check(
+            "LIF-093", "Destroying a store that does not exist has no effect, also when repeated",
+            needs: [.persistence, .destroying]
+        ) {
             trial in
             let folder = try trial.folder("store")
             for _ in 0..<2 { try destroy(trial) }
-            try trial.expect(trial.names(in: folder), is: [], "what is in the folder")
+            try trial.expect(trial.names(in: folder), is: [], "the files in the folder")
             try fill(trial).close()
             for _ in 0..<2 { try destroy(trial) }
-            try trial.expect(trial.names(in: folder), is: [], "what is left in the folder")
+            try trial.expect(trial.names(in: folder), is: [], "the remaining files in the folder")
         },
         Check(
-            "LIF-094", "Destroying one store leaves those in other folders as they are, open or closed",
+            "LIF-094", "Destroying one store does not affect stores in other folders, open or closed",
             needs: [.persistence, .destroying]
         ) {
             trial in
@@ -70,7 +73,7 @@ extension Check {
             try trial.expect(try trial.open("stor").count(Query("Note")), is: 200, "rows of the closed store")
         },
         Check(
-            "LIF-095", "A store is made, filled and destroyed again and again, and no file stays open",
+            "LIF-095", "A store can be created, filled, and destroyed repeatedly without leaving files open",
             needs: [.persistence, .destroying]
         ) {
             trial in
@@ -81,10 +84,11 @@ extension Check {
                 try destroy(trial)
             }
             let open = try OpenFiles.below(trial.directory)
-            try trial.expect(open.isEmpty, "this process still has open: \(open.joined(separator: ", "))")
+            try trial.expect(open.isEmpty, "this process still has files open: \(open.joined(separator: ", "))")
         },
         Check(
-            "LIF-096", "Destroying a store that another process has open is refused with locked, until it closes it",
+            "LIF-096",
+            "Destroying a store that another process has open is refused with locked until that process closes it",
             needs: [.persistence, .destroying, .process]
         ) { trial in
             try fill(trial).close()
@@ -100,7 +104,7 @@ extension Check {
             try trial.expect(try store.count(Query("Note")), is: 200, "rows")
             try store.close()
             try destroy(trial)
-            try trial.expect(trial.names(in: opening.directory), is: [], "what is left in the folder")
+            try trial.expect(trial.names(in: opening.directory), is: [], "the remaining files in the folder")
         },
     ]
 

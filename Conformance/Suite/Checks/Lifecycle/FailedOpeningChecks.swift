@@ -2,11 +2,11 @@ internal import Foundation
 internal import TidelineStore
 
 extension Check {
-    /// Places where no store can be, and what is left there.
+    /// Locations where a store cannot be created, and their state after a failed opening.
     static let failedOpening: [Check] = [
         Check(
             "LIF-070",
-            "A path that leads through a file is an error: a StoreError of code io, and the file is as it was",
+            "A path through a regular file is a StoreError with code io, and the file is unchanged",
             needs: [.persistence]
         ) {
             trial in
@@ -16,7 +16,7 @@ extension Check {
             try trial.expect(trial.content(of: file), is: "mine", "the file")
         },
         Check(
-            "LIF-071", "A file where the store's folder should be is an error, and the file is as it was",
+            "LIF-071", "A file in place of the store's folder is an error, and the file is unchanged",
             needs: [.persistence]
         ) {
             trial in
@@ -28,8 +28,8 @@ extension Check {
         },
         Check(
             "LIF-072",
-            "Folders in the places of the store's files, and files in those of its folders, stay as they are",
-            why: "A store that clears what is in its way removes what is not its own.", needs: [.persistence]
+            "Folders in place of the store's files, and files in place of its folders, are preserved",
+            why: "A store that removes obstacles removes files that it does not own.", needs: [.persistence]
         ) { trial in
             try trial.store(.notes, in: "model").close()
             let model = "\(trial.directory)/model"
@@ -47,17 +47,18 @@ extension Check {
             for name in names {
                 let path = "\(blocked)/\(name)"
                 let isKept = trial.content(of: path) == "mine" || trial.content(of: "\(path)/mine") == "mine"
-                try trial.expect(isKept, "what was called \(name) is not there any more")
+                try trial.expect(isKept, "\(name) was removed")
             }
         },
         Check(
-            "LIF-073", "A folder in which nothing can be made is an error, not a store that keeps nothing",
+            "LIF-073", "An unwritable folder is an error, not a store that keeps nothing",
             needs: [.persistence]
         ) { trial in
-            try expectNoStore(trial, at: try unwritable(trial), "a folder in which nothing can be made")
+            try expectNoStore(trial, at: try unwritable(trial), "an unwritable folder")
         },
         Check(
-            "LIF-074", "In a folder that does not exist a store is made, or opening fails and leaves nothing there",
+            "LIF-074",
+            "In a folder that does not exist, a store is created, or opening fails and leaves nothing behind",
             needs: [.persistence]
         ) { trial in
             let path = "\(trial.directory)/missing/deeper"
@@ -67,13 +68,13 @@ extension Check {
                 try store.close()
             } catch let error as StoreError {
                 try trial.expect(failures.contains(error.code), "the error should be io: \(error)")
-                try trial.expect(trial.names(in: trial.directory), is: [], "what the opening left behind")
+                try trial.expect(trial.names(in: trial.directory), is: [], "the files that the opening left behind")
                 try trial.store(.notes, in: "missing/deeper").close()
             }
             let store = try trial.open("missing/deeper")
-            try trial.expect(try store.tables(), is: [.notes], "the tables of the store that was made then")
+            try trial.expect(try store.tables(), is: [.notes], "the tables of the store that was created")
         },
-        Check("LIF-075", "Once what was in the way is gone, a store is made there as anywhere", needs: [.persistence]) {
+        Check("LIF-075", "Once an obstacle is removed, a store is created there as usual", needs: [.persistence]) {
             trial in
             let file = try trial.file("place", "mine")
             for _ in 0..<2 { try expectNoStore(trial, at: file, "a file as the folder") }
@@ -82,7 +83,7 @@ extension Check {
             try store.put([["id": "1"]], into: "Note")
             try trial.expect(Query("Note"), in: try trial.reopened(store, in: "place"), finds: ["1"])
         },
-        Check("LIF-076", "An opening that fails does not disturb a store that is open", needs: [.persistence]) {
+        Check("LIF-076", "A failed opening does not disturb a store that is open", needs: [.persistence]) {
             trial in
             let store = try trial.store(.notes)
             let file = try trial.file("plain", "mine")
@@ -92,7 +93,7 @@ extension Check {
         },
     ]
 
-    /// What a place that cannot be used may be called.
+    /// The valid error codes for a location that cannot be used.
     private static let failures: Set<StoreError.Code> = [.io, .readOnly, .corrupt]
 
     private static func expectNoStore(_ trial: Trial, at path: String, _ what: String) throws {
@@ -103,13 +104,13 @@ extension Check {
             guard failures.contains(error.code) else { throw CheckFailure("\(what): the error should be io: \(error)") }
             return
         } catch {
-            throw CheckFailure("\(what): expected a StoreError, thrown was \(type(of: error)): \(error)")
+            throw CheckFailure("\(what): expected a StoreError, but got \(type(of: error)): \(error)")
         }
-        throw CheckFailure("\(what): the store opens, nothing is thrown")
+        throw CheckFailure("\(what): expected an error, but the store opened")
     }
 
-    /// A folder in which this process can make nothing; permissions do not keep the superuser, so for it one that the
-    /// system makes.
+    /// Returns a folder in which this process cannot create files. Permissions do not restrict the superuser, so for it
+    /// a system folder is used.
     private static func unwritable(_ trial: Trial) throws -> String {
         let folder = try trial.folder("forbidden")
         try? FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: folder)
@@ -122,6 +123,6 @@ extension Check {
                 return candidate
             }
         }
-        throw KitError("there is no folder that this user cannot write to")
+        throw KitError("there is no folder that is unwritable for this user")
     }
 }

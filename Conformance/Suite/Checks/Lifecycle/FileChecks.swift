@@ -2,11 +2,11 @@ internal import Foundation
 internal import TidelineStore
 
 extension Check {
-    /// A store's files: where they are, what they are called, and that they are let go of.
+    /// A store's files: their location, their names, and their release.
     static let storeFiles: [Check] = [
         Check(
-            "LIF-060", "A closed store has let go of every file: handles and maps are back to where they were",
-            why: "A handle that stays open keeps the files from being removed, and the process runs out of them.",
+            "LIF-060", "A closed store has released every file: no handles or maps remain open",
+            why: "An open handle prevents the removal of files and exhausts the process's descriptors.",
             needs: [.persistence]
         ) { trial in
             for opening in 1...3 {
@@ -18,7 +18,8 @@ extension Check {
             }
         },
         Check(
-            "LIF-061", "A store that was read by several threads at once lets go of every file", needs: [.persistence]
+            "LIF-061", "A store that was read by several threads at once releases every file when closed",
+            needs: [.persistence]
         ) {
             trial in
             let store = try trial.store(.notes)
@@ -34,7 +35,7 @@ extension Check {
             try store.close()
             try expectNothingOpen(trial, "after the store was closed")
         },
-        Check("LIF-062", "An opening that fails lets go of every file", needs: [.persistence]) { trial in
+        Check("LIF-062", "A failed opening releases every file", needs: [.persistence]) { trial in
             let file = try trial.file("plain", "mine")
             for _ in 0..<3 {
                 _ = try? trial.open(StoreOpening(directory: "\(file)/below"), named: "plain/below")
@@ -43,7 +44,7 @@ extension Check {
             try expectNothingOpen(trial, "after openings that failed")
         },
         Check(
-            "LIF-063", "An opening that is refused with locked leaves no file open but the first store's",
+            "LIF-063", "An opening refused with locked leaves only the first store's files open",
             needs: [.exclusiveFiles]
         ) {
             trial in
@@ -54,7 +55,7 @@ extension Check {
             try store.close()
             try expectNothingOpen(trial, "after the store was closed")
         },
-        Check("LIF-064", "A store lies in its folder only: nothing is made beside it", needs: [.persistence]) { trial in
+        Check("LIF-064", "A store keeps its files only in its own folder", needs: [.persistence]) { trial in
             try trial.file("mine.txt", "mine")
             let store = try trial.store(.notes, in: "a")
             try store.put([["id": "1"]], into: "Note")
@@ -65,7 +66,7 @@ extension Check {
             try trial.expect(!trial.names(in: "\(trial.directory)/a").isEmpty, "the store's folder is empty")
         },
         Check(
-            "LIF-065", "A folder may be called by words and letters of any script, with spaces and quotes",
+            "LIF-065", "A folder's name may contain words and letters of any script, spaces, and quotes",
             needs: [.persistence]
         ) {
             trial in
@@ -73,8 +74,8 @@ extension Check {
                 trial, ["größe", "日本 語", "😀", "a b", " a", "a ", "'", "\"", "it's \"quoted\"", "-rf", "~"])
         },
         Check(
-            "LIF-066", "A folder may have characters in its name that mean something in addresses and patterns",
-            why: "A path that is made into a URL or a pattern ends at ? or #, or has its %41 read as A.",
+            "LIF-066", "A folder's name may contain characters with a meaning in URLs and patterns",
+            why: "A path that is converted to a URL or a pattern ends at ? or #, or has its %41 decoded to A.",
             needs: [.persistence]
         ) { trial in
             try expectStores(
@@ -85,7 +86,7 @@ extension Check {
                 ])
         },
         Check(
-            "LIF-067", "A folder's name may be 200 bytes long, and so may the path be that leads to it",
+            "LIF-067", "A folder's name may be 200 bytes long, also within a long path",
             needs: [.persistence]
         ) {
             trial in
@@ -98,7 +99,8 @@ extension Check {
             try trial.expect(Query("Note"), in: try trial.reopened(store, in: deep), finds: ["1"])
         },
         Check(
-            "LIF-068", "A folder that was moved while the store was closed opens where it is now", needs: [.persistence]
+            "LIF-068", "A folder that was moved while the store was closed opens in its new location",
+            needs: [.persistence]
         ) {
             trial in
             let store = try trial.store(.notes, in: "before")
@@ -112,10 +114,10 @@ extension Check {
             let moved = try trial.open("after")
             try trial.expect(Query("Note"), in: moved, finds: ["1"])
             try moved.put([["id": "2"]], into: "Note")
-            try trial.expect(trial.names(in: trial.directory), is: ["after"], "the folders there are")
+            try trial.expect(trial.names(in: trial.directory), is: ["after"], "the existing folders")
         },
         Check(
-            "LIF-069", "A folder that was copied while the store was closed is a store of its own",
+            "LIF-069", "A folder that was copied while the store was closed is an independent store",
             needs: [.persistence]
         ) {
             trial in
@@ -138,10 +140,10 @@ extension Check {
 
     private static func expectNothingOpen(_ trial: Trial, _ when: String) throws {
         let open = try OpenFiles.below(trial.directory)
-        try trial.expect(open.isEmpty, "\(when) this process still has open: \(open.joined(separator: ", "))")
+        try trial.expect(open.isEmpty, "\(when) this process still has files open: \(open.joined(separator: ", "))")
     }
 
-    /// Fails unless stores in folders of these names are stores of their own, and nothing else is made.
+    /// Fails unless stores in folders with these names are independent and nothing else is created.
     private static func expectStores(_ trial: Trial, _ names: [String]) throws {
         for name in names {
             let store = try trial.store(.notes, in: name)

@@ -1,15 +1,15 @@
 internal import TidelineStore
 
 extension Check {
-    /// Readers and writers that are kept beyond their bodies.
+    /// Readers and writers used after their bodies have returned.
     static let usedHandles: [Check] = [
         Check(
-            "LIF-030", "A reader that is used after its body throws closed, whatever is asked of it",
-            why: "It would read from a snapshot that was let go of: from other rows, or from memory that is gone."
+            "LIF-030", "A reader used after its body throws closed for every call",
+            why: "It would read from a released snapshot: other rows, or freed memory."
         ) { trial in
             let store = try trial.store(.notes)
             try expectClosed(trial, try store.read { $0 })
-            // What was asked for in time may be kept, and must not be given any more either.
+            // Results that were cached during the body must not be returned either.
             try expectClosed(
                 trial,
                 try store.read { reader in
@@ -19,12 +19,11 @@ extension Check {
                     return reader
                 })
         },
-        Check("LIF-031", "A writer that is used after its body throws closed when it is read from") { trial in
+        Check("LIF-031", "A writer used after its body throws closed for reads") { trial in
             let store = try trial.store(.notes)
             try expectClosed(trial, try store.write { $0 })
         },
-        Check("LIF-032", "A writer that is used after its body throws closed when it is written to, and stores nothing")
-        {
+        Check("LIF-032", "A writer used after its body throws closed for changes and stores nothing") {
             trial in
             let store = try trial.store(.notes)
             try store.put([["id": "1"]], into: "Note")
@@ -32,7 +31,7 @@ extension Check {
             try expectNoWrites(trial, writer)
             try trial.expect(Query("Note"), in: store, finds: ["1"], "the rows afterwards")
         },
-        Check("LIF-033", "A writer whose body threw is closed likewise") { trial in
+        Check("LIF-033", "A writer whose body threw is also closed") { trial in
             struct Stop: Error {}
             let store = try trial.store(.notes)
             var kept: TracedWriter?
@@ -47,8 +46,8 @@ extension Check {
             try expectClosed(trial, kept)
         },
         Check(
-            "LIF-034", "A reader or writer that is kept is closed inside later reads and writes, too",
-            why: "A store that uses its transactions again would let an old handle see, and change, another's."
+            "LIF-034", "A retained reader or writer stays closed inside later reads and writes",
+            why: "If a store reused its transactions, an old handle could see and change another's."
         ) { trial in
             let store = try trial.store(.notes)
             let reader = try store.read { $0 }
@@ -64,7 +63,7 @@ extension Check {
             }
             try trial.expect(Query("Note"), in: store, finds: ["1"], "the rows afterwards")
         },
-        Check("LIF-035", "A reader or writer that is kept is closed after the store was closed") { trial in
+        Check("LIF-035", "A retained reader or writer is closed after the store is closed") { trial in
             let store = try trial.store(.notes)
             let reader = try store.read { $0 }
             let writer = try store.write { $0 }
@@ -77,7 +76,7 @@ extension Check {
     private static func expectClosed(_ trial: Trial, _ reader: some StoreReader) throws {
         try trial.expectError(.closed, "schema(of:) after the body") { _ = try reader.schema(of: "Note") }
         try trial.expectError(.closed, "shape(of:) after the body") { _ = try reader.shape(of: "Note") }
-        try trial.expectError(.closed, "a look-up after the body") { _ = try reader.row(in: "Note", id: "1") }
+        try trial.expectError(.closed, "a lookup after the body") { _ = try reader.row(in: "Note", id: "1") }
         try trial.expectError(.closed, "a query after the body") { _ = try reader.rows(matching: Query("Note")) }
         try trial.expectError(.closed, "a count after the body") { _ = try reader.count(Query("Note")) }
     }

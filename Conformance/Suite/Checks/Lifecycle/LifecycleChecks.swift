@@ -1,5 +1,5 @@
 extension Check {
-    /// Opening, closing, files.
+    /// Opening, closing, and files.
     static let lifecycle: [Check] =
         storeOpening + storeReopening + storeClosing + usedHandles + sharedOpening + exclusiveOpening + storeFiles
         + failedOpening + openingModes + storeDestruction + lifecycleProcesses

@@ -1,13 +1,13 @@
 internal import TidelineStore
 
 extension Check {
-    /// Files that one process has to itself, and what a process leaves behind.
+    /// Files that one process uses exclusively, and the state that a process leaves behind.
     static let lifecycleLocks: [Check] = [
         Check(
-            "LIF-101", "A second process that opens a store which is open gets locked",
+            "LIF-101", "A second process that opens an open store gets locked",
             why: """
-                Two processes that write to files which are not made for it destroy them. The error says at once \
-                what to do: close the other.
+                Two processes that write to files not designed for sharing corrupt them. The error immediately says \
+                instead that the other process must close the store.
                 """,
             needs: [.exclusiveFiles, .process]
         ) { trial in
@@ -24,7 +24,7 @@ extension Check {
             try trial.child(steps + [.wait, .close, .say("closed"), .wait]) { child in
                 try trial.expectNumbers(0..<3, from: child)
                 try child.expect(ChildLine.waiting)
-                try trial.expectError(.locked, "opening what another process has open") {
+                try trial.expectError(.locked, "opening a store that another process has open") {
                     try trial.open().close()
                 }
                 child.proceed()
@@ -36,8 +36,8 @@ extension Check {
         Check(
             "LIF-103", "An opening that was refused leaves the store locked",
             why: """
-                Where a lock belongs to a process and not to a file handle, closing any handle on the file gives it \
-                up: the second attempt in the same process then opens the way to all others.
+                If a lock belongs to a process instead of a file handle, closing any handle of the file releases \
+                it: after the second attempt in the same process, all other processes can open the store.
                 """,
             needs: [.exclusiveFiles, .process]
         ) { trial in
@@ -49,10 +49,10 @@ extension Check {
             try trial.childFinishing([.open(try trial.opening()), .close])
         },
         Check(
-            "LIF-104", "A lock that a killed process left does not block",
+            "LIF-104", "A lock left by a killed process does not block",
             why: """
-                A lock that is a file of its own, with a process' number in it, outlives a process that is killed, \
-                and the number may be another process' by then.
+                A lock file that contains a process number outlives a killed process, and the number may since \
+                have been reused by another process.
                 """,
             needs: [.survivingDeath, .process]
         ) { trial in
@@ -73,17 +73,17 @@ extension Check {
 }
 
 extension Trial {
-    /// Fails unless a second process that opens the store gets `locked`, with an error that names where it is.
+    /// Fails unless a second process that opens the store gets `locked`, with an error that names its path.
     fileprivate func expectLockedOut() throws {
         let opening = try opening()
         let end = try child([.open(opening), .close]) { try $0.finish() }
         guard let failure = end.failure else {
-            throw CheckFailure("a second process opens a store that is open: expected StoreError locked, but \(end)")
+            throw CheckFailure("a second process opened an open store: expected StoreError locked, but \(end)")
         }
         try expect(
             failure.code == .locked,
-            "a second process opens a store that is open: expected StoreError locked, thrown was \(failure)")
+            "a second process opened an open store: expected StoreError locked, but got \(failure)")
         let place = failure.path ?? failure.message
-        try expect(place.contains(opening.directory), "the error does not name the store's place: \(failure)")
+        try expect(place.contains(opening.directory), "the error does not name the store's path: \(failure)")
     }
 }

@@ -1,10 +1,10 @@
 internal import TidelineStore
 
 extension Check {
-    /// Files that several processes open at once.
+    /// Files that several processes open at the same time.
     static let lifecycleSharing: [Check] = [
         Check(
-            "LIF-105", "A second process opens a store that is open, and both read and write",
+            "LIF-105", "A second process can open an open store, and both read and write",
             needs: [.sharedFiles, .process]
         ) { trial in
             let store = try trial.open()
@@ -16,10 +16,10 @@ extension Check {
             try trial.expectPairs([own: 3...3, other: 3...3], in: store, "after another process wrote")
         },
         Check(
-            "LIF-106", "Closing one of two stores on the same files leaves the other's locks alone",
+            "LIF-106", "Closing one of two stores on the same files does not release the other's locks",
             why: """
-                Where a lock belongs to a process and not to a file handle, closing any handle on the file gives up the \
-                locks of the process: the store that is still open writes beside other processes then, without any.
+                If a lock belongs to a process instead of a file handle, closing any handle of the file releases the \
+                locks of the process: the store that is still open then writes concurrently with other processes.
                 """,
             tier: .stress, needs: [.sharedFiles, .process]
         ) { trial in
@@ -36,14 +36,14 @@ extension Check {
                 child.proceed()
                 for _ in 0..<times { _ = try PairedCounter().increment(in: store) }
                 let end = try child.finish()
-                try trial.expect(end.isWell, "another process that counts fails: \(end)")
+                try trial.expect(end.isWell, "another process that increments a number fails: \(end)")
             }
             let row = try store.read { try $0.row(in: "left", id: "counter") }
-            try trial.expect(row?["number"], is: .int(Int64(2 * times)), "what two processes counted to")
+            try trial.expect(row?["number"], is: .int(Int64(2 * times)), "the sum of the increments of two processes")
         },
         Check(
-            "LIF-107", "A process that closes the store leaves it open to the others",
-            why: "The one that closes last tidies up; one that closes while others are at work must not.",
+            "LIF-107", "A process that closes the store leaves it open for the others",
+            why: "The last process to close performs the cleanup; a process that closes earlier must not.",
             needs: [.sharedFiles, .process]
         ) { trial in
             let own = PairedTransactions(writer: "own", count: 12, rows: 5)

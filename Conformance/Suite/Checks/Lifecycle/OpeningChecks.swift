@@ -1,16 +1,16 @@
 internal import TidelineStore
 
 extension Check {
-    /// Stores of one process, each in a folder of its own.
+    /// Stores of one process, each in its own folder.
     static let storeOpening: [Check] = [
-        Check("LIF-001", "A store in an empty folder is empty, and has no tables") { trial in
+        Check("LIF-001", "A store in an empty folder is empty and has no tables") { trial in
             let store = try trial.open()
             try trial.expect(try store.tables(), is: [], "the tables of a new store")
             try trial.expect(try store.appTables(), is: [], "the app's tables of a new store")
         },
         Check(
-            "LIF-002", "Stores in different folders are distinct, however many are open at once",
-            why: "A state that is kept once for the process, such as a cache of definitions, mixes them up."
+            "LIF-002", "Stores in different folders are independent, even if many are open at once",
+            why: "Process-wide state, such as a cache of definitions, mixes them up."
         ) { trial in
             let stores = try (0..<12).map { try trial.open("store \($0)") }
             for (number, store) in stores.enumerated() {
@@ -24,7 +24,7 @@ extension Check {
                     try store.row(in: "t", "1")?["a"], is: .int(Int64(number)), "the row of store \(number)")
             }
         },
-        Check("LIF-003", "Closing one store leaves another, in another folder, as it is") { trial in
+        Check("LIF-003", "Closing one store does not affect a store in another folder") { trial in
             let first = try trial.store(.notes, in: "first")
             let second = try trial.store(.notes, in: "second")
             try second.put([["id": "1", "number": 2]], into: "Note")
@@ -33,7 +33,7 @@ extension Check {
             try second.put([["id": "2"]], into: "Note")
             try trial.expect(try second.count(Query("Note")), is: 2, "its rows")
         },
-        Check("LIF-004", "Eight threads that open, fill and close a store each, in folders of their own, all succeed") {
+        Check("LIF-004", "Eight threads that each open, fill, and close a store in their own folders all succeed") {
             trial in
             try trial.onThreads(8, "opening and closing") { number in
                 for round in 0..<3 {
@@ -46,32 +46,32 @@ extension Check {
                 }
             }
         },
-        Check("LIF-005", "What a store declares fits together, and is the same at each opening") { trial in
+        Check("LIF-005", "The declared capabilities are consistent and the same at each opening") { trial in
             let store = try trial.open()
             let declared = store.capabilities
             try trial.expect(!declared.name.isEmpty, "the store has no name")
-            try trial.expect(!declared.isReadOnly, "a store that was opened for writing says it is read-only")
+            try trial.expect(!declared.isReadOnly, "a store opened for writing declares that it is read-only")
             try trial.expect(
                 declared.maximumIDLength >= 255,
-                "ids of 255 characters are asked for, \(declared.maximumIDLength) declared")
+                "ids of 255 characters are required, but only \(declared.maximumIDLength) declared")
             let isLasting = declared.isPersistent || declared.durability == .none
             try trial.expect(
-                isLasting, "durability \(declared.durability) is declared of a store that is not persistent")
+                isLasting, "durability \(declared.durability) is declared by a store that is not persistent")
             try trial.expect(
                 declared.isPersistent || !declared.sharesFilesWithProcesses,
-                "files are declared to be shared by a store that is not persistent")
+                "file sharing is declared by a store that is not persistent")
             try store.define([.notes])
             try store.put([["id": "1"]], into: "Note")
-            try trial.expect(store.capabilities, is: declared, "what is declared after a write")
+            try trial.expect(store.capabilities, is: declared, "the capabilities after a write")
             try store.close()
-            try trial.expect(try trial.open().capabilities, is: declared, "what is declared at the next opening")
+            try trial.expect(try trial.open().capabilities, is: declared, "the capabilities at the next opening")
         },
     ]
 
-    /// Stores that are closed and opened again.
+    /// Stores that are closed and reopened.
     static let storeReopening: [Check] = [
         Check(
-            "LIF-010", "A store that was closed and is opened anew has its rows if it declares so, and is empty if not"
+            "LIF-010", "A reopened store has its rows if it declares persistence, and is empty otherwise"
         ) { trial in
             let store = try trial.store(.items)
             try store.put([["id": "1", "text": "Milk"]], into: "TodoItem")
@@ -82,7 +82,7 @@ extension Check {
             try trial.expect(Query("TodoItem"), in: again, finds: trial.capabilities.isPersistent ? ["1"] : [])
         },
         Check(
-            "LIF-011", "Changes, deletions and what was rolled back are as they were after reopening",
+            "LIF-011", "Changes, deletions, and rolled-back changes have the correct state after reopening",
             needs: [.persistence]
         ) {
             trial in
@@ -102,8 +102,8 @@ extension Check {
             try trial.expectAnswers([Query("Note")], in: reopened, over: rows, of: .notes)
         },
         Check(
-            "LIF-012", "A store grows over ten openings, and its indexes with it",
-            why: "What is counted or numbered in memory begins anew at each opening, and overwrites what was stored.",
+            "LIF-012", "A store and its indexes can grow over ten openings",
+            why: "A counter kept only in memory restarts at each opening and overwrites stored data.",
             needs: [.persistence]
         ) { trial in
             var rows: [Row] = []
@@ -121,7 +121,7 @@ extension Check {
             try trial.expectAnswers(queries, in: try trial.open(), over: rows, of: .items)
         },
         Check(
-            "LIF-013", "A store that was closed without a change, or before a table was defined, opens",
+            "LIF-013", "A store that was closed without a change, or before a table was defined, opens again",
             needs: [.persistence]
         ) {
             trial in
@@ -130,8 +130,7 @@ extension Check {
             try store.close()
             try trial.expect(try trial.open().tables(), is: [.notes], "the tables")
         },
-        Check("LIF-014", "What was written last before closing is there, without a read between", needs: [.persistence])
-        {
+        Check("LIF-014", "The last write before closing is kept, without a read in between", needs: [.persistence]) {
             trial in
             for number: Int64 in 1...5 {
                 let store = try trial.store(.notes)

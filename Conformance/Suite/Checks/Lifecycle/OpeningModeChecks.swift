@@ -1,17 +1,19 @@
 internal import TidelineStore
 
 extension Check {
-    /// Opening only what exists, or for reading only.
+    /// Opening existing stores only, or for reading only.
     static let openingModes: [Check] = [
         Check(
-            "LIF-080", "Opening only what exists fails where there is no store, and makes none",
-            why: "A path that is mistyped would give an empty store, and the app would pull everything anew.",
+            "LIF-080", "Opening with access existing fails if there is no store, and creates none",
+            why: "A mistyped path would open an empty store, and the app would pull everything again.",
             needs: [.persistence, .openingExisting]
         ) { trial in
             let folder = try trial.folder("store")
             for _ in 0..<2 {
-                try trial.expectError(.io, "opening what does not exist") { _ = try trial.open(access: .existing) }
-                try trial.expect(trial.names(in: folder), is: [], "what the opening left in the folder")
+                try trial.expectError(.io, "opening a store that does not exist") {
+                    _ = try trial.open(access: .existing)
+                }
+                try trial.expect(trial.names(in: folder), is: [], "the files that the opening left in the folder")
             }
             try trial.expectError(.io, "opening in a folder that does not exist") {
                 let missing = StoreOpening(directory: "\(trial.directory)/missing", access: .existing)
@@ -20,7 +22,7 @@ extension Check {
             try trial.expect(trial.names(in: trial.directory), is: ["store"], "the folders afterwards")
         },
         Check(
-            "LIF-081", "Opening only what exists opens a store that does, for reading and writing",
+            "LIF-081", "Opening with access existing opens an existing store for reading and writing",
             needs: [.persistence, .openingExisting]
         ) {
             trial in
@@ -33,12 +35,12 @@ extension Check {
             try trial.expect(Query("Note"), in: try trial.reopened(existing), finds: ["1", "2"])
         },
         Check(
-            "LIF-082", "A store opened for reading only says so, and reads everything",
+            "LIF-082", "A store opened for reading only declares it and reads everything",
             needs: [.persistence, .openingReadOnly]
         ) {
             trial in
             let store = try readOnly(trial)
-            try trial.expect(store.capabilities.isReadOnly, "it declares itself writable")
+            try trial.expect(store.capabilities.isReadOnly, "the store declares itself writable")
             try trial.expect(try store.tables(), is: [.notes], "the tables")
             try trial.expect(Query("Note").filter(.column("number") == 2), in: store, finds: ["2"])
             let row: Row = ["id": "1", "number": 1]
@@ -60,13 +62,13 @@ extension Check {
             try trial.expect(Query("Note"), in: try trial.open(), finds: ["1", "2"])
         },
         Check(
-            "LIF-084", "Opening for reading only fails where there is no store, and makes none",
+            "LIF-084", "Opening for reading only fails if there is no store, and creates none",
             needs: [.persistence, .openingReadOnly]
         ) {
             trial in
             let folder = try trial.folder("store")
-            try trial.expectError(.io, "opening what does not exist") { _ = try trial.open(access: .readOnly) }
-            try trial.expect(trial.names(in: folder), is: [], "what the opening left in the folder")
+            try trial.expectError(.io, "opening a store that does not exist") { _ = try trial.open(access: .readOnly) }
+            try trial.expect(trial.names(in: folder), is: [], "the files that the opening left in the folder")
         },
     ]
 

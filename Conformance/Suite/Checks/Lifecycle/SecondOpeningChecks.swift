@@ -3,10 +3,10 @@ internal import Synchronization
 internal import TidelineStore
 
 extension Check {
-    /// A second store of this process on the same files, where they are shared.
+    /// A second store of this process on the same files, if files are shared.
     static let sharedOpening: [Check] = [
         Check(
-            "LIF-040", "A second store on the same files sees what the first commits, and the other way round",
+            "LIF-040", "Each of two stores on the same files sees the commits of the other",
             needs: [.sharedFiles]
         ) {
             trial in
@@ -21,7 +21,7 @@ extension Check {
         },
         Check(
             "LIF-041", "A second store on the same files sees the tables and columns that the first defines",
-            why: "Definitions that are read once, when the store is opened, are soon out of date.",
+            why: "Definitions that are read only once, at opening, become stale.",
             needs: [.sharedFiles]
         ) { trial in
             let first = try trial.open()
@@ -38,7 +38,8 @@ extension Check {
                 try second.put([["id": "3"]], into: "t")
             }
         },
-        Check("LIF-042", "Closing one of two stores on the same files leaves the other whole", needs: [.sharedFiles]) {
+        Check("LIF-042", "Closing one of two stores on the same files does not affect the other", needs: [.sharedFiles])
+        {
             trial in
             let first = try trial.store(.notes)
             let second = try trial.open()
@@ -53,7 +54,7 @@ extension Check {
             try third.close()
             try trial.expect(Query("Note"), in: try trial.open(), finds: ["1", "2", "3"])
         },
-        Check("LIF-043", "A store reached by a symbolic link is the same store", needs: [.sharedFiles]) { trial in
+        Check("LIF-043", "A store opened through a symbolic link is the same store", needs: [.sharedFiles]) { trial in
             let first = try trial.store(.notes)
             let second = try trial.open(try trial.link(), named: "link")
             try first.put([["id": "1"]], into: "Note")
@@ -63,8 +64,8 @@ extension Check {
             try trial.expect(Query("Note"), in: first, finds: ["1", "2", "3"])
         },
         Check(
-            "LIF-044", "Eight threads that open one folder at once make one store, with all their rows in it",
-            why: "Whoever finds the folder empty makes the store: two who do, make it over each other.",
+            "LIF-044", "Eight threads that open one folder at once create one store with the rows of all",
+            why: "A thread that finds the folder empty creates the store: two such threads overwrite each other.",
             needs: [.sharedFiles]
         ) { trial in
             for round in 0..<3 {
@@ -79,7 +80,7 @@ extension Check {
             }
         },
         Check(
-            "LIF-045", "A write of one of two stores on the same files waits for the other's, and neither is lost",
+            "LIF-045", "A write to one of two stores on the same files waits for the other's, and neither is lost",
             needs: [.sharedFiles]
         ) {
             trial in
@@ -98,10 +99,10 @@ extension Check {
             }
         },
         Check(
-            "LIF-046", "A process that opens and closes the files leaves two stores of another process on them whole",
+            "LIF-046", "A process that opens and closes the files leaves two stores of another process intact",
             why: """
-                The last process that closes tidies the files up. It asks by a lock whether it is the last, and a process \
-                loses its locks on a file when it closes any of its handles on it: as a second store is opened, say.
+                The last process to close performs cleanup. It determines by a lock whether it is the last, and a process \
+                loses its locks on a file when it closes any of its handles, for example when a second store is opened.
                 """,
             needs: [.sharedFiles, .process]
         ) { trial in
@@ -119,11 +120,12 @@ extension Check {
         },
     ]
 
-    /// A second store of this process on the same files, where one has them to itself.
+    /// A second store of this process on the same files, if files are exclusive.
     static let exclusiveOpening: [Check] = [
         Check(
-            "LIF-050", "A second store on the same files is refused with locked, and the first works on",
-            why: "Two stores that each hold the files to be theirs write over each other.", needs: [.exclusiveFiles]
+            "LIF-050", "A second store on the same files is refused with locked, and the first still works",
+            why: "Two stores that each assume exclusive use of the files overwrite each other.",
+            needs: [.exclusiveFiles]
         ) { trial in
             let first = try trial.store(.notes)
             try trial.expectError(.locked, "a second store") { _ = try trial.open() }
@@ -131,8 +133,8 @@ extension Check {
             try trial.expect(Query("Note"), in: try trial.reopened(first), finds: ["1"])
         },
         Check(
-            "LIF-051", "A second store that was refused leaves the first one's lock: a third is refused, too",
-            why: "A lock of the process on a file is lost when the process closes any handle of it.",
+            "LIF-051", "A refused second store does not release the first one's lock: a third is also refused",
+            why: "A process's lock on a file is released when the process closes any handle of it.",
             needs: [.exclusiveFiles]
         ) { trial in
             let first = try trial.store(.notes)
@@ -142,7 +144,10 @@ extension Check {
             try first.put([["id": "1"]], into: "Note")
             try trial.expect(Query("Note"), in: first, finds: ["1"])
         },
-        Check("LIF-052", "Once the first store is closed, another opens at once, and again", needs: [.exclusiveFiles]) {
+        Check(
+            "LIF-052", "Once the first store is closed, another can be opened immediately, repeatedly",
+            needs: [.exclusiveFiles]
+        ) {
             trial in
             for number in 0..<6 {
                 let store = try trial.store(.notes)
@@ -153,17 +158,18 @@ extension Check {
             try trial.expect(try trial.open().count(Query("Note")), is: 6, "rows")
         },
         Check(
-            "LIF-053", "A second store that comes by a symbolic link is refused with locked", needs: [.exclusiveFiles]
+            "LIF-053", "A second store opened through a symbolic link is refused with locked", needs: [.exclusiveFiles]
         ) { trial in
             let first = try trial.store(.notes)
             let link = try trial.link()
-            try trial.expectError(.locked, "a second store by a link") { _ = try trial.open(link, named: "link") }
+            try trial.expectError(.locked, "a second store through a link") { _ = try trial.open(link, named: "link") }
             try first.put([["id": "1"]], into: "Note")
             try first.close()
-            try trial.expect(Query("Note"), in: try trial.open(link, named: "link"), finds: ["1"], "by the link")
+            try trial.expect(Query("Note"), in: try trial.open(link, named: "link"), finds: ["1"], "through the link")
         },
         Check(
-            "LIF-054", "Of eight threads that open one folder at once each gets the store or locked, and one gets it",
+            "LIF-054",
+            "Of eight threads that open one folder at once, each gets the store or locked, and at least one gets it",
             needs: [.exclusiveFiles]
         ) { trial in
             for round in 0..<3 {
@@ -178,11 +184,11 @@ extension Check {
                     } catch let error as StoreError where error.code == .locked {}
                 }
                 let ids = opened.withLock { $0 }.sorted()
-                try trial.expect(!ids.isEmpty, "nobody got the store")
+                try trial.expect(!ids.isEmpty, "no thread opened the store")
                 try trial.expect(Query("Note"), in: try trial.open("one \(round)"), finds: ids.map { .string($0) })
             }
         },
-        Check("LIF-055", "A store whose body is in flight keeps its files locked", needs: [.exclusiveFiles]) { trial in
+        Check("LIF-055", "A store keeps its files locked while a body is running", needs: [.exclusiveFiles]) { trial in
             let store = try trial.store(.notes)
             try store.write { writer in
                 try writer.upsert(["id": "1"], into: "Note")
@@ -197,13 +203,13 @@ extension Check {
 }
 
 extension Trial {
-    /// An opening of the folder `store` by a symbolic link to it.
+    /// Returns an opening of the folder `store` through a symbolic link to it.
     fileprivate func link() throws -> StoreOpening {
         let path = "\(directory)/link"
         do {
             try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: try folder("store"))
         } catch {
-            throw KitError("no symbolic link can be made: \(error)")
+            throw KitError("cannot create a symbolic link: \(error)")
         }
         return StoreOpening(directory: path)
     }

@@ -1,4 +1,4 @@
 extension Check {
-    /// What the sync core asks of a store, and no more: its tables, its queries, its transactions.
+    /// The requirements of the sync core: its tables, queries, and transactions.
     static let syncCore: [Check] = syncTables + syncQueue + syncSettings + syncRows
 }

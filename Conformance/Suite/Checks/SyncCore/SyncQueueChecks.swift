@@ -4,8 +4,8 @@ extension Check {
     /// The queue of operations and their errors.
     static let syncQueue: [Check] = [
         Check(
-            "SYN-010", "The operations of one row are found by table and key, the oldest first",
-            why: "What a change becomes depends on the operations that wait for its row: one too few loses a change."
+            "SYN-010", "The operations of one row are found by table and key, oldest first",
+            why: "A change is coalesced with the pending operations of its row: if one is missing, a change is lost."
         ) { trial in
             let store = try queue(trial)
             try trial.expect(SystemRows.operations(of: "TodoItem", key: "a"), in: store, finds: [2, 10])
@@ -13,7 +13,7 @@ extension Check {
             try trial.expect(SystemRows.operations(of: "TodoItem", key: "A"), in: store, finds: [])
             try trial.expect(SystemRows.operations(of: "TodoIte", key: "a"), in: store, finds: [])
         },
-        Check("SYN-011", "The operations of one row are found by table and id without regard to ASCII case") { trial in
+        Check("SYN-011", "The operations of one row are found by table and id, ignoring ASCII case") { trial in
             let store = try queue(trial)
             let ofItem = Query("MS_TableOperations").order(by: "id")
                 .filter(.column("table") == "TodoItem" && .column("itemId").equalsIgnoringCase("A"))
@@ -23,8 +23,8 @@ extension Check {
                 "another letter with an accent")
         },
         Check(
-            "SYN-012", "The next operation is the one of the least number in a range, by number",
-            why: "Numbers that are sorted as text put 10 before 9; a push would send changes out of order."
+            "SYN-012", "The next operation is the one with the smallest number in a range, in numeric order",
+            why: "Numbers sorted as text put 10 before 9; a push would send changes out of order."
         ) { trial in
             let store = try queue(trial)
             let steps: [(after: Int64, last: Int64, next: [RowID])] = [
@@ -37,7 +37,7 @@ extension Check {
                 try trial.expect(query, in: store, finds: next)
             }
         },
-        Check("SYN-013", "The newest operation is the first in descending order of id, by number") { trial in
+        Check("SYN-013", "The newest operation is the first in descending numeric order of id") { trial in
             let store = try queue(trial)
             let newest = Query("MS_TableOperations").order(by: "id", descending: true).limit(1)
             try trial.expect(newest, in: store, finds: [100])
@@ -48,7 +48,7 @@ extension Check {
             _ = try store.write { try $0.delete(matching: Query(newest.table)) }
             try trial.expect(newest, in: store, finds: [], "an empty queue")
         },
-        Check("SYN-014", "An operation is found by an equation with its number") { trial in
+        Check("SYN-014", "An operation is found by an equality predicate on its number") { trial in
             let store = try queue(trial)
             for number: Int64 in [2, 9, 10, 100] {
                 let query = Query("MS_TableOperations").filter(.column("id") == .value(number))
@@ -56,7 +56,7 @@ extension Check {
             }
             try trial.expect(Query("MS_TableOperations").filter(.column("id") == 1), in: store, finds: [])
         },
-        Check("SYN-015", "The whole queue comes in order of number, whatever the order in which it was stored") {
+        Check("SYN-015", "The whole queue is read in order of number, whatever the order of insertion") {
             trial in
             let store = try queue(trial)
             let all = Query("MS_TableOperations").order(by: "id")
@@ -65,8 +65,8 @@ extension Check {
             try trial.expect(all, in: try trial.reopened(store), finds: [2, 9, 10, 100], "after reopening")
         },
         Check(
-            "SYN-016", "A query with limit 0 and a total count gives no row and counts all that match",
-            why: "It is how the original SDK asks how many operations wait. A count after the limit is 0."
+            "SYN-016", "A query with limit 0 and a total count returns no rows and counts all matches",
+            why: "The original SDK counts pending operations this way. A count taken after the limit is 0."
         ) { trial in
             let store = try queue(trial)
             let all = Query("MS_TableOperations").limit(0).includingTotalCount()
@@ -77,27 +77,28 @@ extension Check {
                 try trial.expect(result.totalCount, is: count, "the total count of \(query.swiftSource)")
             }
         },
-        Check("SYN-017", "The operations that wait are counted, of all tables or of one") { trial in
+        Check("SYN-017", "Pending operations are counted, for all tables or for one") { trial in
             let store = try queue(trial)
             let all = Query("MS_TableOperations")
-            try trial.expect(try store.count(all), is: 4, "operations that wait")
+            try trial.expect(try store.count(all), is: 4, "pending operations")
             try trial.expect(try store.count(all.filter(.column("table") == "Note")), is: 1, "operations of Note")
             try trial.expect(try store.count(all.filter(.column("table") == "note")), is: 0, "operations of note")
         },
         Check(
-            "SYN-018", "An operation that is removed is found no more, by number, by row or in the queue",
-            why: "An index that keeps the entry of a deleted row lets a change be sent twice."
+            "SYN-018", "A removed operation is not found by number, by row, or in the queue",
+            why: "A stale index entry of a deleted row would send a change twice."
         ) { trial in
             let store = try queue(trial)
             let count = try store.write { try $0.delete(ids: [.int(10), .int(11)], from: "MS_TableOperations") }
             try trial.expect(count, is: 1, "the number of rows that were deleted")
-            try trial.expect(try store.row(in: "MS_TableOperations", .int(10)) == nil, "the operation is there by id")
+            try trial.expect(
+                try store.row(in: "MS_TableOperations", .int(10)) == nil, "the operation is still found by id")
             try trial.expect(SystemRows.operations(of: "TodoItem", key: "a"), in: store, finds: [2])
             try trial.expect(Query("MS_TableOperations"), in: store, finds: [2, 9, 100])
         },
         Check(
-            "SYN-019", "An operation that is stored again has its new values, and null where it says so",
-            why: "An operation that is tried again counts on: its columns are replaced, those cleared are null."
+            "SYN-019", "An operation that is stored again has its new values, and null for cleared columns",
+            why: "A retried operation increments its attempts: its columns are replaced, and cleared ones become null."
         ) { trial in
             let store = try queue(trial)
             var row = SystemRows.operation(9, "a", of: "Note", kind: 2, properties: #"{"id":"a"}"#)
@@ -110,7 +111,7 @@ extension Check {
             try trial.expect(try store.row(in: "MS_TableOperations", .int(9)), is: expected, "the operation")
             try trial.expect(SystemRows.operations(of: "Note", key: "a"), in: store, finds: [9])
         },
-        Check("SYN-020", "Errors are deleted by a query for the number of their operation, and only those") { trial in
+        Check("SYN-020", "Errors are deleted by a query for the number of their operation, and no others") { trial in
             let store = try errors(trial)
             let ofOperation = Query("MS_TableOperationErrors").filter(.column("operationId") == 2)
             let count = try store.write { try $0.delete(matching: ofOperation) }
@@ -118,7 +119,7 @@ extension Check {
             let all = Query("MS_TableOperationErrors").order(by: "operationId")
             try trial.expect(all, in: store, finds: ["1", "10", "20"])
         },
-        Check("SYN-021", "A table's operations and errors are deleted by a query for the table, and no other's") {
+        Check("SYN-021", "The operations and errors of a table are deleted by a query for the table, and no others") {
             trial in
             let store = try errors(trial)
             for table in ["MS_TableOperations", "MS_TableOperationErrors"] {
@@ -132,7 +133,8 @@ extension Check {
         },
     ]
 
-    /// Operations of two tables, stored out of order; two of them of one row, under two spellings of its id.
+    /// Returns operations of two tables, stored out of order; two of them belong to one row, with ids that differ in
+    /// case.
     private static func queue(_ trial: Trial) throws -> TracedStore {
         let store = try trial.syncStore(.items, .notes)
         let rows = [

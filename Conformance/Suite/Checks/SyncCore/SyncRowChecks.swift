@@ -1,12 +1,12 @@
 internal import TidelineStore
 
 extension Check {
-    /// The app's rows as pulls and pushes touch them, and transactions over all tables.
+    /// The app's rows as used by pull and push, and transactions over all tables.
     static let syncRows: [Check] = [
         Check(
-            "SYN-040", "updatedAt >= t finds the row of just that instant, to 100 ns, also after reopening",
+            "SYN-040", "updatedAt >= t finds a row with exactly that instant, to 100 ns, also after reopening",
             why:
-                "An incremental pull goes on from the last instant it saw. Instants cut to milliseconds repeat or lose rows."
+                "An incremental pull continues from the watermark. Instants truncated to milliseconds repeat or lose rows."
         ) { trial in
             let store = try trial.syncStore(.items)
             let base = Timestamp(clampingTicks: 17_000_000_000_000_003)
@@ -25,7 +25,7 @@ extension Check {
         },
         Check(
             "SYN-041", "A row, its operation and a token are committed in one transaction",
-            why: "A row without its operation is a change that is never sent."
+            why: "A row without its operation is a change that is never pushed."
         ) { trial in
             let store = try trial.syncStore(.items)
             try store.write { try change($0) }
@@ -36,8 +36,8 @@ extension Check {
             try trial.expect(SystemRows.operations(of: "TodoItem", key: "a"), in: reopened, finds: [1])
         },
         Check(
-            "SYN-042", "When the body throws, neither row nor operation nor token is there",
-            why: "A roll-back that forgets one of the tables sends changes that were never made."
+            "SYN-042", "If the body throws, neither row nor operation nor token is stored",
+            why: "A rollback that omits one of the tables sends changes that were never made."
         ) { trial in
             struct Stop: Error {}
             let store = try trial.syncStore(.items)
@@ -48,12 +48,13 @@ extension Check {
                 }
             } catch is Stop {}
             for table in ["TodoItem", "MS_TableOperations", "MS_TableConfig"] {
-                try trial.expect(try store.count(Query(table)), is: 0, "rows of \(table) after the roll-back")
+                try trial.expect(try store.count(Query(table)), is: 0, "rows of \(table) after the rollback")
             }
             try trial.expect(SystemRows.operations(of: "TodoItem", key: "a"), in: store, finds: [])
             try trial.expect(SystemRows.token("TodoItem", "q"), in: store, finds: [])
         },
-        Check("SYN-043", "A row's version is read from the borrowed row, and one that is absent calls nothing") {
+        Check("SYN-043", "A row's version is read from the borrowed row, and the body is not called for an absent row")
+        {
             trial in
             let store = try trial.syncStore(.items)
             try store.put([["id": "a", "text": "x", "version": "\"7\""]], into: "TodoItem")
@@ -63,16 +64,17 @@ extension Check {
             try trial.expect(version ?? nil, is: "\"7\"", "the version in the borrowed row")
             var calls = 0
             _ = try store.read { reader in try reader.withRow(in: "TodoItem", id: "b") { _ in calls += 1 } }
-            try trial.expect(calls, is: 0, "how often the body was called for a row that is not there")
+            try trial.expect(calls, is: 0, "the number of calls of the body for an absent row")
         },
-        Check("SYN-044", "A query with limit 1 tells an empty table from one with rows") { trial in
+        Check("SYN-044", "A query with limit 1 distinguishes an empty table from one with rows") { trial in
             let store = try trial.syncStore(.items)
             let any = Query("TodoItem").limit(1)
             try trial.expect(any, in: store, finds: [])
             try store.put([["id": "b"], ["id": "a"]], into: "TodoItem")
             try trial.expect(any, in: store, finds: ["a"])
         },
-        Check("SYN-045", "A purge deletes all rows of the table that the query finds, and none of another") { trial in
+        Check("SYN-045", "A purge deletes all rows of the table that match the query, and none of another table") {
+            trial in
             let store = try trial.syncStore(.items, .notes)
             try store.put([["id": "a"], ["id": "b", "complete": true], ["id": "c"]], into: "TodoItem")
             try store.put([["id": "a"]], into: "Note")
@@ -84,8 +86,7 @@ extension Check {
             try trial.expect(try store.count(Query("TodoItem")), is: 0, "rows left in the purged table")
             try trial.expect(try store.count(Query("Note")), is: 1, "rows of the other table")
         },
-        Check("SYN-046", "Rows that the server deleted are removed by id, in any spelling; absent ones are passed over")
-        {
+        Check("SYN-046", "Rows deleted on the server are removed by id, in any ASCII case; absent ids are ignored") {
             trial in
             let store = try trial.syncStore(.items)
             try store.put([["id": "Abc"], ["id": "x"], ["id": "y"]], into: "TodoItem")
@@ -93,7 +94,8 @@ extension Check {
             try trial.expect(count, is: 2, "the number of rows deleted")
             try trial.expect(Query("TodoItem"), in: store, finds: ["x"])
         },
-        Check("SYN-047", "The definition of a table is read within a transaction; an unknown table is noSuchTable") {
+        Check("SYN-047", "The definition of a table can be read within a transaction; an unknown table is noSuchTable")
+        {
             trial in
             let store = try trial.syncStore(.items)
             let found = try store.write { try $0.schema(of: "TodoItem") }
@@ -102,7 +104,7 @@ extension Check {
                 _ = try store.read { try $0.schema(of: "Nothing") }
             }
         },
-        Check("SYN-048", "A queue of 300 operations is stored, read page by page and emptied") { trial in
+        Check("SYN-048", "A queue of 300 operations can be stored, read page by page, and emptied") { trial in
             let store = try trial.syncStore(.items)
             for start in stride(from: 0, to: 300, by: 50) {
                 try store.write { writer in
@@ -121,7 +123,7 @@ extension Check {
                 seen += page
                 _ = try store.write { try $0.delete(ids: page.map { .int($0) }, from: "MS_TableOperations") }
             }
-            try trial.expect(seen, is: Array(0..<300), "the numbers in the order they came in")
+            try trial.expect(seen, is: Array(0..<300), "the numbers in the order of insertion")
             try trial.expect(try store.count(next), is: 0, "operations left")
         },
     ]

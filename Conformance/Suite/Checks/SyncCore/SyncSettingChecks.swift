@@ -1,11 +1,11 @@
 internal import TidelineStore
 
 extension Check {
-    /// Tokens of pulls and the counter of operations.
+    /// Pull tokens and the operation counter.
     static let syncSettings: [Check] = [
         Check(
-            "SYN-030", "A token is found by table, key and type, and none of a like name",
-            why: "A token of another query makes a pull begin too late: rows are missing, and nobody is told."
+            "SYN-030", "A token is found by table, key and type, and tokens with similar names are not",
+            why: "With the token of another query a pull starts too late: rows are missing without an error."
         ) { trial in
             let store = try settings(trial)
             try trial.expect(SystemRows.token("TodoItem", "q"), in: store, finds: ["1"])
@@ -17,7 +17,7 @@ extension Check {
                 try trial.expect(SystemRows.token(table, key), in: store, finds: [])
             }
         },
-        Check("SYN-031", "A token that is saved again replaces the one before, and leaves the others as they are") {
+        Check("SYN-031", "A token that is saved again replaces the previous one and leaves the others unchanged") {
             trial in
             let store = try settings(trial)
             try store.put([["id": "1", "value": "later"]], into: "MS_TableConfig")
@@ -25,22 +25,24 @@ extension Check {
             try trial.expect(values, is: ["later", "two", "three", "four", "five"], "the values of all settings")
             try trial.expect(SystemRows.token("TodoItem", "q").limit(1), in: store, finds: ["1"])
         },
-        Check("SYN-032", "The tokens of one table are removed by table and type; counters and other tables stay") {
+        Check("SYN-032", "The tokens of one table are removed by table and type; counters and other tables remain") {
             trial in
             let store = try settings(trial)
             let count = try store.write { try $0.delete(matching: SystemRows.token("TodoItem")) }
             try trial.expect(count, is: 3, "the number of tokens removed")
             try trial.expect(Query("MS_TableConfig"), in: store, finds: ["3", "4"], "the settings that are left")
         },
-        Check("SYN-033", "The token of one query is removed by table, key and type; the table's others stay") { trial in
+        Check("SYN-033", "The token of one query is removed by table, key and type; the table's other tokens remain") {
+            trial in
             let store = try settings(trial)
             let count = try store.write { try $0.delete(matching: SystemRows.token("TodoItem", "q")) }
             try trial.expect(count, is: 1, "the number of tokens removed")
             try trial.expect(Query("MS_TableConfig"), in: store, finds: ["2", "3", "4", "5"], "the settings left")
         },
         Check(
-            "SYN-034", "A counter is read, advanced and read again within one transaction",
-            why: "Two changes in one transaction each take a number; a write that does not see itself gives one twice."
+            "SYN-034", "A counter is read, advanced, and read again within one transaction",
+            why:
+                "Each change in a transaction takes a number; a write that does not see its own changes assigns one twice."
         ) { trial in
             let store = try trial.syncStore(.items)
             try store.write { writer in
@@ -68,7 +70,7 @@ extension Check {
                 try trial.expect(ofRow, is: ["7"], "the operations of a row inside the write")
             }
         },
-        Check("SYN-036", "Settings, queue and errors are there after reopening", needs: [.persistence]) { trial in
+        Check("SYN-036", "Settings, queue, and errors are kept after reopening", needs: [.persistence]) { trial in
             let store = try settings(trial)
             try store.put([SystemRows.operation(7, "a")], into: "MS_TableOperations")
             try store.put([SystemRows.error(7)], into: "MS_TableOperationErrors")

@@ -1,9 +1,9 @@
 internal import TidelineStore
 
 extension Check {
-    /// The tables themselves: names, ids, values.
+    /// The tables of the sync core: names, ids, and values.
     static let syncTables: [Check] = [
-        Check("SYN-001", "The tables of the sync core are defined beside the app's and given back as defined") {
+        Check("SYN-001", "The tables of the sync core are defined beside the app's and returned as defined") {
             trial in
             let store = try trial.syncStore(.items)
             let expected = [SystemRows.tables.configSchema, SystemRows.tables.errorsSchema]
@@ -13,8 +13,8 @@ extension Check {
             try trial.expect(found, is: expected + [SystemRows.tables.operationsSchema, .items], "the definitions")
         },
         Check(
-            "SYN-002", "Columns called table, key, value, order, group and select are stored, searched and sorted by",
-            why: "They are names of the core's columns and words of query languages: a name that is not quoted breaks."
+            "SYN-002", "Columns called table, key, value, order, group and select are stored, searched, and sorted by",
+            why: "These are columns of the sync core and keywords of query languages: an unquoted name fails."
         ) { trial in
             let names = ["table", "key", "value", "order", "group", "select"]
             let schema = TableSchema(
@@ -33,8 +33,8 @@ extension Check {
                 try store.row(in: "index", "a"), is: rows[1].completed(for: schema), "the row with such columns")
         },
         Check(
-            "SYN-003", "A table with integer ids keeps every 64-bit id and finds its row by it",
-            why: "An id that goes through a double loses its last digits beyond 2^53."
+            "SYN-003", "A table with integer ids keeps every 64-bit id and finds its row",
+            why: "An id converted to a double loses its last digits beyond 2^53."
         ) { trial in
             let store = try trial.syncStore()
             let ids: [Int64] = [.min, -1, 0, 1, 9_007_199_254_740_992, 9_007_199_254_740_993, .max - 1, .max]
@@ -45,7 +45,7 @@ extension Check {
                 try trial.expect(found?["itemId"], is: .string("row \(id)"), "the row of the operation \(id)")
             }
         },
-        Check("SYN-004", "In a table with exact ids, ids that differ in case are two rows") { trial in
+        Check("SYN-004", "In a table with exact ids, ids that differ in case belong to two rows") { trial in
             let store = try trial.syncStore()
             let settings = ["Key", "key", "KEY"].map { SystemRows.setting($0, "t", $0, value: $0) }
             try store.put(settings, into: "MS_TableConfig")
@@ -53,24 +53,26 @@ extension Check {
                 let found = try store.row(in: "MS_TableConfig", .string(id))
                 try trial.expect(found?["value"], is: .string(id), "the setting \(id)")
             }
-            try trial.expect(try store.row(in: "MS_TableConfig", "kEy") == nil, "kEy is no id that was stored")
+            try trial.expect(
+                try store.row(in: "MS_TableConfig", "kEy") == nil, "kEy is found although it was not stored")
         },
         Check(
-            "SYN-005", "In an app's table, ids that differ in ASCII case are one row, under the spelling stored first",
-            why: "The servers hold them to be one row: two local rows would push and pull past each other."
+            "SYN-005", "In an app's table, ids that differ in ASCII case belong to one row, which keeps the first id",
+            why: "Servers treat them as one row: two local rows would not match in push and pull."
         ) { trial in
             let store = try trial.syncStore(.items)
             try store.put([["id": "Abc", "text": "first"]], into: "TodoItem")
             try store.put([["id": "aBC", "priority": 2]], into: "TodoItem")
             let expected: Row = ["id": "Abc", "text": "first", "priority": 2]
             try trial.expect(
-                try store.row(in: "TodoItem", "ABC"), is: expected.completed(for: .items), "the row by another spelling"
+                try store.row(in: "TodoItem", "ABC"), is: expected.completed(for: .items),
+                "the row by an id in another case"
             )
             try trial.expect(try store.count(Query("TodoItem")), is: 1, "the number of rows")
         },
         Check(
-            "SYN-006", "JSON is given back byte for byte: white space, escapes, order of members, repeated ones",
-            why: "The core compares what it stored with what it sends. A store that parses and writes JSON changes it."
+            "SYN-006", "JSON is returned byte for byte: white space, escapes, member order, duplicate members",
+            why: "The sync core compares stored JSON with the JSON that it sends. Parsing and rewriting changes it."
         ) { trial in
             let store = try trial.syncStore()
             let texts = [
@@ -87,8 +89,8 @@ extension Check {
             }
         },
         Check(
-            "SYN-007", "A page whose rows name a part of the columns keeps the values of the others",
-            why: "A server may send some columns only; the store gets rows of a narrower shape than the table."
+            "SYN-007", "A page whose rows have only some of the columns keeps the values of the others",
+            why: "A server may send only some columns; the rows then have a narrower shape than the table."
         ) { trial in
             let store = try trial.syncStore(.items)
             try store.put([["id": "1", "text": "Milk", "priority": 1, "version": "v1"]], into: "TodoItem")

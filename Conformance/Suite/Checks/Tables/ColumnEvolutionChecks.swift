@@ -1,20 +1,20 @@
 internal import TidelineStore
 
 extension Check {
-    /// Columns that are added, moved, or become required.
+    /// Columns that are added, moved, or made required.
     static let tableColumns: [Check] = [
-        Check("TAB-060", "A new column reads null in the rows there were, by look-up and by query") { trial in
+        Check("TAB-060", "A new column is null in existing rows, by lookup and by query") { trial in
             let store = try trial.store(.t(.int("a")))
             try store.put([["id": "1", "a": 1], ["id": "2"]], into: "t")
             let wider = TableSchema.t(.int("a"), .string("new"))
             try store.define([wider])
             let rows: [Row] = [["id": "1", "a": 1], ["id": "2"]]
-            try trial.expect(try store.row(in: "t", "1"), is: rows[0].completed(for: wider), "the old row by look-up")
+            try trial.expect(try store.row(in: "t", "1"), is: rows[0].completed(for: wider), "the old row by lookup")
             try trial.expectAnswers([Query("t"), Query("t").select("new")], in: store, over: rows, of: wider)
         },
         Check(
-            "TAB-061", "A new column counts as null in conditions and orders over old and new rows",
-            why: "Stored rows that end before the column compare as nothing at all, or as an empty text, or as 0."
+            "TAB-061", "A new column is null in filters and sort orders over old and new rows",
+            why: "Stored rows without the column may compare as neither true nor null, as an empty text, or as 0."
         ) { trial in
             var store = try trial.open()
             for type in ColumnType.allCases {
@@ -26,7 +26,7 @@ extension Check {
                 store = try trial.expectAnswers(queries, in: store, over: rows, of: wider, "\(type)")
             }
         },
-        Check("TAB-062", "A new column is written in old rows, and found there") { trial in
+        Check("TAB-062", "A new column can be written in old rows and found there") { trial in
             let store = try trial.store(.t(.int("a")))
             try store.put([["id": "1", "a": 1], ["id": "2", "a": 2]], into: "t")
             let wider = TableSchema.t(.int("a"), .string("new"))
@@ -36,8 +36,8 @@ extension Check {
             try trial.expectAnswers(Query.about("new", like: "x") + [Query("t")], in: store, over: rows, of: wider)
         },
         Check(
-            "TAB-063", "Columns that are added in front, and old ones in another order, keep every value in its column",
-            why: "A store that reads rows by position gives each column its neighbour's values."
+            "TAB-063", "When columns are inserted at the front or reordered, every column keeps its values",
+            why: "A store that reads rows by position assigns each column its neighbor's values."
         ) { trial in
             let store = try trial.store(.t(.int("a"), .int("b"), .string("c")))
             let row: Row = ["id": "1", "a": 1, "b": 2, "c": "three", "version": "v"]
@@ -50,7 +50,7 @@ extension Check {
             try trial.expectAnswers(
                 [Query("t"), Query("t").order(by: "b", descending: true)], in: store, over: rows, of: moved)
         },
-        Check("TAB-064", "A new column that is required reads null in old rows, and new rows must name it") { trial in
+        Check("TAB-064", "A new required column is null in old rows, and new rows must name it") { trial in
             let store = try trial.store(.t(.int("a")))
             try store.put([["id": "1", "a": 1]], into: "t")
             let wider = TableSchema.t(.int("a"), .string("must", optional: false))
@@ -63,7 +63,7 @@ extension Check {
             let rows: [Row] = [["id": "1", "a": 1, "must": "y"], ["id": "2", "must": "x"]]
             try trial.expectAnswers([Query("t")], in: store, over: rows, of: wider)
         },
-        Check("TAB-065", "An optional column that becomes required keeps the nulls there are, and takes no new one") {
+        Check("TAB-065", "An optional column that becomes required keeps existing nulls, and rejects new ones") {
             trial in
             let store = try trial.store(.t(.string("a"), .int("b")))
             let rows: [Row] = [["id": "1", "b": 1], ["id": "2", "a": "x"]]
@@ -78,7 +78,7 @@ extension Check {
             }
             try trial.expect(try reopened.count(Query("t")), is: 2, "rows afterwards")
         },
-        Check("TAB-066", "A required column that becomes optional takes null, and rows that do not name it") { trial in
+        Check("TAB-066", "A required column that becomes optional accepts null and rows that do not name it") { trial in
             let store = try trial.store(.t(.string("a", optional: false), indexes: [["a"]]))
             try store.put([["id": "1", "a": "x"], ["id": "2", "a": "y"]], into: "t")
             let loose = TableSchema.t(.string("a"), indexes: [["a"]])
@@ -87,7 +87,7 @@ extension Check {
             let rows: [Row] = [["id": "1"], ["id": "2", "a": "y"], ["id": "3"]]
             try trial.expectAnswers(Query.about("a", like: "y"), in: store, over: rows, of: loose)
         },
-        Check("TAB-067", "Columns become required and optional again without a change to any row") { trial in
+        Check("TAB-067", "Columns can become required and optional again without a change to any row") { trial in
             let loose = TableSchema.t(.string("a"), .int("b"))
             let strict = TableSchema.t(.string("a", optional: false), .int("b"))
             var store = try trial.store(loose)
@@ -100,7 +100,7 @@ extension Check {
             }
             try store.put([["id": "3"]], into: "t")
         },
-        Check("TAB-068", "System columns are added to a table and taken off it like others") { trial in
+        Check("TAB-068", "System columns can be added to a table and removed like other columns") { trial in
             let store = try trial.store(.t(.int("a"), systemColumns: [.version]))
             try store.put([["id": "1", "a": 1, "version": "v1"]], into: "t")
             let full = TableSchema.t(.int("a"), systemColumns: .all)
@@ -115,9 +115,9 @@ extension Check {
             try trial.expect(try reopened.row(in: "t", "1"), is: row.completed(for: full), "the row with them again")
         },
         Check(
-            "TAB-069", "Rows written under each of ten definitions, each with a column more, are all read rightly",
+            "TAB-069", "Rows written under each of ten definitions, each with one more column, are all read correctly",
             why:
-                "Rows of several ages lie side by side; a store that knows only the last definition misreads the older."
+                "Rows of several versions coexist; a store that knows only the last definition misreads older rows."
         ) { trial in
             var columns: [ColumnSchema] = []
             var rows: [Row] = []
@@ -140,7 +140,7 @@ extension Check {
         },
     ]
 
-    /// Three rows from after a column was there, the first of them null in it, and three from before.
+    /// Returns three rows written after a column was added, the first with null in it, and three written before.
     private static func mixed(_ store: TracedStore, _ wider: TableSchema, _ trial: Trial) throws -> [Row] {
         try store.define([TableSchema(wider.name, columns: [.int("a")])])
         let old: [Row] = (0..<3).map { ["id": .string("old\($0)"), "a": .int($0)] }

@@ -1,9 +1,9 @@
 internal import TidelineStore
 
 extension Check {
-    /// Defining tables, and what the store says of them.
+    /// Defining tables and reading definitions.
     static let tableDefinitions: [Check] = [
-        Check("TAB-001", "A table of columns of every type is defined, filled and read") { trial in
+        Check("TAB-001", "A table with columns of every type can be defined, filled, and read") { trial in
             let schema = RandomRows.everyType("t")
             let store = try trial.store(schema)
             var random = trial.randomRows()
@@ -12,19 +12,20 @@ extension Check {
             try trial.expectAnswers([Query("t")], in: store, over: rows, of: schema)
         },
         Check(
-            "TAB-002", "Definitions are given back as they were given: columns, indexes, references, kinds of ids, all",
-            why: "The sync core and the tools read definitions from the store; what is left out is lost to them."
+            "TAB-002",
+            "Definitions are returned as given: columns, indexes, references, id types, and all other properties",
+            why: "The sync core and the tools read definitions from the store; omitted properties are lost."
         ) { trial in
             let store = try trial.store()
             try store.define(everything)
             try trial.expect(try store.tables(), is: everything, "the definitions")
         },
-        Check("TAB-003", "Definitions survive reopening, with all that is in them", needs: [.persistence]) { trial in
+        Check("TAB-003", "Definitions are kept completely after reopening", needs: [.persistence]) { trial in
             let store = try trial.store()
             try store.define(everything)
             try trial.expect(try trial.reopened(store).tables(), is: everything, "the definitions after reopening")
         },
-        Check("TAB-004", "A definition that was changed survives reopening as it was last", needs: [.persistence]) {
+        Check("TAB-004", "A changed definition is kept after reopening", needs: [.persistence]) {
             trial in
             let store = try trial.store(.t(.int("a"), .string("b"), indexes: [["a"]]))
             let last = TableSchema(
@@ -35,7 +36,7 @@ extension Check {
             try trial.expect(try store.tables(), is: [last], "the definition")
             try trial.expect(try trial.reopened(store).tables(), is: [last], "the definition after reopening")
         },
-        Check("TAB-005", "Tables are listed in order of name, whatever the order in which they were defined") { trial in
+        Check("TAB-005", "Tables are listed in order of name, whatever the order of definition") { trial in
             let store = try trial.store()
             try store.define(["b", "Zeta", "a2"].map { TableSchema($0, columns: []) })
             try store.define(["a10", "alpha", "Beta"].map { TableSchema($0, columns: []) })
@@ -43,7 +44,7 @@ extension Check {
             try trial.expect(try store.tables().map(\.name), is: names, "the names")
             try trial.expect(try trial.reopened(store).tables().map(\.name), is: names, "the names after reopening")
         },
-        Check("TAB-006", "The definition of one table is read in a read and in a write, as it was given") { trial in
+        Check("TAB-006", "The definition of a table can be read in a read and in a write, as it was given") { trial in
             let store = try trial.store()
             try store.define(everything)
             for schema in everything {
@@ -52,8 +53,8 @@ extension Check {
             }
         },
         Check(
-            "TAB-007", "The shape of a table's rows has the columns of its definition, in their order",
-            why: "Rows are packed by positions; a shape that is out of date puts values into other columns."
+            "TAB-007", "The shape of a table's rows has the columns of its definition, in order",
+            why: "Rows are packed by position; an outdated shape assigns values to the wrong columns."
         ) { trial in
             let store = try trial.store(.t(.int("a"), .string("b")))
             let later = TableSchema.t(.bool("c"), .string("b"), .int("a"), systemColumns: [.updatedAt])
@@ -70,8 +71,8 @@ extension Check {
             try expectShape(of: later, try trial.reopened(store), "after reopening")
         },
         Check(
-            "TAB-008", "The same definition again changes nothing, also twice in one call",
-            why: "An app defines its tables at each start: a store that makes them anew loses all rows."
+            "TAB-008", "Repeating the same definition changes nothing, even twice in one call",
+            why: "An app defines its tables at each start: a store that recreates them loses all rows."
         ) { trial in
             let store = try trial.store(.items)
             let rows: [Row] = [["id": "1", "text": "Milk", "priority": 1], ["id": "2"]]
@@ -84,7 +85,7 @@ extension Check {
             try trial.expectAnswers(
                 Query.about("priority", like: 1, in: "TodoItem"), in: reopened, over: rows, of: .items)
         },
-        Check("TAB-009", "Defining one table leaves the others and their rows as they are") { trial in
+        Check("TAB-009", "Defining one table does not affect other tables and their rows") { trial in
             let store = try trial.store(.items, .notes)
             try store.put([["id": "1", "text": "Milk"]], into: "TodoItem")
             try store.define([TableSchema("Note", columns: [.string("text"), .bool("new")], indexes: [["text"]])])
@@ -93,7 +94,7 @@ extension Check {
             let expected: [Row] = [["id": "1", "text": "Milk"]]
             try trial.expectAnswers([Query("TodoItem")], in: store, over: expected, of: .items)
         },
-        Check("TAB-010", "A table may have no columns at all but its id") { trial in
+        Check("TAB-010", "A table may have no columns other than its id") { trial in
             let store = try trial.store(.t(systemColumns: []))
             try store.put([["id": "b"], ["id": "a"]], into: "t")
             try store.put([["id": "a"]], into: "t")
@@ -116,8 +117,8 @@ extension Check {
             }
         },
         Check(
-            "TAB-012", "The definition of one table is read as it was given last, whatever was read of it before",
-            why: "A store that keeps it answers with the old one, or with the columns in the order in which they came."
+            "TAB-012", "The definition of a table is returned as last given, whatever was read before",
+            why: "A store with a cache may return an outdated definition, or the columns in order of creation."
         ) { trial in
             let first = TableSchema.t(.int("b"), .string("c", optional: false), indexes: [["b"], ["c", "b"]])
             let last = TableSchema(
@@ -144,7 +145,7 @@ extension Check {
         try trial.expect(try store.tables(), is: [schema], "the tables \(when)")
     }
 
-    /// Tables that differ in everything a definition has, in order of name.
+    /// Tables that differ in every property of a definition, sorted by name.
     private static let everything = [
         TableSchema(
             "a", columns: ColumnType.allCases.map { ColumnSchema($0.rawValue, $0, isOptional: $0 != .json) },

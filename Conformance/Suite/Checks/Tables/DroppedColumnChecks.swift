@@ -1,19 +1,19 @@
 internal import TidelineStore
 
 extension Check {
-    /// Columns that are no longer named, and those that come back.
+    /// Columns that are removed from a definition, and columns that are defined again.
     static let droppedColumns: [Check] = [
-        Check("TAB-080", "A column that is no longer named is out of sight in rows, results, shapes and definitions") {
+        Check("TAB-080", "A removed column is hidden in rows, results, shapes, and definitions") {
             trial in
             let store = try dropped(trial)
             let narrow = TableSchema.t(.int("a"))
             try trial.expect(try store.tables(), is: [narrow], "the definition")
             let row: Row = ["id": "1", "a": 1]
-            try trial.expect(try store.row(in: "t", "1"), is: row.completed(for: narrow), "the row by look-up")
+            try trial.expect(try store.row(in: "t", "1"), is: row.completed(for: narrow), "the row by lookup")
             let rows: [Row] = [row, ["id": "2", "a": 2]]
             try trial.expectAnswers([Query("t"), Query("t").order(by: "a")], in: store, over: rows, of: narrow)
         },
-        Check("TAB-081", "A column that is no longer named is unknown to upserts and queries, which name it") { trial in
+        Check("TAB-081", "A removed column is unknown to upserts and queries, which name it in the error") { trial in
             let store = try dropped(trial)
             try trial.expectError(.invalidValue, "an upsert that names it", table: "t", column: "b") {
                 var rows = PackedRows(shape: RowShape(table: "t", columns: [.string("b")]))
@@ -30,8 +30,8 @@ extension Check {
             }
         },
         Check(
-            "TAB-082", "A column that comes back has its values again, also when the store was reopened meanwhile",
-            why: "An app that goes back to its version before must find what it had."
+            "TAB-082", "A restored column has its values again, also if the store was reopened in between",
+            why: "An app that is downgraded to its previous version must find its data."
         ) { trial in
             let store = try trial.reopened(try dropped(trial))
             try store.define([both])
@@ -39,8 +39,8 @@ extension Check {
             try trial.expectAnswers(Query.about("b", like: "one") + [Query("t")], in: store, over: rows, of: both)
         },
         Check(
-            "TAB-083", "A merge into a row keeps the values of columns that are out of sight",
-            why: "A store that writes the row anew from the columns it knows loses the others, and nobody sees it."
+            "TAB-083", "A merge into a row keeps the values of hidden columns",
+            why: "A store that rewrites the row from the columns it knows silently loses the others."
         ) { trial in
             let store = try dropped(trial)
             try store.put([["id": "1", "a": 10]], into: "t")
@@ -49,7 +49,7 @@ extension Check {
             let rows: [Row] = [["id": "1", "a": 10, "b": "one"], ["id": "2", "b": "two"]]
             try trial.expectAnswers(Query.about("b", like: "one") + [Query("t")], in: store, over: rows, of: both)
         },
-        Check("TAB-084", "A row that was deleted and inserted again while a column was out of sight is null in it") {
+        Check("TAB-084", "A row that was deleted and inserted again while a column was hidden is null in that column") {
             trial in
             let store = try dropped(trial)
             _ = try store.write { try $0.delete(ids: ["1"], from: "t") }
@@ -58,8 +58,10 @@ extension Check {
             let rows: [Row] = [["id": "1", "a": 3], ["id": "2", "a": 2, "b": "two"], ["id": "3", "a": 4]]
             try trial.expectAnswers(Query.about("b", like: "one") + [Query("t")], in: store, over: rows, of: both)
         },
-        Check("TAB-085", "A column out of sight cannot come back with another type; it is named, and keeps its values")
-        {
+        Check(
+            "TAB-085",
+            "A hidden column cannot be restored with another type; the error names it, and its values are kept"
+        ) {
             trial in
             let store = try trial.reopened(try dropped(trial))
             for type in ColumnType.allCases where type != .string {
@@ -69,12 +71,12 @@ extension Check {
             try store.define([both])
             try trial.expect(try store.row(in: "t", "1")?["b"], is: "one", "the value of the column")
         },
-        Check("TAB-086", "A column out of sight cannot come back in another ASCII case") { trial in
+        Check("TAB-086", "A hidden column cannot be restored in another ASCII case") { trial in
             let store = try dropped(trial)
             try trial.expectRefused(.t(.int("a"), .string("B")), by: store, "B", table: "t", column: "B")
             try trial.expectRefused(.t(.int("A")), by: store, "A, which is stored as a", table: "t", column: "A")
         },
-        Check("TAB-087", "A required column that is out of sight asks nothing of new rows") { trial in
+        Check("TAB-087", "A required column that is hidden is not required in new rows") { trial in
             let strict = TableSchema.t(.int("a"), .string("b", optional: false), indexes: [["b"]])
             let store = try trial.store(strict)
             try store.put([["id": "1", "a": 1, "b": "one"]], into: "t")
@@ -85,8 +87,8 @@ extension Check {
             try trial.expectAnswers(Query.about("b", like: "one") + [Query("t")], in: store, over: rows, of: strict)
         },
         Check(
-            "TAB-088", "An index over a column that comes back knows what became of the rows meanwhile",
-            why: "An index that was kept, but not kept up, finds rows that are gone and misses new ones."
+            "TAB-088", "An index on a restored column reflects all changes made while it was hidden",
+            why: "An index that was kept but not updated finds deleted rows and misses new ones."
         ) { trial in
             let indexed = TableSchema.t(.int("a"), .string("b"), indexes: [["b"], ["b", "a"]])
             let store = try trial.store(indexed)
@@ -102,7 +104,7 @@ extension Check {
             let ordered = Query("t").order(by: "b").order(by: "a", descending: true)
             try trial.expectAnswers(Query.about("b", like: "3") + [ordered], in: store, over: rows, of: indexed)
         },
-        Check("TAB-089", "All columns may go and come back") { trial in
+        Check("TAB-089", "All columns can be removed and restored") { trial in
             let store = try dropped(trial)
             try store.define([.t(systemColumns: [])])
             try trial.expect(try store.row(in: "t", "1"), is: ["id": "1"], "the row without columns")
@@ -116,7 +118,7 @@ extension Check {
 
     private static let both = TableSchema.t(.int("a"), .string("b"))
 
-    /// A table of two rows whose column `b` was given up.
+    /// Returns a table of two rows whose column `b` was removed.
     private static func dropped(_ trial: Trial) throws -> TracedStore {
         let store = try trial.store(both)
         try store.put([["id": "1", "a": 1, "b": "one"], ["id": "2", "a": 2, "b": "two"]], into: "t")

@@ -3,24 +3,24 @@ internal import TidelineStore
 internal import TidelineSupport
 
 extension Check {
-    /// Stores that earlier releases made.
+    /// Stores created by earlier releases.
     static let tableFixtures: [Check] = [
         Check(
-            "TAB-201", "A store that an earlier release made opens, with its rows, and works on",
+            "TAB-201", "A store created by an earlier release opens with its rows and still works",
             why: """
-                Whoever updates an app has the files of the release before. They are opened or migrated, never guessed: \
-                each release that changes the format keeps a small store, and all later ones are held to it.
+                After an app update, the files are those of the previous release. They must be opened or migrated \
+                explicitly: each release that changes the format adds a small store, which all later releases must open.
                 """,
             needs: [.persistence, .fixtures]
         ) { trial in
             for format in try trial.fixtureNames() {
                 let store = try trial.openFixture(format)
                 try trial.expectFixture(in: store, format)
-                try trial.expectFixture(in: try trial.reopened(store, in: format), "\(format), opened again")
+                try trial.expectFixture(in: try trial.reopened(store, in: format), "\(format), reopened")
             }
         },
         Check(
-            "TAB-202", "A store that an earlier release made takes new tables, columns, indexes and rows",
+            "TAB-202", "A store created by an earlier release accepts new tables, columns, indexes, and rows",
             needs: [.persistence, .fixtures]
         ) { trial in
             for format in try trial.fixtureNames() {
@@ -43,23 +43,23 @@ extension Check {
                 var expected = FixtureContent.rows[table.name]?.first
                 expected?["added"] = 7
                 let row = try reopened.read { try $0.row(in: table.name, id: "a") }
-                try trial.expect(row, is: expected, "\(format), a row of before that was changed")
+                try trial.expect(row, is: expected, "\(format), an old row that was changed")
             }
         },
     ]
 }
 
 extension Trial {
-    /// The formats of which there are stores, in order.
+    /// Returns the sorted formats for which there are stores.
     fileprivate func fixtureNames() throws -> [String] {
         let folder = harness.fixtures ?? ""
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         let formats = names.filter { !$0.hasPrefix(".") }.sorted()
-        guard !formats.isEmpty else { throw KitError("there are no stores of earlier releases in \(folder)") }
+        guard !formats.isEmpty else { throw KitError("there are no stores from earlier releases in \(folder)") }
         return formats
     }
 
-    /// Opens a copy of the store of a format.
+    /// Opens a copy of the store in a format.
     fileprivate func openFixture(_ format: String) throws -> TracedStore {
         let source = "\(harness.fixtures ?? "")/\(format)"
         do { try FileManager.default.copyItem(atPath: source, toPath: "\(directory)/\(format)") } catch {
@@ -68,7 +68,7 @@ extension Trial {
         return try open(format)
     }
 
-    /// Fails unless all that the release stored is there, by a scan, by every index, and by id.
+    /// Fails unless all data that the release stored is found by a scan, by every index, and by identifier.
     fileprivate func expectFixture(in store: TracedStore, _ format: String) throws {
         try expect(try store.tables(), is: FixtureContent.tables, "\(format), the definitions")
         for table in FixtureContent.tables {

@@ -1,11 +1,11 @@
 internal import TidelineStore
 
 extension Check {
-    /// Tables of few and of many indexes.
+    /// Tables with few and with many indexes.
     static let tableIndexAmounts: [Check] = [
         Check(
-            "TAB-203", "Each of 1, 2, 17 and 40 indexes of a table follows inserts, merges and deletions",
-            why: "A list of indexes with a fixed number of places keeps the rest as they were."
+            "TAB-203", "Each of 1, 2, 17, and 40 indexes of a table reflects inserts, merges, and deletions",
+            why: "A list of indexes with a fixed capacity leaves the rest outdated."
         ) { trial in
             for count in [1, 2, 17, 40] {
                 let names = (0..<count).map { "c\($0)" }

@@ -1,11 +1,11 @@
 internal import TidelineStore
 
 extension Check {
-    /// Indexes that come and go.
+    /// Indexes that are added and removed.
     static let tableIndexes: [Check] = [
         Check(
-            "TAB-100", "An index that is new finds the rows there were: equal ones, nulls, ranges, in order",
-            why: "An index that is not filled from the stored rows answers with the rows written since, and no others."
+            "TAB-100", "A new index finds existing rows: equal ones, nulls, ranges, and in order",
+            why: "An index that is not built from the stored rows returns only rows written afterwards."
         ) { trial in
             let store = try trial.store(.t(.int("a"), .string("b")))
             try store.put(rows(0..<60), into: "t")
@@ -13,7 +13,7 @@ extension Check {
             try store.define([indexed])
             try trial.expectAnswers(queries, in: store, over: rows(0..<60), of: indexed)
         },
-        Check("TAB-101", "An index that is new finds old and new rows alike, after changes and deletes") { trial in
+        Check("TAB-101", "A new index finds old and new rows alike, after changes and deletions") { trial in
             let store = try trial.store(.t(.int("a"), .string("b")))
             try store.put(rows(0..<40), into: "t")
             let indexed = TableSchema.t(.int("a"), .string("b"), indexes: [["a"], ["b", "a"]])
@@ -28,7 +28,7 @@ extension Check {
             }
             try trial.expectAnswers(queries, in: store, over: expected, of: indexed)
         },
-        Check("TAB-102", "A new index over a new column finds all rows as null in it, and then what is written") {
+        Check("TAB-102", "A new index on a new column finds all rows as null, and then their written values") {
             trial in
             let store = try trial.store(.t(.int("a")))
             let old: [Row] = (0..<10).map { ["id": .string("\($0)"), "a": .int($0 % 3)] }
@@ -37,7 +37,7 @@ extension Check {
             try store.define([wider])
             try trial.expectAnswers(queries, in: store, over: old, of: wider, "before a write")
         },
-        Check("TAB-103", "Without an index that was there, a query finds the same rows") { trial in
+        Check("TAB-103", "After an index is removed, a query finds the same rows") { trial in
             let indexed = TableSchema.t(.int("a"), .string("b"), indexes: [["a"], ["b", "a"], ["b"]])
             let store = try trial.store(indexed)
             try store.put(rows(0..<40), into: "t")
@@ -47,8 +47,8 @@ extension Check {
             try trial.expectAnswers(queries, in: store, over: rows(0..<60), of: plain)
         },
         Check(
-            "TAB-104", "An index that was given up and is defined again knows the changes made between",
-            why: "Entries left from the first time point to rows that are gone or have other values."
+            "TAB-104", "An index that was removed and is defined again reflects the changes in between",
+            why: "Entries left over from before refer to deleted or changed rows."
         ) { trial in
             let indexed = TableSchema.t(.int("a"), .string("b"), indexes: [["a"], ["b", "a"]])
             let store = try trial.store(indexed)
@@ -64,7 +64,7 @@ extension Check {
             }
             try trial.expectAnswers(queries, in: store, over: expected, of: indexed)
         },
-        Check("TAB-105", "An index may be over id and system columns, beside others") { trial in
+        Check("TAB-105", "An index may be defined on id and system columns, together with others") { trial in
             let schema = TableSchema.t(
                 .int("a"), .string("b"), systemColumns: .all,
                 indexes: [["id"], ["a", "id"], ["updatedAt", "a"], ["deleted", "version"]])
@@ -83,7 +83,7 @@ extension Check {
             try trial.expectAnswers(all, in: store, over: stored, of: schema)
         },
         Check(
-            "TAB-106", "The columns of an index may change their order, and one index may begin with another's columns"
+            "TAB-106", "The columns of an index may be reordered, and one index may be a prefix of another"
         ) {
             trial in
             let store = try trial.store(.t(.int("a"), .string("b"), indexes: [["a", "b"]]))
@@ -92,7 +92,7 @@ extension Check {
             try store.define([other])
             try trial.expectAnswers(queries, in: store, over: rows(0..<60), of: other)
         },
-        Check("TAB-107", "A table may have 20 indexes, all kept up with the rows") { trial in
+        Check("TAB-107", "A table may have 20 indexes, all up to date") { trial in
             let columns = (0..<20).map { ColumnSchema.int("c\($0)") }
             let schema = TableSchema("t", columns: columns, indexes: columns.map { [$0.name] })
             let store = try trial.store(schema)
@@ -105,13 +105,16 @@ extension Check {
             let removed = try store.write { try $0.delete(matching: Query("t").filter(.column("c19") == 6)) }
             stored.removeAll { $0["c19"] == 6 }
             try trial.expect(removed, is: 30 - stored.count, "the number of rows deleted")
-            let queries = columns.map { Query("t").filter(.column($0.name) == 6 || .column($0.name) < 2) }
+            let queries = columns.map {
+                Query("An index on two columns reflects a merge that sets only the first or the second").filter(
+                    .column($0.name) == 6 || .column($0.name) < 2)
+            }
             try trial.expectAnswers(queries, in: store, over: stored, of: schema)
         },
         Check(
             "TAB-108", "An index over two columns follows a merge that names one of them, the first or the second",
             why:
-                "The new entry needs the value that the merge leaves alone; a store that does not read it keeps the old."
+                "The new entry needs the value that the merge does not set; a store that does not read it keeps the old entry."
         ) { trial in
             let schema = TableSchema.t(.int("a"), .string("b"), indexes: [["a", "b"], ["b", "id", "a"]])
             let store = try trial.store(schema)
@@ -135,7 +138,7 @@ extension Check {
         },
     ]
 
-    /// Numbers 0 to 4 and texts of two letters, with nulls, in orders of their own.
+    /// Returns rows with numbers 0 to 4 and texts of two letters, including nulls, in different orders.
     private static func rows(_ numbers: Range<Int>) -> [Row] {
         numbers.map { number in
             var row = Row(id: .string("r\(number)"))

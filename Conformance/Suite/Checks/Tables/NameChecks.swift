@@ -4,8 +4,8 @@ extension Check {
     /// Names of tables and columns.
     static let tableNames: [Check] = [
         Check(
-            "TAB-030", "A table of any valid name is defined, filled, searched and given back",
-            why: "Names go into statements, keys and files: what is not quoted there breaks, or runs."
+            "TAB-030", "A table with any valid name can be defined, filled, searched, and listed",
+            why: "Names are used in statements, keys, and file names: an unquoted name fails or is executed."
         ) { trial in
             let store = try trial.store()
             for name in hostile {
@@ -20,7 +20,8 @@ extension Check {
                 try trial.expect(query.order(by: "text"), in: reopened, finds: [.string(name)])
             }
         },
-        Check("TAB-031", "Columns of any valid names are stored, searched, sorted by, selected and indexed") { trial in
+        Check("TAB-031", "Columns with any valid names can be stored, searched, sorted by, selected, and indexed") {
+            trial in
             let schema = TableSchema(
                 "t", columns: hostile.map { .string($0) }, indexes: hostile.map { [$0] } + [IndexSchema(hostile)])
             let store = try trial.store(schema)
@@ -36,7 +37,7 @@ extension Check {
             }
             try trial.expectAnswers(queries, in: store, over: rows, of: schema)
         },
-        Check("TAB-032", "A name that reads like a statement is a name: the other tables are as they were") { trial in
+        Check("TAB-032", "A name that contains a statement is only a name: other tables are unchanged") { trial in
             let store = try trial.store(.items)
             try store.put([["id": "1"]], into: "TodoItem")
             let names = [
@@ -53,8 +54,8 @@ extension Check {
             try trial.expect(try store.count(Query("TodoItem")), is: 1, "rows of the table named in those names")
         },
         Check(
-            "TAB-033", "Names of 128 characters that differ in the last one only are different names",
-            why: "An engine that cuts names at 63 or 127 bytes makes one of two."
+            "TAB-033", "Names of 128 characters that differ only in the last one are different names",
+            why: "An engine that truncates names at 63 or 127 bytes treats two names as one."
         ) { trial in
             let stem = String(repeating: "n", count: 127)
             let wide = String(repeating: "😀", count: 127)
@@ -73,7 +74,7 @@ extension Check {
                 }
             }
         },
-        Check("TAB-034", "Names that differ in the case of a letter beyond ASCII are different names") { trial in
+        Check("TAB-034", "Names that differ in the case of a non-ASCII letter are different names") { trial in
             let names = ["größe", "grÖße", "ω", "Ω"]
             let store = try trial.store()
             try store.define(names.map { TableSchema($0, columns: [.string("ä"), .string("Ä")]) })
@@ -85,8 +86,8 @@ extension Check {
             }
         },
         Check(
-            "TAB-035", "Tables and indexes whose names could run into one another are kept apart",
-            why: "An index named after its table and columns: `a_b` over `c` and `a` over `b_c` become one."
+            "TAB-035", "Tables and indexes whose concatenated names are equal are kept apart",
+            why: "For an index named after its table and columns, `a_b` over `c` and `a` over `b_c` are equal."
         ) { trial in
             let tables = [
                 TableSchema(
@@ -105,8 +106,9 @@ extension Check {
             }
         },
         Check(
-            "TAB-036", "Names that look alike and differ in their bytes are different names of tables",
-            why: "Swift's `==` holds \"é\" to be \"e\" with an accent: a dictionary by name makes one table of two."
+            "TAB-036", "Table names that look alike but differ in their bytes are different names",
+            why:
+                "Swift's `==` treats \"é\" and \"e\" with an accent as equal: a dictionary keyed by name merges two tables."
         ) { trial in
             let names = ["caf\u{E9}", "cafe\u{301}"]
             let store = try trial.store()
@@ -129,7 +131,7 @@ extension Check {
         "..", "-", "_", "x_", "{}", "a,b", "(", ")",
     ]
 
-    /// Rows with small numbers and nulls in all columns, other ones in each.
+    /// Returns rows with small numbers and nulls in all columns, different in each.
     private static func numbered(_ schema: TableSchema) -> [Row] {
         (0..<12).map { number in
             var row = Row(id: .string("\(number)"))

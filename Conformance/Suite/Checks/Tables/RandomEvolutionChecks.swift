@@ -2,14 +2,14 @@ internal import TidelineStore
 internal import TidelineSupport
 
 extension Check {
-    /// Definitions at random, beside a model of the rows.
+    /// Random definitions, compared with a model of the rows.
     static let randomEvolutions: [Check] = [
         Check(
             "TAB-140",
-            "A table that is defined anew at random, with changes of its rows between, answers as a model does",
+            "A table that is randomly redefined and changed gives the same answers as a model",
             why: """
-                Columns come, go out of sight, come back and change places, and so do indexes; rows of all ages lie side \
-                by side. The model keeps every value ever stored, and shows the columns that are defined.
+                Columns are added, hidden, restored, and reordered, and so are indexes; rows of all versions coexist. \
+                The model keeps every value ever stored and shows the columns that are defined.
                 """,
             tier: .stress
         ) { trial in
@@ -30,15 +30,15 @@ extension Check {
     ]
 }
 
-/// A table whose definition and rows change at random, and a model of what it holds.
+/// A table whose definition and rows change at random, and a model of its content.
 private struct EvolvingTable {
     private(set) var schema = TableSchema.t(systemColumns: [])
-    /// All rows, with the columns that are out of sight.
+    /// All rows, including hidden columns.
     private var rows: [String: Row] = [:]
     private var random: SplitMix64
     private let values: RandomValues
 
-    /// A column of every type, and two more, which is all that the table ever has.
+    /// A column of every type and two more: all columns that the table can have.
     private static let columns = (ColumnType.allCases + [.int, .string]).enumerated().map { number, type in
         ColumnSchema("c\(number)", type)
     }
@@ -50,12 +50,12 @@ private struct EvolvingTable {
             nullShare: 0.2)
     }
 
-    /// What the rows are under the present definition, in order of id.
+    /// The rows under the current definition, sorted by identifier.
     var visible: [Row] {
         rows.sorted { $0.key < $1.key }.map { _, row in row.filteringColumns { schema.column($0) != nil } }
     }
 
-    /// Some of the columns in some order, under some indexes.
+    /// Returns some of the columns in some order, with some indexes.
     mutating func evolve() -> TableSchema {
         let count = Int.random(in: 1...Self.columns.count, using: &random)
         schema.columns = Array(Self.columns.shuffled(using: &random).prefix(count))
@@ -66,7 +66,7 @@ private struct EvolvingTable {
         return schema
     }
 
-    /// Inserts and merges rows that name some of the columns, and deletes a few.
+    /// Inserts and merges rows that name some of the columns, and deletes a few rows.
     mutating func change(_ writer: some StoreWriter) throws {
         for _ in 0..<8 {
             let id = "r\(Int.random(in: 0..<24, using: &random))"
@@ -84,7 +84,7 @@ private struct EvolvingTable {
         }
     }
 
-    /// All rows, and queries that lean on one of the columns.
+    /// Returns a query for all rows and queries that depend on one of the columns.
     mutating func queries() -> [Query] {
         let column = pick(schema.columns, using: &random)
         let value = visible.lazy.compactMap { $0[column.name] }.first { !$0.isNull }

@@ -1,5 +1,5 @@
 extension Check {
-    /// Definitions of tables and their evolution.
+    /// Table definitions and their evolution.
     static let tables: [Check] =
         tableDefinitions + undefinedTables + tableNames + tableRefusals + tableColumns + droppedColumns + tableIndexes
         + tableTransitions + randomEvolutions + tableFixtures + tableIndexAmounts

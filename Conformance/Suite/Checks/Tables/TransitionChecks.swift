@@ -1,11 +1,11 @@
 internal import TidelineStore
 
 extension Check {
-    /// What a definition may not change, and that a call of `define` is all or nothing.
+    /// Changes that a definition may not make, and the atomicity of `define`.
     static let tableTransitions: [Check] = [
         Check(
-            "TAB-120", "A column whose type changed is refused, with table and column, and nothing is lost",
-            why: "A store that takes the new type reads the old values wrongly, or throws them away."
+            "TAB-120", "A changed column type is refused, naming table and column, and nothing is lost",
+            why: "A store that accepts the new type misreads or discards the old values."
         ) { trial in
             let store = try trial.store(RandomRows.everyType("t"))
             var random = trial.randomRows(nullShare: 0)
@@ -21,40 +21,40 @@ extension Check {
             }
             try trial.expectAnswers([Query("t")], in: store, over: rows, of: RandomRows.everyType("t"))
         },
-        Check("TAB-121", "A changed type is refused in a store that was reopened, too", needs: [.persistence]) {
+        Check("TAB-121", "A changed type is also refused after the store was reopened", needs: [.persistence]) {
             trial in
             let store = try trial.reopened(try trial.store(.t(.int("a"))))
             try trial.expectRefused(.t(.double("a")), by: store, "a as double", table: "t", column: "a")
             try store.define([.t(.int("a"))])
         },
-        Check("TAB-122", "A table without rows keeps the types of its columns, too") { trial in
+        Check("TAB-122", "A table without rows also keeps the types of its columns") { trial in
             let store = try trial.store(.t(.int("a"), .string("b")))
             try store.put([["id": "1", "a": 1]], into: "t")
             _ = try store.write { try $0.delete(matching: Query("t")) }
             try trial.expectRefused(.t(.int("a"), .int("b")), by: store, "b as int", table: "t", column: "b")
         },
-        Check("TAB-123", "Another type of ids is refused, naming the table") { trial in
+        Check("TAB-123", "A changed id type is refused, naming the table") { trial in
             let store = try trial.store(.t(), TableSchema("numbered", columns: [], idType: .int))
             try trial.expectRefused(TableSchema("t", columns: [], idType: .int), by: store, "ids as int", table: "t")
             try trial.expectRefused(TableSchema("numbered", columns: []), by: store, "ids as text", table: "numbered")
         },
-        Check("TAB-124", "Another matching of ids is refused, naming the table") { trial in
+        Check("TAB-124", "A changed id matching is refused, naming the table") { trial in
             let store = try trial.store(.t(), TableSchema("exact", columns: [], idMatching: .exact))
             try store.put([["id": "a"], ["id": "A"]], into: "exact")
             try trial.expectRefused(
-                TableSchema("exact", columns: []), by: store, "case made no matter", table: "exact")
+                TableSchema("exact", columns: []), by: store, "ids made case-insensitive", table: "exact")
             try trial.expectRefused(
-                TableSchema("t", columns: [], idMatching: .exact), by: store, "case made a matter", table: "t")
+                TableSchema("t", columns: [], idMatching: .exact), by: store, "ids made case-sensitive", table: "t")
             try trial.expect(Query("exact"), in: store, finds: ["A", "a"])
         },
-        Check("TAB-125", "Of a call in which one definition is refused, no new table remains, before it or after") {
+        Check("TAB-125", "If one definition of a call is refused, no new table of the call is created") {
             trial in
             let store = try trial.store(.t(.int("a")))
             let bad = TableSchema.t(.string("a"))
             let good = TableSchema("good", columns: [.int("x")], indexes: [["x"]])
             let other = TableSchema("other", columns: [])
             try trial.expectRefused(good, bad, other, by: store, "a bad one in the middle", table: "t", column: "a")
-            try trial.expectRefused(bad, good, by: store, "a bad one at first", table: "t", column: "a")
+            try trial.expectRefused(bad, good, by: store, "a bad one first", table: "t", column: "a")
             let reopened = try trial.reopened(store)
             for name in ["good", "other"] {
                 try trial.expectError(.noSuchTable, "the table \(name)", table: name) {
@@ -64,8 +64,8 @@ extension Check {
             try reopened.define([good, other])
         },
         Check(
-            "TAB-126", "Of a call in which one definition is refused, no column and no index of the others remains",
-            why: "A store that carries out one definition after another stops half-way."
+            "TAB-126", "If one definition of a call is refused, no column or index of the others is added",
+            why: "A store that applies one definition after another stops halfway."
         ) { trial in
             let store = try trial.store(.t(.int("a")), .notes)
             try store.put([["id": "1", "a": 1]], into: "t")
@@ -81,17 +81,18 @@ extension Check {
             let reopened = try trial.expectAnswers(queries, in: store, over: rows, of: .t(.int("a")))
             try reopened.define([.t(.int("new"), .int("a"))])
         },
-        Check("TAB-127", "A table that one call defines in two ways is refused") { trial in
+        Check("TAB-127", "A call that defines a table in two ways is refused") { trial in
             let store = try trial.store(.items)
             try trial.expectRefused(.t(.int("a")), .t(.string("a")), by: store, "a as int and as string", table: "t")
         },
-        Check("TAB-128", "A column that differs in ASCII case from one that is stored is refused, and named") { trial in
+        Check("TAB-128", "A column that differs only in ASCII case from a stored one is refused, naming the column") {
+            trial in
             let store = try trial.store(.t(.int("a"), .string("größe")))
             try trial.expectRefused(.t(.int("A")), by: store, "A", table: "t", column: "A")
             try trial.expectRefused(
                 .t(.int("a"), .string("größe"), .int("GRößE")), by: store, "GRößE", table: "t", column: "GRößE")
         },
-        Check("TAB-129", "After a definition was refused, the store works, and takes the right one") { trial in
+        Check("TAB-129", "After a refused definition the store works and accepts a correct one") { trial in
             let store = try trial.store(.t(.int("a")))
             try? store.define([.t(.string("a"))])
             try? store.define([.t(.int("a"), .int("a"))])
@@ -102,7 +103,7 @@ extension Check {
             try trial.expectAnswers(
                 Query.about("b", like: "x"), in: store, over: [["id": "1", "a": 1, "b": "x"]], of: right)
         },
-        Check("TAB-130", "A table becomes the framework's and the app's again, with its rows") { trial in
+        Check("TAB-130", "A table can become a system table and an app table again, with its rows") { trial in
             let own = TableSchema.t(.int("a"))
             var system = own
             system.isSystem = true

@@ -3,11 +3,11 @@ internal import TidelineStore
 extension Check {
     /// Tables that were never defined.
     static let undefinedTables: [Check] = [
-        Check("TAB-020", "Reading from a table that was never defined is noSuchTable, and names it") { trial in
+        Check("TAB-020", "Reading from an undefined table is noSuchTable, naming the table") { trial in
             let store = try trial.store(.items)
             for name in strangers { try expectNoRows(trial, store, name) }
         },
-        Check("TAB-021", "Inserting into a table that was never defined is noSuchTable, and names it") { trial in
+        Check("TAB-021", "Inserting into an undefined table is noSuchTable, naming the table") { trial in
             let store = try trial.store(.items)
             for name in strangers {
                 try trial.expectError(.noSuchTable, "an upsert into \(name.debugDescription)", table: name) {
@@ -18,7 +18,7 @@ extension Check {
             }
             try trial.expect(try store.tables(), is: [.items], "the tables afterwards")
         },
-        Check("TAB-022", "Deleting from a table that was never defined is noSuchTable, and names it") { trial in
+        Check("TAB-022", "Deleting from an undefined table is noSuchTable, naming the table") { trial in
             let store = try trial.store(.items)
             try store.put([["id": "1"]], into: "TodoItem")
             for name in strangers {
@@ -32,8 +32,8 @@ extension Check {
             try trial.expect(try store.count(Query("TodoItem")), is: 1, "rows of the table that is defined")
         },
         Check(
-            "TAB-023", "The store's and the engine's own tables are neither listed nor readable",
-            why: "Who can read them can also write them, and so break the store."
+            "TAB-023", "The internal tables of the store and the engine are neither listed nor readable",
+            why: "A caller that can read them could also write them and corrupt the store."
         ) { trial in
             let store = try trial.store(.items)
             try trial.expect(try store.tables(), is: [.items], "the tables")
@@ -41,7 +41,7 @@ extension Check {
                 try expectNoRows(trial, store, name)
             }
         },
-        Check("TAB-024", "A write that met an undefined table can be made again rightly, and so can a read") { trial in
+        Check("TAB-024", "A write or read that failed on an undefined table can be retried correctly") { trial in
             let store = try trial.store(.items)
             try? store.write { _ = try $0.delete(matching: Query("Nothing")) }
             try? store.read { _ = try $0.count(Query("Nothing")) }
@@ -49,8 +49,8 @@ extension Check {
             try trial.expect(try store.count(Query("TodoItem")), is: 1, "rows afterwards")
         },
         Check(
-            "TAB-025", "An undefined table is noSuchTable also where there is nothing to do: no rows, no ids, limit 0",
-            why: "A store that returns early hides a misspelt name until the day when there is something to do."
+            "TAB-025", "An undefined table is noSuchTable even if there is nothing to do: no rows, no ids, limit 0",
+            why: "A store that returns early hides a misspelled name until there is something to do."
         ) { trial in
             let store = try trial.store(.items)
             let writes: [(String, (TracedWriter) throws -> Void)] = [
@@ -63,11 +63,11 @@ extension Check {
                 ),
                 ("a delete of no ids", { _ = try $0.delete(ids: [], from: "Nothing") }),
                 ("a delete with the limit 0", { _ = try $0.delete(matching: Query("Nothing").limit(0)) }),
-                ("a look-up of an empty id", { _ = try $0.row(in: "Nothing", id: "") }),
-                ("a look-up of an id that no row has", { _ = try $0.row(in: "Nothing", id: .int(1)) }),
+                ("a lookup of an empty id", { _ = try $0.row(in: "Nothing", id: "") }),
+                ("a lookup of an id that no row has", { _ = try $0.row(in: "Nothing", id: .int(1)) }),
                 ("a query with the limit 0", { _ = try $0.rows(matching: Query("Nothing").limit(0)) }),
                 ("a query that nothing matches", { _ = try $0.rows(matching: Query("Nothing").filter(.or([]))) }),
-                ("a count of what nothing matches", { _ = try $0.count(Query("Nothing").filter(.or([]))) }),
+                ("a count without matches", { _ = try $0.count(Query("Nothing").filter(.or([]))) }),
             ]
             for (what, call) in writes {
                 try trial.expectError(.noSuchTable, what, table: "Nothing") { try store.write(call) }
@@ -75,7 +75,7 @@ extension Check {
         },
     ]
 
-    /// Names beside `TodoItem`: other case, a part of it, more than it, nothing, what a query language would run.
+    /// Names similar to `TodoItem`: another case, a prefix, an extension, an empty name, and injected statements.
     private static let strangers = [
         "Other", "todoitem", "TODOITEM", "TodoIte", "TodoItem2", "TodoItem ", " TodoItem", "TodoItem\0", "", "%", "*",
         "\"TodoItem\"", "\"; drop table \"TodoItem\"; --", "TodoItem; --",
@@ -84,7 +84,7 @@ extension Check {
     private static func expectNoRows(_ trial: Trial, _ store: TracedStore, _ name: String) throws {
         let calls: [(String, (TracedReader) throws -> Void)] = [
             ("schema(of:)", { _ = try $0.schema(of: name) }), ("shape(of:)", { _ = try $0.shape(of: name) }),
-            ("a look-up", { _ = try $0.row(in: name, id: "1") }),
+            ("a lookup", { _ = try $0.row(in: name, id: "1") }),
             ("a query", { _ = try $0.rows(matching: Query(name)) }),
             ("a count", { _ = try $0.count(Query(name)) }),
         ]
