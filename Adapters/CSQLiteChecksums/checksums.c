@@ -91,8 +91,15 @@ static uint8_t *page_memory(CheckedFile *file) {
     return file->page;
 }
 
+// Reads bytes of the file.
+static int read_below(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
+    int code = below(file)->pMethods->xRead(below(file), bytes, count, offset);
+    // SQLite would report a read that failed as a malformed database. It may succeed the next time.
+    return code == SQLITE_IOERR_CORRUPTFS ? SQLITE_IOERR_READ : code;
+}
+
 static int read_page(sqlite3_file *file, uint8_t *page, int size, sqlite3_int64 offset) {
-    int code = below(file)->pMethods->xRead(below(file), page, size, offset);
+    int code = read_below(file, page, size, offset);
     if (code != SQLITE_OK) return code;
     return load(page + size - checksum_size) == checksum(page, size, offset) ? SQLITE_OK : SQLITE_IOERR_DATA;
 }
@@ -109,7 +116,7 @@ static int checked_read(sqlite3_file *file, void *bytes, int count, sqlite3_int6
         if (code == SQLITE_OK) memcpy(bytes, page + offset % size, (size_t)count);
         return code;
     }
-    int code = below(file)->pMethods->xRead(below(file), bytes, count, offset);
+    int code = read_below(file, bytes, count, offset);
     if (code != SQLITE_OK || offset > 0 || count < header_size) return code;
     note_header(checked, bytes);
     if (!is_page(checked, count, 0)) return SQLITE_OK;

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TidelineConformance
 import TidelineTestStores
+import TidelineTestSupport
 
 /// Every store of the package keeps what every local store promises. (The example's is held to it by its own package.)
 ///
@@ -24,6 +25,9 @@ import TidelineTestStores
         return suite.checks.filter { $0.group == .durability }.map { Case(suite: suite, check: $0) }
     }
 
+    /// Without a limit, all checks begin at once, and those that wait for threads of their own time out on a busy machine.
+    private static let limit = ConcurrencyLimit(4)
+
     private static func suite(of kind: StoreKind) -> ConformanceSuite {
         ConformanceSuite(
             kind.harness,
@@ -36,7 +40,7 @@ import TidelineTestStores
     }
 
     @Test(arguments: cases) func keepsItsPromises(_ subject: Case) async throws {
-        try await subject.suite.verify(subject.check)
+        try await Self.limit.run { try await subject.suite.verify(subject.check) }
     }
 
     /// What does not run on any of them would go unproven.

@@ -1,0 +1,33 @@
+/// A limit on how much goes on at once: tests that bound how long a thread may take need a share of the processors.
+public actor ConcurrencyLimit {
+    private var free: Int
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    /// - Parameter count: The number of bodies that run at once.
+    public init(_ count: Int) { free = count }
+
+    /// Runs a body when fewer than the limit are running.
+    public nonisolated func run<T: Sendable>(_ body: sending () async throws -> T) async rethrows -> T {
+        await enter()
+        do {
+            let result = try await body()
+            await leave()
+            return result
+        } catch {
+            await leave()
+            throw error
+        }
+    }
+
+    private func enter() async {
+        guard free == 0 else {
+            free -= 1
+            return
+        }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    private func leave() {
+        if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
+    }
+}
