@@ -10,7 +10,7 @@ import TidelineMemory
 struct SelectionTests {
     @Test(
         "A pattern is an id, the beginning of ids, a group's name, or words of a promise",
-        arguments: ["UPS-001", "ups-001", "An insert stores the row, with null in the columns it does not name"])
+        arguments: ["UPS-001", "ups-001", "An insert stores the row, with null in the columns that it does not name"])
     func one(pattern: String) throws {
         #expect(try CheckSelection(profile: .full, patterns: [pattern]).checks.map(\.id) == ["UPS-001"])
     }

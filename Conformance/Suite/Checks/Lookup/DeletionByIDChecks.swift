@@ -8,7 +8,7 @@ extension Check {
                 from: Row.typed(0..<12), after: { try expectDeleted(1, of: ["1"], $0, $1, trial) },
                 are: Row.typed(0..<12).filter { $0.id != "1" })
         },
-        Check("GET-011", "Ids that no row has are passed over, and not counted") { trial in
+        Check("GET-011", "Absent ids are ignored and not counted") { trial in
             try trial.expectRows(
                 from: Row.typed(0..<6),
                 after: { writer, table in
@@ -16,7 +16,7 @@ extension Check {
                     try expectDeleted(2, of: ["x", "4", "y", "0", "z"], writer, table, trial)
                 }, are: Row.typed(0..<6).filter { $0.id != "0" && $0.id != "4" })
         },
-        Check("GET-012", "An id given twice is counted once") { trial in
+        Check("GET-012", "A duplicate id is counted once") { trial in
             try trial.expectRows(
                 from: Row.typed(0..<4) + [.typed("a", 7)],
                 after: { try expectDeleted(2, of: ["1", "a", "1", "A", "a", "1"], $0, $1, trial) },
@@ -24,12 +24,12 @@ extension Check {
         },
         Check(
             "GET-013", "A deletion of no ids deletes nothing",
-            why: "`DELETE … WHERE id IN ()` that is left out becomes a deletion of everything."
+            why: "If `DELETE … WHERE id IN ()` is built without its condition, it deletes everything."
         ) { trial in
             try trial.expectRows(
                 from: Row.typed(0..<4), after: { try expectDeleted(0, of: [], $0, $1, trial) }, are: Row.typed(0..<4))
         },
-        Check("GET-014", "Ids of another type, empty or too long are passed over in a deletion") { trial in
+        Check("GET-014", "Ids of another type, empty or too long, are ignored in a deletion") { trial in
             let long = String(repeating: "1", count: trial.capabilities.maximumIDLength + 1)
             let ids: [RowID] = [.int(1), .int(0x31), .string(""), .string(long), "2"]
             try trial.expectRows(
@@ -37,8 +37,8 @@ extension Check {
                 are: Row.typed(0..<4).filter { $0.id != "2" })
         },
         Check(
-            "GET-015", "5,000 ids are deleted at once",
-            why: "They are more than an engine binds to one statement."
+            "GET-015", "5,000 ids can be deleted in one call",
+            why: "They exceed the number of values that an engine can bind to one statement."
         ) { trial in
             let ids = (0..<5_000).map { RowID.string("id \($0)") }
             try trial.apply(to: try trial.store(.items)) { writer in
@@ -51,7 +51,7 @@ extension Check {
                 try trial.expect(complete, in: reader, finds: [], place)
             }
         },
-        Check("GET-016", "A deletion leaves the rows of other tables, of the same id too") { trial in
+        Check("GET-016", "A deletion does not affect other tables, not even rows with the same id") { trial in
             let names = ["t", "t2", "t 2", "tt", "s"]
             let tables = names.map { TableSchema($0, columns: [.int("int")], indexes: [["int"]]) }
             let store = try trial.open()
@@ -60,7 +60,7 @@ extension Check {
             try store.write { writer in for name in names { try writer.upsert(rows, into: name) } }
             try trial.apply(to: store) { writer in
                 try expectDeleted(2, of: ["1", "a"], writer, "t", trial)
-                try trial.expect(try writer.delete(matching: Query("tt")), is: 4, "rows deleted of tt")
+                try trial.expect(try writer.delete(matching: Query("tt")), is: 4, "rows deleted from tt")
             } thenLook: { reader, place in
                 for table in tables {
                     let left = table.name == "t" ? Array(rows[1...2]) : table.name == "tt" ? [] : rows
@@ -68,7 +68,7 @@ extension Check {
                 }
             }
         },
-        Check("GET-017", "A deletion that is repeated ten times is the same as one") { trial in
+        Check("GET-017", "A deletion repeated ten times has the same result as one") { trial in
             let store = try trial.typedStore(Row.typed(0..<6))
             for repetition in 0..<10 {
                 try store.write { writer in
@@ -84,15 +84,15 @@ extension Check {
                 }
             }
         },
-        Check("GET-018", "A deleted row is gone from every index") { trial in
+        Check("GET-018", "A deleted row is removed from every index") { trial in
             let rows = Row.typed(0..<8) { $0 / 2 } + [["id": "none"]]
             try trial.expectIndexes(
                 from: rows, after: { try expectDeleted(3, of: ["0", "none", "5"], $0, $1, trial) },
                 follow: rows.filter { !["0", "none", "5"].contains($0.id) })
         },
         Check(
-            "GET-019", "A row deleted and inserted again has its new values only",
-            why: "The insert must not be laid over what was deleted, in the same write or in a later one."
+            "GET-019", "A row deleted and inserted again has only its new values",
+            why: "The insert must not be merged into the deleted row, in the same write or in a later one."
         ) { trial in
             let change = { (writer: TracedWriter, table: String) in
                 try writer.upsert(.typed("within", 4), into: table)
@@ -103,7 +103,7 @@ extension Check {
             try trial.expectRows(from: [.typed("before", 3)], after: change, are: expected)
             try trial.expectIndexes(from: [.typed("before", 3)], after: change, follow: expected)
         },
-        Check("GET-020", "A row inserted and deleted in one write was never there") { trial in
+        Check("GET-020", "A row inserted and deleted in one write does not exist afterwards") { trial in
             let change = { (writer: TracedWriter, table: String) in
                 try writer.upsert([.typed("new", 5), .typed("1", 6)], into: table)
                 try expectDeleted(1, of: ["new"], writer, table, trial)
@@ -112,7 +112,7 @@ extension Check {
             try trial.expectRows(from: Row.typed(0..<2), after: change, are: expected)
             try trial.expectIndexes(from: Row.typed(0..<2), after: change, follow: expected)
         },
-        Check("GET-021", "After everything was deleted the table fills again") { trial in
+        Check("GET-021", "After all rows were deleted, the table can be filled again") { trial in
             let store = try trial.typedStore(Row.typed(0..<50))
             for table in TableSchema.typedTables {
                 try store.write { writer in
@@ -130,7 +130,7 @@ extension Check {
         },
     ]
 
-    /// Deletes, and expects that many rows to have been there.
+    /// Deletes rows and expects the given number of deleted rows.
     private static func expectDeleted(
         _ count: Int, of ids: [RowID], _ writer: TracedWriter, _ table: String, _ trial: Trial
     ) throws {

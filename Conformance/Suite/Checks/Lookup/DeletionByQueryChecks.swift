@@ -1,9 +1,10 @@
 internal import TidelineStore
 
 extension Check {
-    /// Deleting the rows that a query finds.
+    /// Deleting the rows that match a query.
     static let deletionsByQuery: [Check] = [
-        Check("GET-022", "A deletion by a query without a predicate deletes all, and returns how many") { trial in
+        Check("GET-022", "A deletion by a query without a predicate deletes all rows and returns their number") {
+            trial in
             try trial.expectRows(
                 from: Row.typed(0..<10),
                 after: { writer, table in
@@ -11,7 +12,7 @@ extension Check {
                     try expectDeleted(0, by: Query(table), writer, trial)
                 }, are: [])
         },
-        Check("GET-023", "A deletion by a predicate deletes the rows that match, and no other") { trial in
+        Check("GET-023", "A deletion by a predicate deletes the matching rows and no others") { trial in
             let conditions: [Predicate] = [
                 .column("int") >= 3, .column("string") == "text 2", .column("bool") == false, .column("id") == "5",
                 .column("double").isIn([1.5, 2.5, .null]), .column("string").hasSuffix("4"),
@@ -23,7 +24,7 @@ extension Check {
                 try expectDeletion(of: Query("", predicate: condition), trial)
             }
         },
-        Check("GET-024", "A deletion by a query that nothing matches deletes nothing, and returns 0") { trial in
+        Check("GET-024", "A deletion by a query without matches deletes nothing and returns 0") { trial in
             let conditions: [Predicate] = [
                 .column("int") > 100, .column("string") == "", .column("id").isIn([]), .or([]), .not(.and([])),
                 .column("bool") == .null,
@@ -36,7 +37,7 @@ extension Check {
                     }
                 }, are: Row.typed(0..<6))
         },
-        Check("GET-025", "A deletion by query deletes what the same write stored before, and nothing it changed away") {
+        Check("GET-025", "A deletion by query sees the earlier changes of the same write") {
             trial in
             try trial.expectRows(
                 from: Row.typed(0..<4),
@@ -47,8 +48,8 @@ extension Check {
                 }, are: [Row.typed("1").merging(["int": 2]), .typed("2", 2), .typed("3", 3)])
         },
         Check(
-            "GET-026", "Rows deleted by query are gone from every index",
-            why: "The index that finds them, and those that do not, both have an entry for each."
+            "GET-026", "Rows deleted by query are removed from every index",
+            why: "The index that finds them and the other indexes each have entries for them."
         ) { trial in
             let rows = Row.typed(0..<8) { $0 / 2 } + [["id": "none"]]
             for column in ["int", "string", "id", "json"] {
@@ -60,7 +61,7 @@ extension Check {
                     follow: rows.filter { $0[column] != value && $0.id != "none" })
             }
         },
-        Check("GET-027", "Selection and total count of a query make no difference to what it deletes") { trial in
+        Check("GET-027", "Selection and total count of a query do not affect its deletion") { trial in
             try trial.expectRows(
                 from: Row.typed(0..<6),
                 after: { writer, table in
@@ -68,7 +69,7 @@ extension Check {
                     try expectDeleted(2, by: query, writer, trial)
                 }, are: Row.typed(2..<6))
         },
-        Check("GET-028", "A deletion by query of thousands of rows leaves the thousands that do not match") { trial in
+        Check("GET-028", "A deletion by query of thousands of rows keeps the thousands that do not match") { trial in
             let rows = (0..<4_000).map { ["id": .string("\($0)"), "priority": .int($0 % 2)] as Row }
             try trial.apply(to: try trial.store(.items)) { writer in
                 try writer.upsert(rows, into: "TodoItem")
@@ -79,7 +80,7 @@ extension Check {
                 try trial.expect(.items, in: reader, holds: even, place)
             }
         },
-        Check("GET-029", "A deletion by a query that is not valid is refused, and deletes nothing") { trial in
+        Check("GET-029", "A deletion by an invalid query is refused and deletes nothing") { trial in
             let store = try trial.typedStore(Row.typed(0..<3))
             let (name, what) = (TableSchema.allTypes.name, "a deletion")
             let unknown = Query(name, predicate: .column("unknown") == 1)
@@ -96,7 +97,7 @@ extension Check {
             }
             try store.read { try trial.expect(.allTypes, in: $0, holds: Row.typed(0..<3), "after the refusals") }
         },
-        Check("GET-030", "Ten repeats of a deletion by query are the same as one") { trial in
+        Check("GET-030", "A deletion by query repeated ten times has the same result as one") { trial in
             let store = try trial.typedStore(Row.typed(0..<8))
             for repetition in 0..<10 {
                 for table in TableSchema.typedTables {

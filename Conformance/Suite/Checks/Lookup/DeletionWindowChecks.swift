@@ -1,44 +1,44 @@
 internal import TidelineStore
 
 extension Check {
-    /// The window of a deletion by query: its order, skip and limit.
+    /// The order, skip, and limit of a deletion by query.
     static let deletionWindows: [Check] = [
         Check(
-            "GET-031", "A deletion by query with a limit deletes that many rows at most, the first in its order",
-            why: "A limit that is dropped deletes what the caller never saw."
+            "GET-031", "A deletion by query with a limit deletes at most that many rows, the first in its order",
+            why: "If the limit is ignored, rows are deleted that the caller never saw."
         ) { trial in
             for limit in [0, 1, 4, 8, 9, 100] { try expectWindow(trial) { $0.order(by: "int").limit(limit) } }
         },
-        Check("GET-032", "A deletion by query with a skip leaves that many rows, the first in its order") { trial in
+        Check("GET-032", "A deletion by query with a skip keeps that many rows, the first in its order") { trial in
             for skip in [0, 1, 7, 9, 100] { try expectWindow(trial) { $0.order(by: "string").skip(skip) } }
         },
-        Check("GET-033", "A deletion by query with skip and limit deletes exactly that window") { trial in
+        Check("GET-033", "A deletion by query with skip and limit deletes exactly the rows between them") { trial in
             for (skip, limit) in [(0, 3), (2, 3), (5, 100), (8, 1), (3, 0), (9, 2)] {
                 try expectWindow(trial) { query in
                     query.filter(.column("int") >= 1).order(by: "int", descending: true).skip(skip).limit(limit)
                 }
             }
         },
-        Check("GET-034", "The window of a deletion without an order is taken in ascending order of id") { trial in
+        Check("GET-034", "Skip and limit of a deletion without an order apply in ascending order of id") { trial in
             for (skip, limit) in [(0, 2), (3, 4), (8, 2)] {
                 try expectWindow(trial) { $0.skip(skip).limit(limit) }
                 try expectWindow(trial) { $0.filter(.column("bool") == true).skip(skip / 2).limit(limit) }
             }
         },
-        Check("GET-035", "The window of a deletion breaks ties of its order by ascending id") { trial in
+        Check("GET-035", "Skip and limit of a deletion break ties of its order by ascending id") { trial in
             for descending in [false, true] {
                 for limit in [1, 3, 4] {
                     try expectWindow(trial) { $0.order(by: "bool", descending: descending).limit(limit) }
                 }
             }
         },
-        Check("GET-036", "The window of a deletion counts nulls first, last when it descends") { trial in
+        Check("GET-036", "Skip and limit of a deletion count nulls first, or last in descending order") { trial in
             for descending in [false, true] {
                 try expectWindow(trial) { $0.order(by: "double", descending: descending).limit(2) }
                 try expectWindow(trial) { $0.order(by: "timestamp", descending: descending).skip(2) }
             }
         },
-        Check("GET-037", "Deletions of one window after the other empty the table") { trial in
+        Check("GET-037", "Repeated deletions with a limit empty the table") { trial in
             let store = try trial.typedStore(Row.typed(0..<25))
             for table in TableSchema.typedTables {
                 let query = Query(table.name).order(by: "int", descending: true).limit(10)
@@ -49,7 +49,7 @@ extension Check {
         },
     ]
 
-    /// Expects the deletion by a query to take exactly the rows that the evaluator gives in its window.
+    /// Expects a deletion by query to delete exactly the rows between the query's skip and limit.
     private static func expectWindow(_ trial: Trial, _ window: (Query) -> Query) throws {
         let numbers: [Int64] = [4, 7, 1, 6, 3, 0, 5, 2]
         let rows = zip(numbers, ["b", "A", "d", "c", "10", "9", "é", "a2"]).map { Row.typed(.string($1), $0) }

@@ -1,4 +1,4 @@
 extension Check {
-    /// Look-up and deletion.
+    /// Lookup and deletion.
     static let lookup: [Check] = lookupRows + deletionsByID + deletionsByQuery + deletionWindows + lookupAmounts
 }

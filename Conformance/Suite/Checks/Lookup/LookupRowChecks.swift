@@ -1,9 +1,9 @@
 internal import TidelineStore
 
 extension Check {
-    /// One row by its id.
+    /// Looking up one row by its id.
     static let lookupRows: [Check] = [
-        Check("GET-001", "The look-up of an id that no row has is nil, and calls no body") { trial in
+        Check("GET-001", "The lookup of an absent id returns nil and does not call the body") { trial in
             try trial.apply(to: try trial.store(.notes, .items)) { writer in
                 try writer.upsert([["id": "1"], ["id": "12"], ["id": "b"]], into: "Note")
                 try writer.upsert(["id": "3"] as Row, into: "TodoItem")
@@ -12,7 +12,7 @@ extension Check {
                 try expectMisses(misses, in: reader, place, trial)
             }
         },
-        Check("GET-002", "The look-up of an id of another type than the table's is nil") { trial in
+        Check("GET-002", "The lookup of an id whose type is not the table's returns nil") { trial in
             let numbered = TableSchema("Numbered", columns: [], idType: .int)
             try trial.apply(to: try trial.store(.notes, numbered)) { writer in
                 try writer.upsert(["id": "1"] as Row, into: "Note")
@@ -22,11 +22,11 @@ extension Check {
                 try expectMisses([.int(1), .int(0x31)], in: reader, place, trial)
                 for id in ["1", "01", "\u{1}\0\0\0\0\0\0\0"] as [RowID] {
                     let found = try reader.row(in: "Numbered", id: id)
-                    try trial.expect(found, is: nil, "\(place), the look-up of the text \(Trial.text(id)) in Numbered")
+                    try trial.expect(found, is: nil, "\(place), the lookup of the text \(Trial.text(id)) in Numbered")
                 }
             }
         },
-        Check("GET-003", "The look-up of an empty id, or of one too long to be stored, is nil") { trial in
+        Check("GET-003", "The lookup of an empty or overlong id returns nil") { trial in
             try trial.apply(to: try trial.store(.notes)) { writer in
                 try writer.upsert(["id": "1"] as Row, into: "Note")
             } thenLook: { reader, place in
@@ -35,7 +35,8 @@ extension Check {
                 try expectMisses([.string("")] + misses, in: reader, place, trial)
             }
         },
-        Check("GET-004", "A row found names every column of its table, in the order of the definition") { trial in
+        Check("GET-004", "A row that is found names every column of its table, in the order of the definition") {
+            trial in
             try trial.apply(to: try trial.store(.allTypes)) { writer in
                 try writer.upsert(["id": "1", "json": .json("[]"), "string": "x"] as Row, into: "AllTypes")
             } thenLook: { reader, place in
@@ -45,8 +46,8 @@ extension Check {
             }
         },
         Check(
-            "GET-005", "A borrowed row says by name, by place and by type what the owned one says",
-            why: "Who reads without a copy, as the sync core does, must not read something else."
+            "GET-005", "A borrowed row returns the same values by name, by position, and by type as an owned row",
+            why: "A caller that reads without a copy, as the sync core does, must read the same values."
         ) { trial in
             try trial.apply(to: try trial.store(.allTypes)) { writer in
                 try writer.upsert([.typed("1"), ["id": "2", "string": "x"]], into: "AllTypes")
@@ -54,22 +55,22 @@ extension Check {
                 for id in ["1", "2"] as [RowID] { try expectSameBorrowed(id, in: reader, place, trial) }
             }
         },
-        Check("GET-006", "What the body of a look-up returns is returned, and what it throws is thrown") { trial in
+        Check("GET-006", "The result of a lookup's body is returned, and its error is rethrown") { trial in
             let store = try trial.store(.notes)
             try store.write { try $0.upsert(["id": "1", "number": 7] as Row, into: "Note") }
             try store.read { reader in
                 let number = try reader.withRow(in: "Note", id: "1") { $0["number"] }
                 try trial.expect(number ?? nil, is: 7, "the body's result")
-                try trial.expectError(.io, "a look-up whose body throws that") {
+                try trial.expectError(.io, "a lookup whose body throws that error") {
                     try reader.withRow(in: "Note", id: "1") { _ in throw StoreError(.io, "the body throws") }
                 }
                 let again = try reader.row(in: "Note", id: "1")?["number"]
-                try trial.expect(again, is: 7, "a look-up after one whose body threw")
+                try trial.expect(again, is: 7, "a lookup after one whose body threw")
             }
         },
         Check(
-            "GET-007", "A row that was read stays as it was, whatever is written or closed later",
-            why: "It is a copy; one that lies in the engine's memory changes under its reader, or is gone."
+            "GET-007", "A row that was read does not change, whatever is written or closed later",
+            why: "It must be a copy; a reference to the engine's memory changes or becomes invalid."
         ) { trial in
             let store = try trial.store(.allTypes)
             let (row, table) = (Row.typed("1"), TableSchema.allTypes.name)
@@ -87,7 +88,7 @@ extension Check {
             let expected = row.completed(for: .allTypes)
             for found in [read, scanned.first, written] { try trial.expect(found, is: expected, "the row read before") }
         },
-        Check("GET-008", "Look-ups within the body of a scan or a look-up leave the rows lent as they are") { trial in
+        Check("GET-008", "Lookups within the body of a scan or a lookup do not change the borrowed rows") { trial in
             try trial.apply(to: try trial.store(.notes, .allTypes)) { writer in
                 try writer.upsert((0..<20).map { ["id": .string("\($0)"), "number": .int($0)] }, into: "Note")
                 try writer.upsert(Row.typed(0..<20), into: "AllTypes")
@@ -97,13 +98,13 @@ extension Check {
                     seen += 1
                     try expectPair(note.key, note["number"], in: reader, place, trial)
                     try trial.expect(
-                        note["number"]?.int.map { "\($0)" }, is: note.id, "\(place), the row lent by a scan")
+                        note["number"]?.int.map { "\($0)" }, is: note.id, "\(place), the row borrowed from a scan")
                     return .next
                 }
                 try trial.expect(seen, is: 20, "\(place), the rows scanned")
             }
         },
-        Check("GET-009", "Each of 5,000 rows is found by its id, in any order of look-ups") { trial in
+        Check("GET-009", "Each of 5,000 rows is found by its id, in any order of lookups") { trial in
             let numbers = 0..<Int64(5_000)
             let rows = numbers.map { ["id": .string("row \($0)"), "number": .int($0)] as Row }
             try trial.apply(to: try trial.store(.notes)) { writer in
@@ -111,7 +112,7 @@ extension Check {
             } thenLook: { reader, place in
                 for number in numbers.map({ $0 * 1_237 % 5_000 }) {
                     let found = try reader.row(in: "Note", id: "row \(number)")?["number"]
-                    try trial.expect(found, is: .int(number), "\(place), the look-up of row \(number)")
+                    try trial.expect(found, is: .int(number), "\(place), the lookup of row \(number)")
                 }
             }
         },
@@ -126,7 +127,7 @@ extension Check {
                 calls += 1
                 return view.owned()
             }
-            try trial.expect(found, is: nil, "\(place), the look-up of \(Trial.text(id)) in Note")
+            try trial.expect(found, is: nil, "\(place), the lookup of \(Trial.text(id)) in Note")
             try trial.expect(calls, is: 0, "\(place), calls of the body for \(Trial.text(id))")
         }
     }
@@ -141,14 +142,14 @@ extension Check {
             try trial.expect(view["id"], is: id.value, "\(what): its column id")
             for index in 0..<view.shape.count {
                 let name = view.shape.columns[index].name
-                try trial.expect(view.value(at: index), is: owned[name], "\(what): \(name) by place")
+                try trial.expect(view.value(at: index), is: owned[name], "\(what): \(name) by position")
                 try trial.expect(view[name], is: owned[name], "\(what): \(name) by name")
                 try trial.expect(typed(view, index), is: owned[name], "\(what): \(name) by type")
             }
         }
     }
 
-    /// The value at a place, read as what it is.
+    /// Returns the value at a position, read by its type.
     private static func typed(_ view: borrowing RowView, _ index: Int) -> Value? {
         switch view.tag(at: index) {
         case .absent: nil
@@ -163,15 +164,15 @@ extension Check {
         }
     }
 
-    /// Expects the row of a table to have the number that another table's row of the same id has, look-up in look-up.
+    /// Expects the row of a table to have the number of another table's row with the same id, in nested lookups.
     private static func expectPair(
         _ id: RowID, _ number: Value?, in reader: any StoreReader, _ place: String, _ trial: Trial
     ) throws {
         try reader.withRow(in: "AllTypes", id: id) { view in
             let other = try reader.row(in: "Note", id: id)
             try trial.expect(
-                other?["number"], is: number, "\(place), the look-up within a look-up of \(Trial.text(id))")
-            try trial.expect(view["int"], is: number, "\(place), the row lent by the outer look-up")
+                other?["number"], is: number, "\(place), the lookup within a lookup of \(Trial.text(id))")
+            try trial.expect(view["int"], is: number, "\(place), the row borrowed from the outer lookup")
         }
     }
 }

@@ -1,10 +1,11 @@
 internal import TidelineStore
 
 extension Check {
-    /// Names of the system tables, and their place beside the app's.
+    /// Names of the system tables, and their separation from the app's tables.
     static let systemDefinitions: [Check] = [
         Check(
-            "SYS-001", "System tables are hidden from the app's list, and are in the list of all, also after reopening"
+            "SYS-001",
+            "System tables are not listed as app tables but are listed among all tables, also after reopening"
         ) { trial in
             let store = try trial.syncStore(.items)
             func expectLists(_ store: TracedStore, _ when: String) throws {
@@ -16,7 +17,7 @@ extension Check {
             try store.define([.items])
             try expectLists(try trial.reopened(store), "after reopening")
         },
-        Check("SYS-002", "System tables may have names of one's own, with whatever characters") { trial in
+        Check("SYS-002", "System tables may have custom names with any characters") { trial in
             let names = SystemTables(operations: "Queue", errors: "Queue errors", config: "State'\"; --")
             let store = try trial.store(.items)
             try store.define(names.schemas)
@@ -29,7 +30,7 @@ extension Check {
             }
             try trial.expect(try reopened.appTables(), is: [.items], "the app's tables")
         },
-        Check("SYS-003", "With other names for the system tables, the usual names are free for tables of the app") {
+        Check("SYS-003", "If the system tables have other names, the default names are available for app tables") {
             trial in
             let store = try trial.store()
             try store.define(SystemTables(operations: "Q", errors: "E", config: "C").schemas)
@@ -37,9 +38,9 @@ extension Check {
             try store.define([own])
             try store.put([["id": "1", "table": 1.5, "mine": true]], into: "MS_TableConfig")
             try trial.expect(try store.appTables(), is: [own], "the app's tables")
-            try trial.expect(try store.count(Query("C")), is: 0, "rows of the system's table")
+            try trial.expect(try store.count(Query("C")), is: 0, "rows of the system table")
         },
-        Check("SYS-004", "Two sets of system tables in one store do not see each other's rows") { trial in
+        Check("SYS-004", "Two sets of system tables in one store are independent") { trial in
             let store = try trial.syncStore(.items)
             let other = SystemTables(operations: "Q2", errors: "E2", config: "C2")
             try store.define(other.schemas)
@@ -50,7 +51,7 @@ extension Check {
                 try store.row(in: "MS_TableOperations", .int(1))?["itemId"], is: "a", "the first's operation")
             try trial.expect(Query("Q2").order(by: "id"), in: store, finds: [1, 2], "the second's queue")
         },
-        Check("SYS-005", "A table of the app that takes a system table's name with other columns is refused") { trial in
+        Check("SYS-005", "An app table with a system table's name and other columns is refused") { trial in
             let store = try trial.syncStore()
             try store.put([SystemRows.operation(1, "a")], into: "MS_TableOperations")
             for name in ["MS_TableOperations", "ms_tableoperations"] {
@@ -59,7 +60,7 @@ extension Check {
             }
             try trial.expect(try store.row(in: "MS_TableOperations", .int(1))?["itemId"], is: "a", "the operation")
         },
-        Check("SYS-006", "Defining the system tables at each start keeps what is in them") { trial in
+        Check("SYS-006", "Defining the system tables at each start keeps their rows") { trial in
             var store = try trial.syncStore(.items)
             for number: Int64 in 1...4 {
                 try store.put([SystemRows.operation(number, "a")], into: "MS_TableOperations")
@@ -69,8 +70,8 @@ extension Check {
             try trial.expect(Query("MS_TableOperations").order(by: "id"), in: store, finds: [1, 2, 3, 4])
         },
         Check(
-            "SYS-007", "A queue of an earlier definition gains the columns of a later one, and keeps its operations",
-            why: "A new version of the library adds columns to the queue of an app that has changes to send."
+            "SYS-007", "A queue with an earlier definition gains the columns of a later one and keeps its operations",
+            why: "A new version of the library adds columns to the queue of an app with pending changes."
         ) { trial in
             var early = SystemRows.tables.operationsSchema
             early.columns.removeAll {
@@ -91,7 +92,7 @@ extension Check {
                 + [Query(early.name).order(by: "id", descending: true).limit(1)]
             try trial.expectAnswers(queries, in: store, over: rows, of: later)
         },
-        Check("SYS-008", "Deleting all rows of the app's tables leaves queue, errors and settings as they are") {
+        Check("SYS-008", "Deleting all rows of the app's tables does not affect queue, errors, and settings") {
             trial in
             let store = try trial.syncStore(.items)
             try store.put([["id": "a"], ["id": "b"]], into: "TodoItem")

@@ -1,11 +1,11 @@
 internal import TidelineStore
 
 extension Check {
-    /// Operations, errors and settings in numbers.
+    /// Large numbers of operations, errors, and settings.
     static let systemRows: [Check] = [
         Check(
-            "SYS-020", "10,000 operations come in order of number after reopening, whole and in pieces",
-            why: "A device that was long without a network has a long queue, which must be sent in its order."
+            "SYS-020", "10,000 operations are in order of number after reopening, read at once and in pages",
+            why: "A device that was offline for a long time has a long queue, which must be pushed in order."
         ) { trial in
             let store = try trial.syncStore(.items)
             let numbers = (0..<10_000).map { Int64($0 * 7_919 % 10_000 + 1) }
@@ -27,8 +27,8 @@ extension Check {
             try trial.expect(result.totalCount, is: 100, "the operations of one row")
         },
         Check(
-            "SYS-021", "Operations are in order by number from the least to the greatest 64-bit one",
-            why: "Keys made of bytes put negative numbers behind positive ones unless the sign is turned."
+            "SYS-021", "Operations are ordered numerically from the smallest to the greatest 64-bit number",
+            why: "Byte keys sort negative numbers after positive ones unless the sign bit is inverted."
         ) { trial in
             let numbers: [Int64] = [.min, -256, -255, -1, 0, 1, 9, 10, 127, 128, 255, 256, 65_536, 1 << 53, .max]
             let store = try trial.syncStore()
@@ -40,7 +40,8 @@ extension Check {
             try trial.expect(
                 SystemRows.operations(of: "TodoItem", key: "a"), in: store, finds: numbers.map { .int($0) })
         },
-        Check("SYS-022", "A setting is set, read, replaced, removed and set again; the others stay") { trial in
+        Check("SYS-022", "A setting can be set, read, replaced, removed, and set again without affecting others") {
+            trial in
             let store = try trial.syncStore()
             let other = SystemRows.setting("2", "Note", "q", value: "other")
             try store.put([SystemRows.setting("1", "TodoItem", "q", value: "one"), other], into: "MS_TableConfig")
@@ -49,7 +50,7 @@ extension Check {
                 try trial.expect(found.rows.first?["value"], is: value, "the setting \(when)")
                 let kept = try store.row(in: "MS_TableConfig", "2")
                 try trial.expect(
-                    kept, is: other.completed(for: SystemRows.tables.configSchema), "the other one \(when)")
+                    kept, is: other.completed(for: SystemRows.tables.configSchema), "the other setting \(when)")
             }
             try expectValue("one", "at first")
             try store.put([SystemRows.setting("1", "TodoItem", "q", value: "two")], into: "MS_TableConfig")
@@ -60,7 +61,7 @@ extension Check {
             try expectValue("three", "set again under another id")
         },
         Check(
-            "SYS-023", "A counter kept in the settings goes on where it was, though the queue was emptied and reopened"
+            "SYS-023", "A counter in the settings continues after the queue was emptied and the store reopened"
         ) {
             trial in
             var store = try trial.syncStore()
@@ -76,7 +77,7 @@ extension Check {
                 store = try trial.reopened(store)
             }
         },
-        Check("SYS-024", "An operation without a table, an item or a kind is refused, and the column named") { trial in
+        Check("SYS-024", "An operation without a table, an item, or a kind is refused, naming the column") { trial in
             let store = try trial.syncStore()
             for column in ["table", "itemId", "itemKey", "tableKind"] {
                 var row = SystemRows.operation(1, "a")
@@ -87,7 +88,7 @@ extension Check {
             }
             try trial.expect(try store.count(Query("MS_TableOperations")), is: 0, "operations afterwards")
         },
-        Check("SYS-025", "An operation whose id is a text is refused, and the table of integer ids named") { trial in
+        Check("SYS-025", "An operation whose id is a text is refused, naming the table with integer ids") { trial in
             let store = try trial.syncStore()
             let row: Row = ["id": "1", "table": "t", "itemId": "a", "itemKey": "a", "tableKind": 0]
             try trial.expectError(.invalidValue, "a text as the id", table: "MS_TableOperations", column: "id") {
@@ -99,7 +100,7 @@ extension Check {
             let count = try store.write { try $0.delete(ids: ["1"], from: "MS_TableOperations") }
             try trial.expect(count, is: 0, "rows deleted by an id of another type")
         },
-        Check("SYS-026", "Errors come in order of their operation's number, not of their id's text") { trial in
+        Check("SYS-026", "Errors are ordered by the number of their operation, not by the text of their id") { trial in
             let store = try trial.syncStore()
             let numbers: [Int64] = [10, 9, 100, 2, 1_000]
             try store.put(numbers.map { SystemRows.error($0) }, into: "MS_TableOperationErrors")
@@ -109,7 +110,7 @@ extension Check {
             let ofOne = all.filter(.column("operationId") == 10)
             try trial.expect(ofOne, in: store, finds: ["10"])
         },
-        Check("SYS-027", "Settings whose keys differ in case, spaces or accents are different settings") { trial in
+        Check("SYS-027", "Settings whose keys differ in case, spaces, or accents are different settings") { trial in
             let keys = ["q", "Q", "q ", " q", "é", "e\u{301}", "q\0", "", "q'", "%", "ß", "ss", "q|q"]
             let store = try trial.syncStore()
             let rows = keys.enumerated().map { SystemRows.setting("\($0)", "t", $1, value: "\($0)") }

@@ -2,15 +2,15 @@ internal import Foundation
 internal import Synchronization
 internal import TidelineStore
 
-/// An error that can be told from another one that looks alike.
+/// An error with an identity, distinguishable from equal errors.
 private final class Marked: Error {}
 
 extension Check {
-    /// How the bodies of reads and writes are called.
+    /// Calls of the bodies of reads and writes.
     static let transactionBodies: [Check] = [
         Check(
-            "TRN-015", "The error that a body throws is the one that comes out, be it the store's or another",
-            why: "Callers catch their own errors; one that is wrapped or replaced passes them by."
+            "TRN-015", "A body's error, of the store or another type, is rethrown unchanged",
+            why: "Callers catch their own errors; a wrapped or replaced error is not caught."
         ) { trial in
             let store = try ThreeTables.store(trial)
             let marked = Marked()
@@ -29,9 +29,9 @@ extension Check {
             let own = try trial.expectError(.full, "a body that throws a store's error", table: "T", column: "c") {
                 try store.write { _ in throw StoreError(.full, "mine", table: "T", column: "c") }
             }
-            try trial.expect(own.message, is: "mine", "the message of the error thrown on")
+            try trial.expect(own.message, is: "mine", "the message of the rethrown error")
         },
-        Check("TRN-016", "An error thrown while a row or a scan is looked at comes out, and the reader works on") {
+        Check("TRN-016", "An error thrown in the body of a lookup or scan is rethrown, and the reader still works") {
             trial in
             let store = try ThreeTables.store(trial)
             let marked = Marked()
@@ -42,17 +42,17 @@ extension Check {
                 try trial.expect(.notes, in: reader, holds: ThreeTables.rows(.notes), "after the errors")
             }
         },
-        Check("TRN-017", "What a body returns is returned, nil too") { trial in
+        Check("TRN-017", "The result of a body is returned, including nil") { trial in
             let store = try ThreeTables.store(trial)
             try trial.expect(try store.read { try $0.count(Query("Note")) }, is: 3, "the value of a read")
             try trial.expect(
                 try store.write { try $0.delete(ids: ["a"], from: "Note") }, is: 1, "the value of a write")
             let none: Int?? = try store.write { _ in .some(.none) }
-            try trial.expect(none == .some(.none), "a write whose body returns nil gives back \(Trial.text(none))")
+            try trial.expect(none == .some(.none), "a write whose body returns nil returns \(Trial.text(none))")
         },
         Check(
             "TRN-018", "A body runs exactly once, on the calling thread, before the call returns",
-            why: "A store that tries a body again when its engine is busy does twice what the body does outside."
+            why: "A store that retries a body when its engine is busy repeats the body's side effects."
         ) { trial in
             let store = try ThreeTables.store(trial)
             let caller = pthread_self()
@@ -68,8 +68,8 @@ extension Check {
             try trial.expect(calls, is: ["read", "write", "throwing"], "the calls of the three bodies")
         },
         Check(
-            "TRN-019", "A write within a write on the same thread throws busy, and the outer one is whole",
-            why: "Both would wait for each other for ever; an inner one that takes part commits or rolls back too much."
+            "TRN-019", "A write within a write on the same thread throws busy, and the outer one is unaffected",
+            why: "Both would wait for each other forever; a nested one that takes part commits or rolls back too much."
         ) { trial in
             let store = try ThreeTables.store(trial)
             try store.write { writer in
@@ -84,7 +84,7 @@ extension Check {
         },
         Check(
             "TRN-020", "A write within a read on the same thread throws busy or commits; it does not hang",
-            why: "Where the writer must wait for readers, it waits for itself."
+            why: "A writer that must wait for readers would wait for itself."
         ) { trial in
             let store = try ThreeTables.store(trial)
             var hasWritten = true
@@ -100,17 +100,17 @@ extension Check {
             let count = try store.read { try $0.count(Query("Note")) }
             try trial.expect(count, is: hasWritten ? 4 : 3, "the notes after the write within a read")
         },
-        Check("TRN-021", "A write that changes nothing is a write") { trial in
+        Check("TRN-021", "A write without changes succeeds") { trial in
             let store = try ThreeTables.store(trial)
             try store.write { _ in }
             try store.write { try $0.upsert([Row](), into: "Note") }
             try store.write { _ = try $0.count(Query("Note")) }
             try trial.rollBack(store) { _ in }
-            try trial.expectAsFilled(store, "after writes that change nothing")
+            try trial.expectAsFilled(store, "after writes without changes")
         },
         Check(
-            "TRN-063", "A body that throws is not run again, whatever its error says, and that error comes out",
-            why: "A store that tries again when its engine is busy takes an error of the body for the engine's."
+            "TRN-063", "A body that throws is not run again, whatever its error code, and the error is rethrown",
+            why: "A store that retries when its engine is busy may mistake the body's error for the engine's."
         ) { trial in
             let store = try ThreeTables.store(trial)
             let codes: [StoreError.Code] = [
@@ -143,8 +143,8 @@ extension Check {
         } catch let error as Marked where error === marked {
             return
         } catch {
-            throw CheckFailure("\(what): thrown was not the body's own error but \(type(of: error)): \(error)")
+            throw CheckFailure("\(what): expected the body's own error, but \(type(of: error)) was thrown: \(error)")
         }
-        throw CheckFailure("\(what): nothing was thrown though the body threw")
+        throw CheckFailure("\(what): nothing was thrown although the body threw")
     }
 }

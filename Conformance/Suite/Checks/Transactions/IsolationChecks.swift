@@ -1,11 +1,11 @@
 internal import TidelineStore
 
 extension Check {
-    /// What a write changes is seen by others from its commit on.
+    /// Changes of a write are visible to others only after its commit.
     static let transactionIsolation: [Check] = [
         Check(
-            "TRN-035", "Another thread sees nothing of a write before it commits, and all of it afterwards",
-            why: "A store that writes into what readers read shows them what may be rolled back.",
+            "TRN-035", "Another thread sees no changes of a write before it commits, and all of them afterwards",
+            why: "A store that modifies data in place shows readers changes that may be rolled back.",
             needs: [.readersBesideWriter]
         ) { trial in
             let store = try ThreeTables.store(trial)
@@ -19,7 +19,7 @@ extension Check {
             try trial.elsewhere("a read after a write") { try expectLookUps(trial, store, changed: true) }
         },
         Check(
-            "TRN-036", "No index shows another thread an entry of a write before it commits",
+            "TRN-036", "No index exposes entries of a write to another thread before it commits",
             needs: [.readersBesideWriter]
         ) { trial in
             let store = try ThreeTables.store(trial)
@@ -35,7 +35,7 @@ extension Check {
             }
         },
         Check(
-            "TRN-037", "Another thread sees nothing of a write that is rolled back, neither before nor afterwards",
+            "TRN-037", "Another thread never sees changes of a write that is rolled back",
             needs: [.readersBesideWriter]
         ) { trial in
             let store = try ThreeTables.store(trial)
@@ -51,8 +51,8 @@ extension Check {
             }
         },
         Check(
-            "TRN-038", "A read within a write on the same thread sees what is committed, not what the write does",
-            why: "A body calls code that reads the store by itself; it must see what every reader sees.",
+            "TRN-038", "A read within a write on the same thread sees the committed state, not the write's changes",
+            why: "A body may call code that reads the store; it must see the same state as every reader.",
             needs: [.readersBesideWriter]
         ) { trial in
             let store = try ThreeTables.store(trial)

@@ -4,8 +4,9 @@ extension Check {
     /// Transactions that read and then write, on several threads.
     static let transactionRaces: [Check] = [
         Check(
-            "TRN-060", "No update is lost: counters passed round a ring by four threads keep their sum",
-            why: "What a write reads must still hold when it commits; a store that checks out a copy loses updates.",
+            "TRN-060", "No update is lost: counters transferred in a ring by four threads keep their sum",
+            why:
+                "Data read by a write must still be valid when it commits; a store that writes back a copy loses updates.",
             tier: .stress
         ) { trial in
             let store = try trial.store(.tallies)
@@ -19,12 +20,13 @@ extension Check {
             }
             try store.read { reader in
                 try trial.expect(
-                    .tallies, in: reader, holds: (0..<4).map { .tally($0, 100) }, "each counter gave and took alike")
+                    .tallies, in: reader, holds: (0..<4).map { .tally($0, 100) },
+                    "each counter was incremented and decremented equally")
             }
         },
         Check(
             "TRN-061",
-            "No increment is lost: a counter raised by four threads has the sum of all that were acknowledged",
+            "No increment is lost: a counter incremented by four threads equals the acknowledged increments",
             tier: .stress
         ) { trial in
             let store = try trial.store(.tallies)
@@ -37,12 +39,12 @@ extension Check {
             try trial.expect(count, is: .int(4 * steps), "the counter")
         },
         Check(
-            "TRN-062", "A transaction that throws takes nothing from the ones beside it",
-            why: "Threads that share what holds the changes until the commit roll back each other's.", tier: .stress
+            "TRN-062", "A transaction that throws does not affect concurrent ones",
+            why: "Threads that share a buffer for uncommitted changes roll back each other's.", tier: .stress
         ) { trial in
             let store = try trial.store(.tallies)
             let steps = Int64(40 * trial.rounds)
-            try trial.onThreads(4, "writers half of whom throw") { thread in
+            try trial.onThreads(4, "writers, half of which throw") { thread in
                 for step in 0..<steps {
                     let row = Row.tally(step * 4 + Int64(thread), step)
                     if thread % 2 == 0 {

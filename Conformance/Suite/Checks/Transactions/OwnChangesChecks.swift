@@ -3,7 +3,7 @@ internal import TidelineStore
 extension Check {
     /// A write sees its own changes.
     static let transactionOwnChanges: [Check] = [
-        Check("TRN-022", "A write sees its own insertions and merges by their ids") { trial in
+        Check("TRN-022", "A write sees its own inserts and merges by id") { trial in
             let store = try ThreeTables.store(trial)
             try store.write { writer in
                 try writer.upsert([["id": "e", "text": "Salt"], ["id": "a", "priority": 9]], into: "TodoItem")
@@ -18,7 +18,7 @@ extension Check {
                 try trial.expect(try writer.row(in: "Tally", id: 4)?["n"], is: 40, "the tally inserted in this write")
             }
         },
-        Check("TRN-023", "A write sees its own changes in a scan, in their place") { trial in
+        Check("TRN-023", "A write sees its own changes in a scan, in the correct order") { trial in
             let store = try ThreeTables.store(trial)
             try changing(store) { writer, rows in
                 try trial.expect(.items, in: writer, holds: rows, "inside the write")
@@ -31,15 +31,15 @@ extension Check {
         Check("TRN-024", "A write counts its own changes") { trial in
             let store = try ThreeTables.store(trial)
             try changing(store) { writer, rows in
-                try trial.expect(try writer.count(Query("TodoItem")), is: rows.count, "count inside the write")
+                try trial.expect(try writer.count(Query("TodoItem")), is: rows.count, "A write counts its own changes")
                 let open = Query("TodoItem").filter(.column("complete") == false).limit(1).includingTotalCount()
                 try trial.expect(try writer.rows(matching: open).totalCount, is: 3, "total count inside the write")
                 try trial.expect(try writer.count(open), is: 3, "count of a condition inside the write")
             }
         },
         Check(
-            "TRN-025", "A write finds its own changes by every index, and nothing by values that they replaced",
-            why: "Indexes that are brought up to date at the commit answer for the rows of yesterday."
+            "TRN-025", "A write finds its own changes through every index, and nothing by replaced values",
+            why: "Indexes that are updated only at commit return outdated rows."
         ) { trial in
             let store = try ThreeTables.store(trial)
             try changing(store) { writer, rows in
@@ -47,7 +47,7 @@ extension Check {
                     of: .items, in: writer, find: rows, formerly: ThreeTables.rows(.items), "inside the write")
             }
         },
-        Check("TRN-026", "A write does not see what it has deleted") { trial in
+        Check("TRN-026", "A write does not see rows that it has deleted") { trial in
             let store = try ThreeTables.store(trial)
             try store.write { writer in
                 try writer.delete(ids: ["b", "d"], from: "TodoItem")
@@ -61,20 +61,21 @@ extension Check {
                 try trial.expect(try writer.count(Query("Tally")), is: 1, "count inside the write")
             }
         },
-        Check("TRN-027", "A deletion by query finds what the same write inserted and changed, and counts it") { trial in
+        Check("TRN-027", "A deletion by query finds and counts rows that the same write inserted and changed") {
+            trial in
             let store = try ThreeTables.store(trial)
             try store.write { writer in
                 try writer.upsert(
                     [["id": "e", "priority": 2], ["id": "a", "priority": 2], ["id": "b", "priority": 3]],
                     into: "TodoItem")
                 let deleted = try writer.delete(matching: Query("TodoItem").filter(.column("priority") == 2))
-                try trial.expect(deleted, is: 3, "the rows deleted: a and e of this write, c of before")
+                try trial.expect(deleted, is: 3, "the rows deleted: a and e of this write, c from before")
             }
             try trial.expect(Query("TodoItem"), in: store, finds: ["b", "d"], "after the write")
         },
         Check(
-            "TRN-028", "Changes of a write under another ASCII case of an id meet in one row",
-            why: "What holds the changes until the commit must compare ids as the table does."
+            "TRN-028", "Changes of a write with an id in different ASCII case apply to one row",
+            why: "The buffer of uncommitted changes must compare ids like the table."
         ) { trial in
             let store = try ThreeTables.store(trial)
             try store.write { writer in
@@ -84,15 +85,16 @@ extension Check {
                 let row = try writer.row(in: "TodoItem", id: "KEY")
                 try trial.expect(
                     row, is: TableSchema.items.completing([["id": "Key", "text": "one", "priority": 4]])[0],
-                    "the row put under two spellings")
+                    "the row stored with ids in two cases")
                 try trial.expect(try writer.count(Query("TodoItem")), is: 5, "count inside the write")
-                try trial.expect(try writer.delete(ids: ["key"], from: "TodoItem"), is: 1, "deletions of a third")
+                try trial.expect(
+                    try writer.delete(ids: ["key"], from: "TodoItem"), is: 1, "deletions with a third case")
             }
             try trial.expect(Query("TodoItem"), in: store, finds: ["a", "b", "c", "d"], "after the write")
         },
     ]
 
-    /// Inserts, merges and deletes, and hands over the rows that there are then.
+    /// Inserts, merges, and deletes rows, and passes on the resulting rows.
     private static func changing(
         _ store: TracedStore, _ expect: (TracedWriter, [Row]) throws -> Void
     ) throws {

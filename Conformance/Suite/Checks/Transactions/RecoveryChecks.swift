@@ -3,14 +3,14 @@ internal import Synchronization
 internal import TidelineStore
 
 extension Check {
-    /// A store works on after what fails.
+    /// The store works after failures.
     static let transactionRecovery: [Check] = [
-        Check("TRN-054", "After a body threw, the store reads and writes on") { trial in
+        Check("TRN-054", "After a body threw, the store still reads and writes") { trial in
             let store = try ThreeTables.store(trial)
             for _ in 0..<3 { try trial.rollBack(store) { try $0.delete(matching: Query("TodoItem")) } }
             try expectUsable(trial, store, "after throws")
         },
-        Check("TRN-055", "After a batch was refused, nothing of its transaction is there and the store works on") {
+        Check("TRN-055", "After a batch was refused, its transaction leaves nothing behind and the store works") {
             trial in
             let store = try ThreeTables.store(trial)
             try trial.expectError(.invalidValue, "a batch with a bad row", id: "7") {
@@ -24,8 +24,8 @@ extension Check {
             try expectUsable(trial, store, "after the refusal")
         },
         Check(
-            "TRN-056", "A write whose body passes over the refusal of a batch fails and leaves nothing",
-            why: "The batch may be there in part; what the body did beside it would be committed with that part."
+            "TRN-056", "A write whose body catches the refusal of a batch fails and leaves nothing behind",
+            why: "Part of the batch may be stored; committing the body's other changes would commit that part."
         ) { trial in
             let store = try ThreeTables.store(trial)
             try expectFailure(trial) {
@@ -34,10 +34,10 @@ extension Check {
                     try? writer.upsert(badBatch, into: "Tally")
                 }
             }
-            try trial.expectAsFilled(store, "after a write that passed over a refusal")
-            try expectUsable(trial, store, "after a write that passed over a refusal")
+            try trial.expectAsFilled(store, "after a write that caught a refusal")
+            try expectUsable(trial, store, "after a write that caught a refusal")
         },
-        Check("TRN-057", "Nothing that a write does after a refused batch is kept") { trial in
+        Check("TRN-057", "No changes made by a write after a refused batch are kept") { trial in
             let store = try ThreeTables.store(trial)
             try expectFailure(trial) {
                 try store.write { writer in
@@ -47,12 +47,12 @@ extension Check {
                     _ = try? writer.delete(matching: Query("Note").filter(.column("number") == 1))
                 }
             }
-            try trial.expectAsFilled(store, "after a write that went on after a refusal")
+            try trial.expectAsFilled(store, "after a write that continued after a refusal")
         },
         Check(
             "TRN-058",
-            "A query that is refused inside a write and passed over leaves the write's other changes as they are",
-            why: "A refused question changes nothing; there is no reason to lose what was written."
+            "A query that is refused inside a write and caught does not affect the write's changes",
+            why: "A refused query changes nothing, so the changes need not be lost."
         ) { trial in
             let store = try ThreeTables.store(trial)
             try store.write { writer in
@@ -68,7 +68,8 @@ extension Check {
             try trial.expect(Query("Note"), in: store, finds: ["a", "b", "c", "d", "e"], "after the write")
         },
         Check(
-            "TRN-059", "A write of a cancelled task writes all or throws cancelled and nothing, and the store works on"
+            "TRN-059",
+            "A write of a cancelled task commits or throws cancelled and changes nothing, and the store works"
         ) { trial in
             let store = try ThreeTables.store(trial)
             let outcome = Mutex<Result<Void, any Error>?>(nil)
@@ -84,11 +85,11 @@ extension Check {
                 outcome.withLock { $0 = result }
                 ended.send()
             }
-            try ended.wait(trial, "a write of a cancelled task does not come back")
+            try ended.wait(trial, "a write of a cancelled task does not return")
             switch outcome.withLock({ $0 }) {
             case .failure(let error as StoreError) where error.code == .cancelled:
                 try trial.expectAsFilled(store, "after a cancelled write")
-            case .failure(let error): throw CheckFailure("a cancelled write throws \(error), expected cancelled")
+            case .failure(let error): throw CheckFailure("a cancelled write threw \(error), expected cancelled")
             default:
                 try trial.expect(Query("Note"), in: store, finds: ["a", "b", "c", "e"], "after a write that returned")
                 try trial.expect(
@@ -101,7 +102,7 @@ extension Check {
         },
     ]
 
-    /// Good rows, then one that lacks a required column.
+    /// Valid rows and one that lacks a required column.
     private static let badBatch: [Row] = [.tally(4, 40), .tally(1, 11), Row(id: 7), .tally(8, 80)]
 
     private static func expectFailure(_ trial: Trial, _ write: () throws -> Void) throws {
@@ -110,10 +111,10 @@ extension Check {
         } catch is StoreError {
             return
         }
-        throw CheckFailure("a write returned, though a batch of it was refused: it can only be rolled back")
+        throw CheckFailure("a write returned although a batch of it was refused: it can only be rolled back")
     }
 
-    /// Fails unless reads and writes of all tables work, and the next opening finds what they did.
+    /// Fails unless reads and writes of all tables work and their results are kept after reopening.
     private static func expectUsable(_ trial: Trial, _ store: TracedStore, _ place: String) throws {
         try trial.expectAsFilled(store, place)
         try store.write { writer in

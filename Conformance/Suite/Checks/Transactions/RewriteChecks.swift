@@ -1,41 +1,42 @@
 internal import TidelineStore
 
 extension Check {
-    /// One id changed several times in one transaction.
+    /// Several changes to one id in one transaction.
     static let transactionRewrites: [Check] = [
-        Check("TRN-029", "A row put and deleted in one write is not there") { trial in
+        Check("TRN-029", "A row stored and deleted in one write does not exist afterwards") { trial in
             try expectAfter(trial, nil) { writer in
                 try writer.upsert(["id": "n", "text": "put", "priority": 3], into: "TodoItem")
                 try writer.delete(ids: ["n"], from: "TodoItem")
             }
         },
         Check(
-            "TRN-030", "A row deleted and put in one write has only what was put",
-            why: "A store that turns both into one merge brings the deleted columns back."
+            "TRN-030", "A row deleted and stored again in one write has only its new values",
+            why: "A store that combines both into one merge restores the deleted columns."
         ) { trial in
             try expectAfter(trial, ["id": "a", "priority": 3]) { writer in
                 try writer.delete(ids: ["a"], from: "TodoItem")
                 try writer.upsert(["id": "a", "priority": 3], into: "TodoItem")
             }
         },
-        Check("TRN-031", "A row put, deleted and put again in one write has only what was put last") { trial in
+        Check("TRN-031", "A row stored, deleted, and stored again in one write has only its last values") { trial in
             try expectAfter(trial, ["id": "n", "score": 0.25]) { writer in
                 try writer.upsert(["id": "n", "text": "first", "priority": 3], into: "TodoItem")
                 try writer.delete(ids: ["n"], from: "TodoItem")
                 try writer.upsert(["id": "n", "score": 0.25], into: "TodoItem")
             }
         },
-        Check("TRN-032", "A row deleted, put and deleted in one write is not there, and each deletion counts it") {
+        Check("TRN-032", "A row deleted, stored, and deleted in one write does not exist, and each deletion counts it")
+        {
             trial in
             try expectAfter(trial, nil, id: "a") { writer in
                 let first = try writer.delete(ids: ["a"], from: "TodoItem")
                 let again = try writer.delete(ids: ["a"], from: "TodoItem")
                 try writer.upsert(["id": "a", "text": "back"], into: "TodoItem")
                 let second = try writer.delete(matching: Query("TodoItem").filter(.column("id") == "a"))
-                try trial.expect([first, again, second], is: [1, 0, 1], "what the three deletions counted")
+                try trial.expect([first, again, second], is: [1, 0, 1], "the counts of the three deletions")
             }
         },
-        Check("TRN-033", "Merges of one row in one write add up") { trial in
+        Check("TRN-033", "Merges of one row in one write accumulate") { trial in
             let due = Value.timestamp(.init(clampingTicks: 10))
             try expectAfter(
                 trial, ["id": "a", "text": "Tea", "complete": true, "priority": 2, "score": 1.5, "due": due]
@@ -45,12 +46,12 @@ extension Check {
                 try writer.upsert(["id": "a", "priority": 2], into: "TodoItem")
             }
         },
-        Check("TRN-034", "A table emptied and filled in one write holds the new rows only") { trial in
+        Check("TRN-034", "A table emptied and refilled in one write holds only the new rows") { trial in
             let store = try ThreeTables.store(trial)
             let rows: [Row] = [["id": "b", "priority": 1], ["id": "x", "priority": 2, "complete": true]]
             try store.write { writer in
                 try writer.delete(matching: Query("TodoItem"))
-                try trial.expect(try writer.count(Query("TodoItem")), is: 0, "count after all was deleted")
+                try trial.expect(try writer.count(Query("TodoItem")), is: 0, "count after all rows were deleted")
                 try writer.upsert(rows, into: "TodoItem")
             }
             try store.read { reader in
@@ -82,6 +83,6 @@ extension Check {
             }
         }
         try look(store, "after the write")
-        try look(try trial.reopened(store), "after a new opening")
+        try look(try trial.reopened(store), "after reopening")
     }
 }

@@ -1,7 +1,7 @@
 internal import TidelineStore
 
 extension Check {
-    /// All or nothing.
+    /// Atomicity.
     static let transactionRollback: [Check] = [
         Check("TRN-001", "A write that returns keeps its changes to all tables") { trial in
             let store = try ThreeTables.store(trial)
@@ -19,7 +19,7 @@ extension Check {
                 try trial.expect(.tallies, in: reader, holds: [.tally(1, 10)], "after the write")
             }
         },
-        Check("TRN-002", "A body that throws leaves nothing of what it inserted") { trial in
+        Check("TRN-002", "A body that throws leaves none of its inserts behind") { trial in
             let store = try ThreeTables.store(trial)
             try trial.rollBack(store) { writer in
                 try writer.upsert([["id": "0", "text": "new"], ["id": "z", "text": "new"]], into: "TodoItem")
@@ -27,14 +27,14 @@ extension Check {
             try trial.expectAsFilled(store, only: [.items], "after the throw")
         },
         Check(
-            "TRN-003", "A body that throws leaves nothing in its second and third table either",
+            "TRN-003", "A body that throws leaves no changes in its second and third table either",
             why: "Sync keeps a row, its operation and its base copy together; a store with one transaction per table "
-                + "keeps a part of them."
+                + "keeps part of them."
         ) { trial in
             let store = try ThreeTables.store(trial)
             for last in ThreeTables.schemas {
                 try trial.rollBack(store) { writer in
-                    // Each table is once the one that was changed last, and once the first.
+                    // Each table is the last changed one once, and the first one once.
                     for schema in ThreeTables.schemas.filter({ $0 != last }) + [last] {
                         try writer.upsert(newRow(of: schema), into: schema.name)
                     }
@@ -42,7 +42,7 @@ extension Check {
                 try trial.expectAsFilled(store, "after the throw")
             }
         },
-        Check("TRN-004", "A body that throws leaves the rows that it merged into as they were, their nulls included") {
+        Check("TRN-004", "A body that throws leaves merged rows unchanged, including their nulls") {
             trial in
             let store = try ThreeTables.store(trial)
             try trial.rollBack(store) { writer in
@@ -53,7 +53,7 @@ extension Check {
             }
             try trial.expectAsFilled(store, "after the throw")
         },
-        Check("TRN-005", "A body that throws leaves the rows that it deleted by their ids") { trial in
+        Check("TRN-005", "A body that throws leaves rows that it deleted by id") { trial in
             let store = try ThreeTables.store(trial)
             try trial.rollBack(store) { writer in
                 try writer.delete(ids: ["a", "d"], from: "TodoItem")
@@ -62,7 +62,7 @@ extension Check {
             }
             try trial.expectAsFilled(store, "after the throw")
         },
-        Check("TRN-006", "A body that throws leaves the rows that it deleted by queries") { trial in
+        Check("TRN-006", "A body that throws leaves rows that it deleted by query") { trial in
             let store = try ThreeTables.store(trial)
             try trial.rollBack(store) { writer in
                 try writer.delete(matching: Query("TodoItem").filter(.column("complete") == true))
@@ -72,8 +72,8 @@ extension Check {
             try trial.expectAsFilled(store, "after the throw")
         },
         Check(
-            "TRN-007", "A body that throws leaves nothing of 6,000 rows in three tables",
-            why: "A store that hands a long transaction to its engine in portions has committed the first ones."
+            "TRN-007", "A body that throws leaves none of 6,000 rows in three tables",
+            why: "A store that passes a long transaction to its engine in batches has committed the first ones."
         ) { trial in
             let store = try ThreeTables.store(trial)
             try trial.rollBack(store) { writer in
@@ -81,7 +81,7 @@ extension Check {
             }
             try trial.expectAsFilled(store, "after the throw")
         },
-        Check("TRN-008", "What was rolled back is not there after the store was opened again", needs: [.persistence]) {
+        Check("TRN-008", "Rolled-back changes are not present after reopening", needs: [.persistence]) {
             trial in
             let store = try ThreeTables.store(trial)
             try trial.rollBack(store) { writer in
@@ -90,11 +90,11 @@ extension Check {
                     try writer.delete(ids: [ThreeTables.rows(schema)[0].key].compactMap { $0 }, from: schema.name)
                 }
             }
-            try trial.expectAsFilled(try trial.reopened(store), "after the throw and a new opening")
+            try trial.expectAsFilled(try trial.reopened(store), "after the throw and reopening")
         },
         Check(
-            "TRN-009", "A row whose insertion was rolled back is a new row the next time",
-            why: "A store that remembers ids or spellings beside its engine forgets to forget them."
+            "TRN-009", "A row whose insert was rolled back can be inserted as a new row",
+            why: "A store that caches ids outside its engine must also roll back the cache."
         ) { trial in
             let store = try ThreeTables.store(trial)
             try trial.rollBack(store) { writer in
@@ -104,12 +104,12 @@ extension Check {
             try store.write { try $0.upsert(["id": "new", "text": "kept"], into: "TodoItem") }
             let row = try store.read { try $0.row(in: "TodoItem", id: "New") }
             try trial.expect(
-                row, is: TableSchema.items.completing([["id": "new", "text": "kept"]])[0], "the row inserted anew")
+                row, is: TableSchema.items.completing([["id": "new", "text": "kept"]])[0], "the row inserted again")
             try trial.expectError(.invalidValue, "an insert without its required column", column: "n") {
                 try store.write { try $0.upsert(Row(id: 9), into: "Tally") }
             }
         },
-        Check("TRN-010", "Transactions that commit and that throw, in turn, leave what was committed") { trial in
+        Check("TRN-010", "Alternating transactions that commit and throw leave only the committed changes") { trial in
             let store = try trial.store(.tallies)
             for number in Int64(0)..<20 {
                 try store.write { try $0.upsert(.tally(number, number), into: "Tally") }
@@ -124,9 +124,9 @@ extension Check {
             }
         },
         Check(
-            "TRN-064", "What was looked up in a write is forgotten with its roll-back",
+            "TRN-064", "Data read in a write is not cached beyond its rollback",
             why:
-                "A store that keeps rows or counts it has read, to be quick, keeps those of a transaction that never was."
+                "A store that caches rows or counts may keep those of a transaction that was rolled back."
         ) { trial in
             let store = try ThreeTables.store(trial)
             try trial.rollBack(store) { writer in
@@ -138,15 +138,15 @@ extension Check {
                 _ = try writer.row(in: "Note", id: "b")
                 _ = try writer.rows(matching: Query("Note"))
             }
-            try trial.expectAsFilled(store, "after what was looked up in a write was rolled back")
+            try trial.expectAsFilled(store, "after data read in a write was rolled back")
             let expected = ThreeTables.rows(.notes)
             try store.read { reader in
                 for row in expected {
                     let found = try reader.row(in: "Note", id: row.id)
-                    try trial.expect(found, is: row.completed(for: .notes), "the row \(row.id) after the roll-back")
+                    try trial.expect(found, is: row.completed(for: .notes), "the row \(row.id) after the rollback")
                 }
-                try trial.expect(try reader.row(in: "Note", id: "zz"), is: nil as Row?, "a row that never was")
-                try trial.expect(try reader.count(Query("Note")), is: expected.count, "the count after the roll-back")
+                try trial.expect(try reader.row(in: "Note", id: "zz"), is: nil as Row?, "a row that was rolled back")
+                try trial.expect(try reader.count(Query("Note")), is: expected.count, "the count after the rollback")
             }
         },
     ]

@@ -1,11 +1,11 @@
 internal import TidelineStore
 
 extension Check {
-    /// Scans whose bodies change what is scanned.
+    /// Scans whose bodies change the scanned rows.
     static let transactionScans: [Check] = [
         Check(
-            "TRN-048", "A scan in whose body rows are deleted gives the rows there were when it began",
-            why: "A cursor whose place is deleted skips the next row, or ends."
+            "TRN-048", "A scan whose body deletes rows returns the rows that existed when it began",
+            why: "A cursor whose row is deleted skips the next row, or ends."
         ) { trial in
             try scanning(trial) { writer, row, _ in
                 try writer.delete(ids: [row.key].compactMap { $0 }, from: "TodoItem")
@@ -15,8 +15,8 @@ extension Check {
             }
         },
         Check(
-            "TRN-049", "A scan in whose body rows are inserted ends, and gives none of them",
-            why: "A cursor that meets what its body puts ahead of it never ends."
+            "TRN-049", "A scan whose body inserts rows ends and returns none of them",
+            why: "A cursor that reaches rows inserted ahead of it never ends."
         ) { trial in
             try scanning(trial) { writer, _, step in
                 try writer.upsert(
@@ -29,7 +29,7 @@ extension Check {
                     try store.read { try $0.count(Query("TodoItem")) }, is: 60, "the rows after the scan")
             }
         },
-        Check("TRN-050", "A scan in whose body rows are changed gives each once, as it was when the scan began") {
+        Check("TRN-050", "A scan whose body changes rows returns each row once, as it was when the scan began") {
             trial in
             try scanning(trial) { writer, row, step in
                 let ahead = Row(id: .string("r\(19 - step % 20 < 10 ? "0" : "")\(19 - step % 20)"))
@@ -38,19 +38,19 @@ extension Check {
                     [Row(id: row.key).merging(moved), ahead.merging(["text": "changed"])], into: "TodoItem")
             } after: { store in
                 let texts = try store.read { try Set($0.allRows("TodoItem").map { $0["text"] ?? .null }) }
-                try trial.expect(texts.contains("old"), is: false, "whether a row is left as it was")
+                try trial.expect(texts.contains("old"), is: false, "whether a row is unchanged")
             }
         },
         Check(
-            "TRN-051", "A row lent by a scan or look-up stays what it is while the body changes and deletes it",
-            why: "A view into the engine's page shows what is written there next."
+            "TRN-051", "A row borrowed from a scan or lookup stays unchanged while the body changes and deletes it",
+            why: "A view into the engine's page would show later writes."
         ) { trial in
             let store = try filled(trial)
             try store.write { writer in
                 var step = 0
                 try writer.scan(Query("TodoItem").order(by: "text")) { row in
                     try overwrite(writer, row.id)
-                    try trial.expect(row["text"], is: "old", "the text of the lent row after it was deleted")
+                    try trial.expect(row["text"], is: "old", "the text of the borrowed row after it was deleted")
                     try trial.expect(row["priority"], is: .int(Int64(step)), "its priority")
                     step += 1
                     return step == 6 ? .stop : .next
@@ -62,7 +62,7 @@ extension Check {
                 }
             }
         },
-        Check("TRN-052", "Scans and look-ups nest, and each stops by itself") { trial in
+        Check("TRN-052", "Scans and lookups can be nested, and each stops independently") { trial in
             let store = try filled(trial)
             try store.read { reader in
                 var pairs: [String] = []
@@ -79,20 +79,20 @@ extension Check {
                     pairs, is: ["r00", "r01", "r02"].flatMap { ["\($0) r19", "\($0) r18"] }, "the pairs of two scans")
             }
         },
-        Check("TRN-053", "A deletion by query in the body of a scan deletes what it finds, and the scan goes on") {
+        Check("TRN-053", "A deletion by query in the body of a scan deletes its matches, and the scan continues") {
             trial in
             try scanning(trial) { writer, _, step in
                 guard step == 3 else { return }
                 let deleted = try writer.delete(
                     matching: Query("TodoItem").filter(.column("priority") >= 2).order(by: "priority"))
-                try trial.expect(deleted, is: 18, "the rows deleted in the midst of the scan")
+                try trial.expect(deleted, is: 18, "the rows deleted during the scan")
             } after: { store in
                 try trial.expect(Query("TodoItem"), in: store, finds: ["r00", "r01"], "after the scan")
             }
         },
     ]
 
-    /// Twenty rows, `r00` to `r19`, with priorities of 0 to 19.
+    /// Returns a store with twenty rows, `r00` to `r19`, with priorities 0 to 19.
     private static func filled(_ trial: Trial, in name: String = "store") throws -> TracedStore {
         let store = try trial.store(.items, in: name)
         try store.write { try $0.upsert(rows, into: "TodoItem") }
@@ -103,8 +103,8 @@ extension Check {
         ["id": .string("r\(number < 10 ? "0" : "")\(number)"), "priority": .int(Int64(number)), "text": "old"]
     }
 
-    /// Scans along the table, along an index, by a condition that an index serves, and along a column without one,
-    /// each in a store of its own; fails unless each gives the rows there were when it began.
+    /// Scans the table, an index, a predicate that an index serves, and a column without an index, each in its own
+    /// store; fails unless each returns the rows that existed when it began.
     private static func scanning(
         _ trial: Trial, _ change: (TracedWriter, borrowing RowView, Int) throws -> Void,
         after: (TracedStore) throws -> Void
@@ -119,7 +119,8 @@ extension Check {
             try store.write { writer in
                 _ = try writer.scan(query) { row in
                     found.append(row.owned())
-                    try trial.expect(found.count <= 20, "\(query.swiftSource): the scan gives rows that its body put")
+                    try trial.expect(
+                        found.count <= 20, "\(query.swiftSource): the scan returns rows that its body inserted")
                     try change(writer, row, found.count)
                     return .next
                 }

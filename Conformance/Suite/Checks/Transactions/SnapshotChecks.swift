@@ -1,10 +1,10 @@
 internal import TidelineStore
 
 extension Check {
-    /// A read sees one version throughout, while others commit.
+    /// A read sees one snapshot while other threads commit.
     static let transactionSnapshots: [Check] = [
         Check(
-            "TRN-040", "A row looked up again in one read is the same, though another thread changed or deleted it",
+            "TRN-040", "Repeated lookups in one read return the same row although another thread changed or deleted it",
             needs: [.readersBesideWriter]
         ) { trial in
             try whileAnotherCommits(trial) { reader in
@@ -12,13 +12,13 @@ extension Check {
             }
         },
         Check(
-            "TRN-041", "A scan repeated in one read gives the same rows, though another thread commits",
+            "TRN-041", "Repeated scans in one read return the same rows although another thread commits",
             needs: [.readersBesideWriter]
         ) { trial in
             try whileAnotherCommits(trial) { try $0.allRows("TodoItem") }
         },
         Check(
-            "TRN-042", "A count repeated in one read is the same, though another thread commits",
+            "TRN-042", "Repeated counts in one read are the same although another thread commits",
             needs: [.readersBesideWriter]
         ) { trial in
             try whileAnotherCommits(trial) { reader in
@@ -31,8 +31,9 @@ extension Check {
             }
         },
         Check(
-            "TRN-043", "A query by an index repeated in one read gives the same rows, though another thread commits",
-            why: "A snapshot must cover the indexes; an index read live leads to rows that the snapshot has otherwise.",
+            "TRN-043",
+            "Repeated queries through an index in one read return the same rows although another thread commits",
+            why: "A snapshot must include the indexes; a live index refers to rows that differ in the snapshot.",
             needs: [.readersBesideWriter]
         ) { trial in
             try whileAnotherCommits(trial) { reader in
@@ -42,27 +43,27 @@ extension Check {
             }
         },
         Check(
-            "TRN-044", "What a read looks at first after another thread's commit is of the version it began with",
-            why: "A snapshot for each table, or for each call, mixes two versions.", needs: [.readersBesideWriter]
+            "TRN-044", "Data first read after another thread's commit belongs to the snapshot of the read's beginning",
+            why: "Separate snapshots for each table or each call mix two versions.", needs: [.readersBesideWriter]
         ) { trial in
             let store = try ThreeTables.store(trial)
             try store.read { reader in
-                // What is looked at here fixes the version; the rest is looked at for the first time afterwards.
+                // This read fixes the snapshot; the rest is read for the first time afterwards.
                 try trial.expect(try reader.row(in: "Note", id: "c")?["number"], is: 3, "note c at first")
                 try commitElsewhere(trial, store)
                 for schema in ThreeTables.schemas.reversed() {
                     try trial.expect(
-                        schema, in: reader, holds: ThreeTables.rows(schema), "first looked at after the commit")
+                        schema, in: reader, holds: ThreeTables.rows(schema), "first read after the commit")
                     try trial.expectIndexes(
                         of: schema, in: reader, find: ThreeTables.rows(schema),
-                        formerly: [["priority": 9], ["n": 99]], "first looked at after the commit")
+                        formerly: [["priority": 9], ["n": 99]], "first read after the commit")
                 }
                 let row = try reader.row(in: "TodoItem", id: "new")
                 try trial.expect(row, is: nil, "a row that was committed after the read began")
             }
         },
         Check(
-            "TRN-045", "A scan goes on in its version, though another thread commits in the midst of it",
+            "TRN-045", "A scan continues in its snapshot although another thread commits during the scan",
             needs: [.readersBesideWriter]
         ) { trial in
             let store = try trial.store(.items)
@@ -78,7 +79,7 @@ extension Check {
                     }
                 }
                 try trial.expect(
-                    found, are: TableSchema.items.completing(rows), "the scan in whose midst all was replaced")
+                    found, are: TableSchema.items.completing(rows), "the scan during which all rows were replaced")
                 try store.write { writer in
                     try writer.delete(matching: Query("TodoItem"))
                     try writer.upsert(rows, into: "TodoItem")
@@ -86,8 +87,8 @@ extension Check {
             }
         },
         Check(
-            "TRN-046", "The read after sees the new version, on the thread whose read saw the old one",
-            why: "A reader kept for the thread must be renewed.", needs: [.readersBesideWriter]
+            "TRN-046", "The next read sees the new state, on the thread whose read saw the old one",
+            why: "A reader cached for the thread must be renewed.", needs: [.readersBesideWriter]
         ) { trial in
             let store = try ThreeTables.store(trial)
             for round in 1...5 {
@@ -104,7 +105,7 @@ extension Check {
             }
         },
         Check(
-            "TRN-047", "A read within a read that began before a commit sees one version, too",
+            "TRN-047", "A read within a read that began before a commit also sees one snapshot",
             needs: [.readersBesideWriter]
         ) { trial in
             let store = try ThreeTables.store(trial)
@@ -112,7 +113,7 @@ extension Check {
                 let before = try outer.allRows("TodoItem")
                 try commitElsewhere(trial, store)
                 try store.read { inner in
-                    // Of the outer version or of the new one, but wholly.
+                    // Either the outer snapshot or the new one, but consistently.
                     let isNew = try inner.row(in: "TodoItem", id: "new") != nil
                     try trial.expect(try inner.count(Query("Note")), is: isNew ? 1 : 3, "the notes in the inner read")
                     let tally = try inner.row(in: "Tally", id: 1)?["n"]
@@ -123,18 +124,18 @@ extension Check {
         },
     ]
 
-    /// Fails unless `look` gives the same before and after another thread has committed.
+    /// Fails unless `look` returns the same rows before and after another thread has committed.
     private static func whileAnotherCommits(_ trial: Trial, _ look: (TracedReader) throws -> [Row]) throws {
         let store = try ThreeTables.store(trial)
         try store.read { reader in
             let before = try look(reader)
             try commitElsewhere(trial, store)
-            try trial.expect(try look(reader), are: before, "the same again after another thread's commit")
+            try trial.expect(try look(reader), are: before, "the same read again after another thread's commit")
         }
         let after = try store.read { try look($0) }
         let before = try ThreeTables.store(trial, in: "untouched").read { try look($0) }
         try trial.expect(
-            RowDifference(found: after, expected: before) != nil, "the next read still shows the version of before")
+            RowDifference(found: after, expected: before) != nil, "the next read still shows the old state")
     }
 
     private static func commitElsewhere(_ trial: Trial, _ store: TracedStore) throws {

@@ -1,11 +1,11 @@
 internal import TidelineStore
 
-/// Three tables of different kinds with rows in them, which transactions change together.
+/// Three tables of different kinds with rows, which transactions change together.
 enum ThreeTables {
-    /// With indexes; without; with numbers as ids, an index, and a column that must not be null.
+    /// A table with indexes, one without, and one with integer ids, an index, and a required column.
     static let schemas: [TableSchema] = [.items, .notes, .tallies]
 
-    /// The rows of a table at the beginning, in order of id.
+    /// Returns the initial rows of a table, sorted by id.
     static func rows(_ schema: TableSchema) -> [Row] {
         switch schema.name {
         case TableSchema.items.name: schema.completing(items)
@@ -14,7 +14,7 @@ enum ThreeTables {
         }
     }
 
-    /// A store in which they are defined and filled.
+    /// Returns a store in which the tables are defined and filled.
     static func store(_ trial: Trial, in name: String = "store") throws -> TracedStore {
         let store = try trial.open(name)
         try store.define(schemas)
@@ -45,21 +45,21 @@ extension Row {
         self[column] = value
     }
 
-    /// A row of the table of tallies.
+    /// Returns a row of the table of tallies.
     static func tally(_ id: Int64, _ count: Int64) -> Row { Row(id: .int(id), "n", .int(count)) }
 }
 
 extension TableSchema {
-    /// Counts, by number.
+    /// A table of counters, keyed by number.
     static let tallies = TableSchema(
         "Tally", columns: [.int("n", optional: false), .string("owner")], idType: .int, indexes: [["n"]])
 }
 
-/// What a body throws on purpose.
+/// An error that a body throws on purpose.
 struct Abort: Error {}
 
 extension Trial {
-    /// Runs a write whose body throws at its end. Which error comes out is another check's concern.
+    /// Runs a write whose body throws at its end. Other checks cover which error is thrown.
     func rollBack(_ store: TracedStore, _ changes: (TracedWriter) throws -> Void) throws {
         var hasThrown = false
         do {
@@ -72,10 +72,10 @@ extension Trial {
             guard hasThrown else { throw error }
             return
         }
-        throw CheckFailure("the write returned though its body threw")
+        throw CheckFailure("the write returned although its body threw")
     }
 
-    /// Fails unless a table, read as a whole, holds these rows, in order of id.
+    /// Fails unless a scan of a table returns these rows, sorted by id.
     func expect(
         _ schema: TableSchema, in reader: some StoreReader, holds rows: [Row], _ what: @autoclosure () -> String
     ) throws {
@@ -83,7 +83,7 @@ extension Trial {
             try reader.allRows(schema.name), are: schema.completing(rows), "\(what()), table \(schema.name)")
     }
 
-    /// Fails unless the tables hold the rows of the beginning.
+    /// Fails unless the tables hold their initial rows.
     func expectAsFilled(
         _ store: TracedStore, only schemas: [TableSchema] = ThreeTables.schemas, _ what: @autoclosure () -> String
     ) throws {
@@ -94,8 +94,9 @@ extension Trial {
         }
     }
 
-    /// Fails unless queries that an index may serve find of these rows what the evaluator says: along each index both
-    /// ways, and by values that there are or were in its first column: all of them, or of many the first and last.
+    /// Fails unless queries that an index may serve return the evaluator's answers for these rows: along each index in
+    /// both directions, and by current and former values of its first column (all values, or the first and last of
+    /// many).
     func expectIndexes(
         of schema: TableSchema, in reader: some StoreReader, find rows: [Row], formerly: [Row] = [],
         _ what: @autoclosure () -> String

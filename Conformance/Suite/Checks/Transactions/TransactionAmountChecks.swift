@@ -1,11 +1,12 @@
 internal import TidelineStore
 
 extension Check {
-    /// Transactions over few and over many.
+    /// Transactions over few and many tables and rows.
     static let transactionAmounts: [Check] = [
         Check(
-            "TRN-065", "A body that throws leaves nothing in any of the 1, 2, 11, 17 and 101 tables that it changed",
-            why: "A store that notes which tables to put back has no more notes than it was made for."
+            "TRN-065",
+            "A body that throws leaves no changes in any of the 1, 2, 11, 17, and 101 tables that it changed",
+            why: "A store may record the tables to restore in a list with a fixed capacity."
         ) { trial in
             let store = try manyTables(trial)
             for count in [1, 2, 11, 17, 101] {
@@ -18,7 +19,7 @@ extension Check {
             }
         },
         Check(
-            "TRN-066", "A body that returns keeps its changes to each of 1, 2, 11, 17 and 101 tables"
+            "TRN-066", "A body that returns keeps its changes to each of 1, 2, 11, 17, and 101 tables"
         ) { trial in
             var store = try manyTables(trial)
             var counts = Array(repeating: 1, count: 101)
@@ -32,11 +33,11 @@ extension Check {
                 try expectCounts(counts, in: store, "after \(count) tables", trial)
             }
             store = try trial.reopened(store)
-            try expectCounts(counts, in: store, "after a new opening", trial)
+            try expectCounts(counts, in: store, "after reopening", trial)
         },
         Check(
             "TRN-067",
-            "Of 1, 2, 17, 1,001 and 5,000 changes in one transaction all are kept, the last of one row counts"
+            "Of 1, 2, 17, 1,001, and 5,000 changes in one transaction all are kept, and the last one of a row counts"
         ) { trial in
             let store = try trial.open()
             try store.define(Amounts.all.map(Amounts.schema))
@@ -51,14 +52,14 @@ extension Check {
                 }
             }
             try trial.reopened(store).read { reader in
-                for count in Amounts.all { try expectChanges(count, reader, "after a new opening", trial) }
+                for count in Amounts.all { try expectChanges(count, reader, "after reopening", trial) }
             }
         },
     ]
 
     private static let manyTables = (0..<101).map { TableSchema("Table \($0)", columns: [.int("n")], indexes: [["n"]]) }
 
-    /// A hundred and one tables with a row each.
+    /// Returns a store with 101 tables with one row each.
     private static func manyTables(_ trial: Trial) throws -> TracedStore {
         let store = try trial.open()
         try store.define(manyTables)
@@ -68,7 +69,7 @@ extension Check {
         return store
     }
 
-    /// Fails unless each table has so many rows, and all of them have 1 in their column.
+    /// Fails unless each table has the given number of rows, all with 1 in their column.
     private static func expectCounts(
         _ counts: [Int], in store: TracedStore, _ moment: String, _ trial: Trial
     ) throws {

@@ -1,11 +1,11 @@
 internal import TidelineStore
 
 extension Check {
-    /// Index entries belong to the transaction of their rows.
+    /// Index entries are part of the transaction of their rows.
     static let transactionIndexes: [Check] = [
         Check(
-            "TRN-011", "No index finds a row whose insertion was rolled back",
-            why: "Entries written outside the transaction of their row lead to rows that do not exist."
+            "TRN-011", "No index finds a row whose insert was rolled back",
+            why: "Entries written outside the transaction of their row refer to rows that do not exist."
         ) { trial in
             let added: [Row] = [["id": "e", "priority": 2, "complete": false], ["id": "f", "priority": 7]]
             try expectIndexesAfterThrow(trial, formerly: added) { try $0.upsert(added, into: "TodoItem") }
@@ -45,7 +45,7 @@ extension Check {
             try trial.expectIndexes(
                 of: .items, in: reader, find: ThreeTables.rows(.items), formerly: formerly, "after the throw")
         }
-        // What is deleted next must leave no entry behind either.
+        // Rows deleted next must not leave an entry behind either.
         _ = try store.write { try $0.delete(matching: Query("TodoItem").filter(.column("priority") >= 0)) }
         try store.read { reader in
             let rest = ThreeTables.rows(.items).filter { $0["priority"]?.isNull ?? true }

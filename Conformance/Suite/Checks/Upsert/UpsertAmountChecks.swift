@@ -1,12 +1,12 @@
 internal import TidelineStore
 
 extension Check {
-    /// Rows of few and of many columns, batches that name an id twice.
+    /// Rows with few and many columns, and batches that name an id twice.
     static let upsertAmounts: [Check] = [
         Check(
             "UPS-051",
-            "Rows of 1, 2, 17, 65 and 257 columns are stored, merged, cleared and found by their last column",
-            why: "A set of bits for the columns that a row names, or that are null, ends at 32, 64 or 256."
+            "Rows with 1, 2, 17, 65, and 257 columns are stored, merged, cleared, and found by their last column",
+            why: "A bit set for the columns that a row names, or that are null, may end at 32, 64, or 256."
         ) { trial in
             for count in [1, 2, 17, 65, 257] {
                 let names = (0..<count).map { "c\($0)" }
@@ -27,12 +27,12 @@ extension Check {
                 let reopened = try trial.reopened(store, in: "wide \(count)")
                 try trial.expect(
                     try reopened.read { try $0.row(in: schema.name, id: "a") }, is: merged, "a row of \(count) columns")
-                try trial.expect(found, in: reopened, finds: ["a"], "a row of \(count) columns, opened again")
+                try trial.expect(found, in: reopened, finds: ["a"], "a row of \(count) columns, after reopening")
             }
         },
         Check(
-            "UPS-052", "Of two rows with one id the last counts in a batch of 2, 4, 34 and 2,002 rows",
-            why: "A batch that is sorted before it is stored needs a sort that keeps the order of equal ids."
+            "UPS-052", "Of two rows with one id, the last counts in a batch of 2, 4, 34, and 2,002 rows",
+            why: "A batch that is sorted before it is stored needs a stable sort."
         ) { trial in
             let store = try trial.open()
             try store.define(Amounts.all.map(Amounts.schema))
@@ -44,7 +44,7 @@ extension Check {
                 let sevens = Query(table, predicate: .column("m") == 7)
                 try store.read { reader in
                     try trial.expect(try reader.count(Query(table)), is: count, "the rows of \(2 * count)")
-                    try trial.expect(try reader.count(sevens), is: count, "the rows with the value given last")
+                    try trial.expect(try reader.count(sevens), is: count, "the rows with the last value")
                 }
             }
         },

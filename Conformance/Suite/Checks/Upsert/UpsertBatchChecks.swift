@@ -4,8 +4,8 @@ extension Check {
     /// Many rows at once.
     static let upsertBatches: [Check] = [
         Check(
-            "UPS-013", "Rows of one batch may each name other columns",
-            why: "A store that takes the columns of the first row for all writes null, or nothing, into the others."
+            "UPS-013", "Rows of one batch may name different columns",
+            why: "A store that uses the columns of the first row for all writes null, or nothing, to the others."
         ) { trial in
             let columns = TableSchema.allTypes.columns.map(\.name)
             let numbers = 0..<Int64(64)
@@ -18,7 +18,7 @@ extension Check {
                 from: Array(stored.prefix(32)), after: { try $0.upsert(rows, into: $1) }, are: expected)
         },
         Check(
-            "UPS-014", "Of two rows with one id in a batch the last counts, laid over the first",
+            "UPS-014", "Of two rows with one id in a batch, the last is merged into the first",
             why: "A batch that is sorted, or kept in a dictionary by id, loses the order."
         ) { trial in
             let batch: [Row] = [
@@ -33,7 +33,7 @@ extension Check {
                 from: [.typed("1")], after: { try $0.upsert(batch, into: $1) },
                 are: [Row.typed("1").merging(expected[0]), expected[1]])
         },
-        Check("UPS-015", "Of many rows with one id in a batch one row is left") { trial in
+        Check("UPS-015", "Many rows with one id in a batch result in one row") { trial in
             let batch = (0..<300).map { Row.typed("1", $0) }
             try trial.expectRows(after: { try $0.upsert(batch, into: $1) }, are: [.typed("1", 299)])
         },
@@ -47,8 +47,8 @@ extension Check {
                 }, are: [.typed("1")])
         },
         Check(
-            "UPS-017", "A batch comes in any order of ids",
-            why: "Engines that append sorted keys lose those that come in another order."
+            "UPS-017", "A batch may have any order of ids",
+            why: "Engines that append sorted keys lose keys in another order."
         ) { trial in
             for order in [Array(0..<40), (0..<40).reversed(), (0..<40).map { $0 * 17 % 40 }] as [[Int64]] {
                 let rows = order.map { Row.typed(.string("id \($0)"), $0) }
@@ -57,8 +57,8 @@ extension Check {
             }
         },
         Check(
-            "UPS-018", "A batch of 500 rows with 40 columns is stored whole",
-            why: "500 times 40 values are more than an engine may bind to one statement."
+            "UPS-018", "A batch of 500 rows with 40 columns is stored completely",
+            why: "500 times 40 values exceed the number of values that an engine can bind to one statement."
         ) { trial in
             let schema = TableSchema("Wide", columns: (0..<40).map { .string("c\($0)") })
             let rows = (0..<500).map { number in
@@ -72,7 +72,7 @@ extension Check {
                 try trial.expect(schema, in: reader, holds: rows, place)
             }
         },
-        Check("UPS-019", "A batch of 10,000 rows is stored whole, and merged whole") { trial in
+        Check("UPS-019", "A batch of 10,000 rows is stored and merged completely") { trial in
             var store = try trial.store(.notes)
             let numbers = 0..<Int64(10_000)
             for text in ["inserted", "merged"] {
@@ -85,12 +85,12 @@ extension Check {
             }
         },
         Check(
-            "UPS-020", "A row of more than 64 columns takes and keeps each of them",
-            why: "A mask of 64 bits for the columns that a row names ends at 64."
+            "UPS-020", "A row with more than 64 columns stores and keeps each of them",
+            why: "A 64-bit mask for the columns that a row names ends at 64."
         ) { trial in
             for count in [61, 62, 65, 129] { try mergeColumns(count, trial) }
         },
-        Check("UPS-021", "Batches follow each other in one write, into several tables") { trial in
+        Check("UPS-021", "Several batches can be stored in one write, in several tables") { trial in
             let store = try trial.store(.items, .notes)
             let ids = (0..<30).map { "\($0)" }
             try trial.apply(to: store) { writer in
@@ -110,7 +110,7 @@ extension Check {
         ids.map { ["id": .string($0), "text": .string(text)] }
     }
 
-    /// Inserts rows that name two thirds of the columns, then merges rows that name another two thirds.
+    /// Inserts rows that name two thirds of the columns, then merges rows that name a different two thirds.
     private static func mergeColumns(_ count: Int, _ trial: Trial) throws {
         let schema = TableSchema("Wide", columns: (0..<count).map { .int("c\($0)") })
         func row(_ number: Int, without rest: Int) -> Row {

@@ -4,8 +4,8 @@ extension Check {
     /// Rows that do not fit their table.
     static let upsertRefusals: [Check] = [
         Check(
-            "UPS-029", "A column that the table does not define is refused, naming table, column and id",
-            why: "A value that goes nowhere is lost without a word."
+            "UPS-029", "A column that the table does not define is refused, naming table, column, and id",
+            why: "A value that cannot be stored would be silently lost."
         ) { trial in
             let store = try trial.typedStore([.typed("7")])
             for name in ["unknown", "String", "string ", "ID", "deleted", "rowid"] {
@@ -13,8 +13,8 @@ extension Check {
             }
         },
         Check(
-            "UPS-030", "A value of another type than its column is refused, naming table, column and id",
-            why: "An engine that converts, such as 1 to true or \"1\" to 1, gives back what was never stored."
+            "UPS-030", "A value whose type is not its column's is refused, naming table, column, and id",
+            why: "An engine that converts, such as 1 to true or \"1\" to 1, returns a value that was never stored."
         ) { trial in
             let store = try trial.typedStore([.typed("7")])
             for column in TableSchema.allTypes.columns {
@@ -23,17 +23,17 @@ extension Check {
                 }
             }
         },
-        Check("UPS-031", "A new row that lacks a column which is not optional is refused, naming it") { trial in
+        Check("UPS-031", "A new row without a required column is refused, naming the column") { trial in
             for row in [["id": "1"], ["id": "1", "may": 1]] as [Row] { try expectRequired(row, trial) }
         },
-        Check("UPS-032", "Null in a column which is not optional is refused in a new row, naming it") { trial in
+        Check("UPS-032", "Null in a required column is refused in a new row, naming the column") { trial in
             try expectRequired(["id": "1", "must": .null], trial)
         },
-        Check("UPS-033", "Null in a column which is not optional is refused in a merge, which leaves the row") {
+        Check("UPS-033", "Null in a required column is refused in a merge, which leaves the row unchanged") {
             trial in
             try expectRequired(["id": "1", "may": 2, "must": .null], over: ["id": "1", "must": "x", "may": 1], trial)
         },
-        Check("UPS-034", "A merge may leave out columns that are not optional, and keeps them") { trial in
+        Check("UPS-034", "A merge may omit required columns and keeps their values") { trial in
             let store = try trial.store(.demanding)
             try store.write { try $0.upsert(["id": "1", "must": "x", "may": 1], into: "Demanding") }
             try trial.apply(to: store) { writer in
@@ -53,7 +53,7 @@ extension Check {
             }
             try trial.expect(try store.read { try $0.count(Query("Note")) }, is: 0, "the count afterwards")
         },
-        Check("UPS-036", "An id of another type than the table's is refused, naming the column id") { trial in
+        Check("UPS-036", "An id whose type is not the table's is refused, naming the column id") { trial in
             let numbered = TableSchema("Numbered", columns: [], idType: .int)
             let store = try trial.store(.notes, numbered)
             let number = try numbered.packed([Row(id: 1)])
@@ -66,8 +66,8 @@ extension Check {
             }
         },
         Check(
-            "UPS-037", "An error in any row, the last one too, leaves nothing of the batch",
-            why: "A page of a pull is stored whole or pulled again; half of one is never pulled again."
+            "UPS-037", "An error in any row, including the last one, rolls back the whole batch",
+            why: "A page of a pull is stored completely or pulled again; the rest of a partial page is never pulled."
         ) { trial in
             for position in [0, 50, 99] {
                 try expectNothing(ofBatchWithErrorAt: position, trial) { writer, batch in
@@ -76,15 +76,15 @@ extension Check {
             }
         },
         Check(
-            "UPS-038", "An error that the body passes over leaves nothing of the transaction, and the write throws",
-            why: "A write that returns says that all of it is stored; after an error in a batch, not all of it can be."
+            "UPS-038", "An error that the body catches still rolls back the transaction, and the write throws",
+            why: "A write that returns has stored everything; after an error in a batch, this is impossible."
         ) { trial in
             try expectNothing(ofBatchWithErrorAt: 99, trial) { writer, batch in
                 try writer.upsert(["id": "before"] as Row, into: "Note")
                 try? writer.upsert(batch, into: "Note")
             }
         },
-        Check("UPS-039", "The store works on after a batch that was refused") { trial in
+        Check("UPS-039", "The store works after a batch was refused") { trial in
             let store = try trial.store(.notes)
             let (batch, error) = (numbered(100), "an upsert with an empty id at its end")
             for _ in 0..<20 {
@@ -100,9 +100,9 @@ extension Check {
             }
         },
         Check(
-            "UPS-050", "No kind of refusal that the body passes over leaves the rows before it in the batch",
+            "UPS-050", "No rows of a batch remain after any kind of refusal, even if the body catches the error",
             why:
-                "A store that checks some rules row by row while it writes has stored those before; each rule can be the one."
+                "A store that checks some rules row by row while writing has already stored earlier rows."
         ) { trial in
             let schema = TableSchema("Strict", columns: [.int("n"), .string("must", optional: false)])
             let store = try trial.store(schema)
@@ -125,7 +125,8 @@ extension Check {
         },
     ]
 
-    /// Expects a row to be refused that was packed for a definition it fits, so that the store itself has to look.
+    /// Expects the store to refuse a row that was packed for a matching definition, so that the store itself must
+    /// validate it.
     private static func expectRefusal(
         of row: Row, column: String, in store: TracedStore, _ trial: Trial
     ) throws {
@@ -166,9 +167,9 @@ extension Check {
         let what = "a batch of 100 rows, of which row \(position) has no id"
         do {
             try store.write { try write($0, packed) }
-            throw CheckFailure("\(what): the write should throw, it returned")
+            throw CheckFailure("\(what): the write should throw, but it returned")
         } catch is StoreError {
-            // Which one is another check's matter.
+            // Another check covers which error it is.
         }
         try store.read { try trial.expect(.notes, in: $0, holds: stored, "after \(what)") }
     }
@@ -179,7 +180,7 @@ extension Check {
 }
 
 extension TableSchema {
-    /// A table with one column that is not optional, and one that is.
+    /// A table with one required and one optional column.
     fileprivate static let demanding = TableSchema(
         "Demanding", columns: [.string("must", optional: false), .int("may")], indexes: [["must"]])
 }

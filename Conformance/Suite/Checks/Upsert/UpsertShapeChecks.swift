@@ -1,11 +1,11 @@
 internal import TidelineStore
 
 extension Check {
-    /// Batches as they are made: their shape, the order of their columns, who owns what.
+    /// Properties of batches: their shape, the order of their columns, and their ownership.
     static let upsertShapes: [Check] = [
         Check(
-            "UPS-022", "The columns of a batch are found by name, not by place",
-            why: "A batch may be made for another definition; a store that copies its values by place mixes them up."
+            "UPS-022", "The columns of a batch are matched by name, not by position",
+            why: "A batch may be made for another definition; copying values by position mixes them up."
         ) { trial in
             let names = ["string", "int", "bytes", "bool", "timestamp", "json", "double"]
             let columns = names.compactMap { TableSchema.allTypes.column($0) }
@@ -15,8 +15,8 @@ extension Check {
             try trial.expectRows(from: [.typed("2", 9)], after: { try $0.upsert(packed, into: $1) }, are: rows)
         },
         Check(
-            "UPS-023", "A batch made for fewer columns leaves the others as they are",
-            why: "A row of the same length as the stored one would be taken for all there is."
+            "UPS-023", "A batch made for fewer columns does not affect the others",
+            why: "A row of the same length as the stored one may be mistaken for a complete row."
         ) { trial in
             let other = TableSchema("Other", columns: [.string("string"), .int("int")], systemColumns: [])
             let change: Row = ["id": "1", "string": "new", "int": .null]
@@ -25,12 +25,12 @@ extension Check {
                 from: [.typed("1")], after: { try $0.upsert(packed, into: $1) },
                 are: [Row.typed("1").merging(change), ["id": "2", "int": 2]])
         },
-        Check("UPS-024", "A batch may know columns that the table lacks, as long as no row names them") { trial in
+        Check("UPS-024", "A batch may have columns that the table lacks, as long as no row names them") { trial in
             let other = TableSchema("Other", columns: [.int("unknown"), .bool("string"), .int("int")])
             let packed = try other.packed([["id": "1", "int": 3]])
             try trial.expectRows(after: { try $0.upsert(packed, into: $1) }, are: [["id": "1", "int": 3]])
         },
-        Check("UPS-025", "Values set in another order than the columns', the id among them, are stored right") {
+        Check("UPS-025", "Values set in another order than the columns, including the id, are stored correctly") {
             trial in
             try trial.expectRows(
                 after: { writer, table in
@@ -41,8 +41,8 @@ extension Check {
                 }, are: Row.typed(1..<4))
         },
         Check(
-            "UPS-026", "An upsert leaves the batch as it was, to be used again",
-            why: "The sync core writes one page into the store and tells observers of it."
+            "UPS-026", "An upsert does not change the batch, which can be used again",
+            why: "The sync core writes a page to the store and then passes it to observers."
         ) { trial in
             let rows = [Row.typed("B"), .typed("a", 2), ["id": "b", "int": 3]]
             let packed = try TableSchema.allTypes.packed(rows)
@@ -57,8 +57,8 @@ extension Check {
             try trial.expect(after, are: rows, "the batch after it was written twice")
         },
         Check(
-            "UPS-027", "A row that was read is written to a table of other columns",
-            why: "A row read keeps the bytes of its own table; they mean something else in another."
+            "UPS-027", "A row that was read can be written to a table with other columns",
+            why: "A row keeps the bytes of its own table, which have another meaning in another table."
         ) { trial in
             let store = try trial.typedStore([.typed("1")])
             let copy = TableSchema("Copy", columns: TableSchema.allTypes.columns.reversed())
@@ -71,7 +71,7 @@ extension Check {
                 try trial.expect(copy, in: reader, holds: [.typed("1")], place)
             }
         },
-        Check("UPS-028", "A row lent by a look-up or scan is written within the same write") { trial in
+        Check("UPS-028", "A row borrowed from a lookup or scan can be written within the same write") { trial in
             let store = try trial.typedStore([.typed("1"), .typed("2", 2)])
             let (from, to) = (TableSchema.allTypes, TableSchema.allTypesIndexed)
             let rows = [Row.typed("1"), .typed("2", 2)].map { Row(id: .string($0.id + " copied")).merging($0) }
@@ -88,8 +88,8 @@ extension Check {
         },
         Check(
             "UPS-049",
-            "A batch whose columns are the table's in another order is stored by name, where all are of one type",
-            why: "Columns that have the same types in the same places pass for the table's own."
+            "A batch whose columns are the table's in another order, all of one type, is stored by name",
+            why: "Columns with equal types in equal positions may be mistaken for the table's own."
         ) { trial in
             let columns = ["a", "b", "c"].map { ColumnSchema.string($0) }
             let schema = TableSchema("Alike", columns: columns, systemColumns: [])

@@ -1,9 +1,9 @@
 internal import TidelineStore
 
 extension Check {
-    /// How the textual ids of a table compare.
+    /// Comparison of a table's text ids.
     static let idMatching: [Check] = [
-        Check("VAL-042", "Ids that differ in ASCII case only are one id in an upsert, of one batch too") { trial in
+        Check("VAL-042", "Ids that differ only in ASCII case are one id in an upsert, also within one batch") { trial in
             let batch: [Row] = [["id": "Abc", "n": 1], ["id": "aBC", "m": 2], ["id": "ABC", "n": 3]]
             try expectKeyed(after: { try $0.upsert(batch, into: $1) }, are: [["id": "Abc", "n": 3, "m": 2]], trial)
             try expectKeyed(
@@ -11,8 +11,8 @@ extension Check {
                 are: [["id": "abC", "n": 3, "m": 2]], trial)
         },
         Check(
-            "VAL-043", "The spelling of an id that was stored first stays, whatever a merge names",
-            why: "The server knows the row by it; a store that keeps the last one renames the row."
+            "VAL-043", "The id that was stored first is kept, whatever case a merge uses",
+            why: "The server knows the row by this id; a store that keeps the last one renames the row."
         ) { trial in
             let schema = keyed(.asciiCaseInsensitive)
             let whole: Row = ["id": "mixed", "n": 2, "m": 2, "version": "2", "createdAt": .null, "updatedAt": .null]
@@ -23,14 +23,14 @@ extension Check {
                 },
                 are: [Row(id: "MiXed").merging(whole), Row(id: "lower").completed(for: schema)], trial)
         },
-        Check("VAL-044", "A look-up finds an id in any ASCII case, and gives it as it is stored") { trial in
+        Check("VAL-044", "A lookup finds an id in any ASCII case and returns the stored id") { trial in
             try trial.apply(to: try trial.store(keyed(.asciiCaseInsensitive))) { writer in
                 try writer.upsert(
                     [["id": "Abc-Z", "n": 1], ["id": "abc_z", "n": 2], ["id": "É", "n": 3]], into: "Keyed")
             } thenLook: { reader, place in
                 for (id, stored) in [("abc-z", "Abc-Z"), ("ABC-Z", "Abc-Z"), ("ABC_Z", "abc_z"), ("É", "É")] {
                     let found = try reader.row(in: "Keyed", id: .string(id))?.id
-                    try trial.expect(found, is: stored, "\(place), the look-up of \(Trial.text(id))")
+                    try trial.expect(found, is: stored, "\(place), the lookup of \(Trial.text(id))")
                 }
             }
         },
@@ -43,8 +43,8 @@ extension Check {
                 }, are: [["id": "x"]], trial)
         },
         Check(
-            "VAL-046", "A filter and IN find an id in any ASCII case, and compare ids without it",
-            why: "The filter on `id` goes another way than the look-up, and must have the same rule."
+            "VAL-046", "A filter and IN find an id in any ASCII case and compare ids ignoring it",
+            why: "The filter on `id` may use another code path than the lookup and must apply the same rule."
         ) { trial in
             let rows: [Row] = [["id": "B", "n": 1], ["id": "a", "n": 1], ["id": "C", "n": 1], ["id": "_", "n": 1]]
             try trial.apply(to: try trial.store(keyed(.asciiCaseInsensitive))) { writer in
@@ -61,7 +61,7 @@ extension Check {
                     all.filter(!(id == "b") && .column("n") == 1), in: reader, finds: ["_", "a", "C"], place)
             }
         },
-        Check("VAL-047", "Rows are in order of their ids without regard to ASCII case") { trial in
+        Check("VAL-047", "Rows are ordered by their ids ignoring ASCII case") { trial in
             let ids = ["", "_", "a", "A0", "a1", "B", "ba", "BB", "c", "Z", "é"].map { "-" + $0 }
             let rows = ids.map { Row(id: .string($0)).merging(["n": 0]) }
             try trial.apply(to: try trial.store(keyed(.asciiCaseInsensitive))) { writer in
@@ -75,8 +75,8 @@ extension Check {
             }
         },
         Check(
-            "VAL-048", "Letters outside ASCII keep their case in ids",
-            why: "Unicode case folding makes one id of two, and not the same ones in every version of Unicode."
+            "VAL-048", "Non-ASCII letters in ids are case-sensitive",
+            why: "Unicode case folding merges ids, and differently in each version of Unicode."
         ) { trial in
             let ids = [
                 "Ä", "ä", "É", "é", "İ", "ı", "i", "ß", "ss", "\u{1E9E}", "K", "\u{212A}", "Σ", "σ", "ς", "Д", "д",
@@ -85,7 +85,8 @@ extension Check {
             try expectKeyed(
                 after: { try $0.upsert(rows, into: $1) }, are: rows, trial)
         },
-        Check("VAL-049", "In a table of exact ids, ids that differ in case are two, by look-up, filter and order") {
+        Check("VAL-049", "In a table with exact ids, ids that differ in case are distinct in lookup, filter, and order")
+        {
             trial in
             let rows: [Row] = [["id": "B", "n": 1], ["id": "a", "n": 2], ["id": "b", "n": 3]]
             try trial.apply(to: try trial.store(keyed(.exact))) { writer in
@@ -93,7 +94,7 @@ extension Check {
                 try trial.expect(try writer.delete(ids: ["A", "c"], from: "Keyed"), is: 1, "rows deleted by the id A")
             } thenLook: { reader, place in
                 try trial.expect(keyed(.exact), in: reader, holds: rows, place)
-                try trial.expect(try reader.row(in: "Keyed", id: "A"), is: nil, "\(place), the look-up of A")
+                try trial.expect(try reader.row(in: "Keyed", id: "A"), is: nil, "\(place), the lookup of A")
                 let (all, id) = (Query("Keyed"), Predicate.column("id"))
                 try trial.expect(all, in: reader, finds: ["B", "a", "b"], place)
                 try trial.expect(all.filter(id == "b"), in: reader, finds: ["b"], place)
@@ -104,9 +105,9 @@ extension Check {
         },
         Check(
             "VAL-054",
-            "A look-up, a deletion and a filter do not take an id for one that looks alike and is not stored",
+            "A lookup, deletion, or filter does not match an absent id that looks like a stored one",
             why:
-                "`==` of Swift's strings, or a folding beyond ASCII, holds them to be equal: another row is found or deleted."
+                "Swift's `==` for strings, or folding beyond ASCII, treats them as equal: the wrong row is found or deleted."
         ) { trial in
             for matching in [IDMatching.asciiCaseInsensitive, .exact] {
                 let name = trial.unusedName
@@ -114,11 +115,11 @@ extension Check {
                     try writer.upsert(
                         zip(alike, 0...).map { Row(id: $0.stored).merging(["n": .int($1)]) }, into: "Keyed")
                     let deleted = try writer.delete(ids: alike.map(\.other), from: "Keyed")
-                    try trial.expect(deleted, is: 0, "the rows deleted by ids that only look like those stored")
+                    try trial.expect(deleted, is: 0, "the rows deleted by ids that only look like stored ones")
                 } thenLook: { reader, place in
                     for (stored, other) in alike {
                         let found = try reader.row(in: "Keyed", id: other)
-                        try trial.expect(found, is: nil, "\(place), the look-up of \(other.text.debugDescription)")
+                        try trial.expect(found, is: nil, "\(place), the lookup of \(other.text.debugDescription)")
                         let query = Query("Keyed").filter(.column("id") == .literal(other.value))
                         try trial.expect(query, in: reader, finds: [], place)
                         let same = Query("Keyed").filter(.column("id").isIn([other.value, stored.value]))
@@ -129,7 +130,7 @@ extension Check {
         },
     ]
 
-    /// Ids, and others that are canonically equivalent to them or differ in case outside ASCII.
+    /// Ids and others that are canonically equivalent to them or differ in non-ASCII case.
     private static let alike: [(stored: RowID, other: RowID)] = [
         ("caf\u{E9}", "cafe\u{301}"), ("o\u{308}l", "\u{F6}l"), ("\u{212B}", "\u{C5}"),
         ("\u{AC00}", "\u{1100}\u{1161}"), ("\u{C4}pfel", "\u{E4}pfel"), ("\u{434}\u{430}", "\u{414}\u{410}"),
@@ -140,7 +141,7 @@ extension Check {
         TableSchema("Keyed", columns: [.int("n"), .int("m")], idMatching: matching, indexes: [["n"]])
     }
 
-    /// Makes a change in a table of ids without regard to case, and fails unless it holds the rows expected.
+    /// Makes a change in a table with case-insensitive ids and fails unless it then holds the expected rows.
     private static func expectKeyed(
         from rows: [Row] = [], after change: (TracedWriter, _ table: String) throws -> Void, are expected: [Row],
         _ trial: Trial

@@ -3,18 +3,18 @@ internal import TidelineStore
 extension Check {
     /// Integer ids.
     static let idNumbers: [Check] = [
-        Check("VAL-050", "Integer ids of any size and sign are kept apart, looked up and merged") { trial in
+        Check("VAL-050", "Integer ids of any size and sign are distinct, found, and merged") { trial in
             try withNumbered(trial) { reader, rows, place in
                 try trial.expect(numbered, in: reader, holds: rows, place)
                 for id in [2, -2, 11, .min + 2, .max - 2] as [Int64] {
                     let found = try reader.row(in: "Numbered", id: .int(id))
-                    try trial.expect(found, is: nil, "\(place), the look-up of \(id)")
+                    try trial.expect(found, is: nil, "\(place), the lookup of \(id)")
                 }
             }
         },
         Check(
-            "VAL-051", "Rows are in order of their integer ids as numbers, negative ones first",
-            why: "As text 10 comes before 9; as bytes negative numbers come after all others."
+            "VAL-051", "Rows are ordered numerically by their integer ids, negative ones first",
+            why: "As text, 10 sorts before 9; as bytes, negative numbers sort after all others."
         ) { trial in
             try withNumbered(trial) { reader, rows, place in
                 let (all, ids) = (Query("Numbered"), rows.compactMap(\.key))
@@ -26,7 +26,7 @@ extension Check {
                 try trial.expect(all.skip(2).limit(3), in: reader, finds: Array(ids[2..<5]), place)
             }
         },
-        Check("VAL-052", "Integer ids compare exactly in filters, beyond 2^53 too") { trial in
+        Check("VAL-052", "Integer ids compare exactly in filters, also beyond 2^53") { trial in
             try withNumbered(trial) { reader, rows, place in
                 let (all, operand, ids) = (Query("Numbered"), Predicate.column("id"), rows.compactMap(\.key))
                 for (index, id) in ids.enumerated() {
@@ -38,7 +38,7 @@ extension Check {
                 }
             }
         },
-        Check("VAL-053", "A deletion by integer ids removes these rows and no other") { trial in
+        Check("VAL-053", "A deletion by integer ids removes these rows and no others") { trial in
             let store = try trial.store(numbered)
             let rows = numberedRows
             try trial.apply(to: store) { writer in
@@ -67,9 +67,10 @@ extension Check {
         return ids.map { Row(id: .int($0)).merging(["n": .int($0 / 2), "same": 1]) }
     }
 
-    /// A store with rows of integer ids, merged once, looked at from inside the write, after it, and opened anew.
+    /// Opens a store with rows with integer ids, merged once, and reads it inside the write, after it, and after
+    /// reopening.
     ///
-    /// - Parameter look: Gets the rows in ascending order of id.
+    /// - Parameter look: Receives the rows in ascending order of id.
     private static func withNumbered(
         _ trial: Trial, _ look: (any StoreReader, _ rows: [Row], _ place: String) throws -> Void
     ) throws {

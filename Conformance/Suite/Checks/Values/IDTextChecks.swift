@@ -1,11 +1,11 @@
 internal import TidelineStore
 
 extension Check {
-    /// Textual ids, whatever they are made of.
+    /// Text ids with any content.
     static let idTexts: [Check] = [
         Check(
-            "VAL-036", "Ids of any characters are kept apart, in upsert, look-up, filter and deletion",
-            why: "`%`, quotes, separators and NUL mean something to languages, paths and keys."
+            "VAL-036", "Ids with any characters are distinct in upsert, lookup, filter, and deletion",
+            why: "`%`, quotes, separators, and NUL have a meaning in query languages, paths, and keys."
         ) { trial in
             let ids = [
                 "/", "\\", "'", "\"", "%", "_", ";", "&", "<", " ", "  ", " a", "a ", "*", "?", "[a]", ":", "\u{1}",
@@ -14,20 +14,20 @@ extension Check {
             ]
             for matching in [IDMatching.asciiCaseInsensitive, .exact] { try expectApart(ids, matching, trial) }
         },
-        Check("VAL-037", "Ids that go on after a NUL are kept apart, such as `a`, `a\\0`, `aa`") { trial in
+        Check("VAL-037", "Ids with characters after a NUL are distinct, such as `a`, `a\\0`, `aa`") { trial in
             let ids = ["a", "a\0", "a\0\0", "a\0b", "aa", "\0", "\0\0", "\0a", "a\u{1}"]
             for matching in [IDMatching.asciiCaseInsensitive, .exact] { try expectApart(ids, matching, trial) }
         },
         Check(
-            "VAL-038", "Ids that are canonically equivalent are two ids",
-            why: "Swift holds them to be equal: a dictionary or a set of strings makes one of them."
+            "VAL-038", "Canonically equivalent ids are distinct",
+            why: "Swift treats them as equal: a dictionary or a set of strings merges them."
         ) { trial in
             let ids = ["é", "e\u{301}", "\u{212B}", "\u{C5}", "A\u{30A}", "\u{D55C}", "\u{1112}\u{1161}\u{11AB}"]
             for matching in [IDMatching.asciiCaseInsensitive, .exact] { try expectApart(ids, matching, trial) }
         },
         Check(
-            "VAL-039", "Ids of the greatest length are kept whole, and differ in their last character",
-            why: "The limit counts characters; of emoji each has four bytes, more together than some engines' keys."
+            "VAL-039", "Ids of the maximum length are kept completely and may differ only in their last character",
+            why: "The limit counts characters; emoji have four bytes each, which may exceed an engine's key length."
         ) { trial in
             let length = trial.capabilities.maximumIDLength
             let ids = ["x", "é", "日", "😀"].flatMap { character in
@@ -48,9 +48,9 @@ extension Check {
             }
         },
         Check(
-            "VAL-041", "An id never leads into another table, however the names begin",
+            "VAL-041", "An id never matches another table, however the names begin",
             why:
-                "Where a key is the table's name and the id in one, table `t` with id `2a` meets table `t2` with id `a`."
+                "If a key concatenates the table's name and the id, `t` with `2a` equals `t2` with `a`."
         ) { trial in
             let tables = ["t", "t2", "t2a", "t/", "t/a", "t:", "2", "t t"].map {
                 TableSchema($0, columns: [.string("of")])
@@ -76,7 +76,7 @@ extension Check {
         },
     ]
 
-    /// Expects rows of these ids to be as many rows, each found, queried and deleted by its own id.
+    /// Expects rows with these ids to be distinct, each found, queried, and deleted by its own id.
     private static func expectApart(_ ids: [String], _ matching: IDMatching, _ trial: Trial) throws {
         let schema = TableSchema("Keyed", columns: [.int("n")], idMatching: matching, indexes: [["n"]])
         let name = trial.unusedName

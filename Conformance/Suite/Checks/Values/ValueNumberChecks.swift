@@ -1,16 +1,17 @@
 internal import TidelineStore
 
 extension Check {
-    /// Numbers and instants at their ends, and beside their neighbours.
+    /// Extreme numbers and instants, and adjacent values.
     static let valueNumbers: [Check] = [
-        Check("VAL-011", "The least and the greatest Int64 and their neighbours are kept, found and ordered") { trial in
+        Check("VAL-011", "The smallest and the greatest Int64 and their neighbors are stored, found, and ordered") {
+            trial in
             let numbers: [Int64] = [.min, .min + 1, .min + 2, -1, 0, 1, .max - 2, .max - 1, .max]
             try trial.expectKept(numbers.map { .int($0) }, as: .int)
             try trial.expectOrdered(numbers.map { .int($0) }, as: .int)
         },
         Check(
-            "VAL-012", "Ints beyond 2^53 equal themselves only, and are in order among their neighbours",
-            why: "Through a double, 2^53 and 2^53 + 1 are one number: rows are merged or skipped."
+            "VAL-012", "Ints beyond 2^53 equal only themselves and are ordered among their neighbors",
+            why: "As doubles, 2^53 and 2^53 + 1 are the same number: rows are merged or skipped."
         ) { trial in
             let limit = Int64(1) << 53
             let numbers = [
@@ -19,13 +20,13 @@ extension Check {
             try trial.expectKept(numbers.map { .int($0) }, as: .int)
             try trial.expectOrdered(numbers.map { .int($0) }, as: .int)
         },
-        Check("VAL-013", "Ints are in order as numbers, negative ones first") { trial in
+        Check("VAL-013", "Ints are ordered numerically, negative ones first") { trial in
             let numbers: [Int64] = [
                 -4_294_967_296, -256, -255, -10, -9, -1, 0, 1, 2, 9, 10, 12, 127, 128, 255, 256, 65_536,
             ]
             try trial.expectOrdered(numbers.map { .int($0) }, as: .int)
         },
-        Check("VAL-014", "Doubles are in order as numbers, down to their least difference") { trial in
+        Check("VAL-014", "Doubles are ordered numerically, down to their smallest difference") { trial in
             let numbers: [Double] = [
                 -.greatestFiniteMagnitude, -1e300, -10, -9.5, -1, -.leastNonzeroMagnitude, 0, .leastNonzeroMagnitude,
                 .leastNormalMagnitude, (1.0).nextDown, 1, (1.0).nextUp, 2, 10, 0x1p53, 0x1p53 + 2,
@@ -34,8 +35,8 @@ extension Check {
             try trial.expectOrdered(numbers.map { .double($0) }, as: .double)
         },
         Check(
-            "VAL-015", "The zero below zero keeps its sign, and equals zero",
-            why: "An engine keeps a whole double as an int, which has one zero only; a key of bits has two."
+            "VAL-015", "Negative zero keeps its sign and equals zero",
+            why: "An engine that stores a whole double as an int has only one zero; a bitwise key has two."
         ) { trial in
             let rows: [Row] = [
                 ["id": "-", "v": -0.0, "n": 1], ["id": "0", "v": 0.0, "n": 1], ["id": "1", "v": 1.0, "n": 1],
@@ -57,7 +58,7 @@ extension Check {
             ]
             try trial.expectKept(numbers.map { .double($0) }, as: .double)
         },
-        Check("VAL-017", "NaN is kept, equals nothing, and comes after null", needs: [.nan]) { trial in
+        Check("VAL-017", "NaN is stored, equals nothing, and sorts after null", needs: [.nan]) { trial in
             let rows: [Row] = [["id": "nan", "v": .double(.nan)], ["id": "one", "v": 1.0], ["id": "null"]]
             try trial.applyToValueTables(of: .double, rows) { table, reader, place in
                 try trial.expect(table, in: reader, holds: rows, place)
@@ -76,19 +77,20 @@ extension Check {
         Check("VAL-018", "NaN is refused, naming table, column and id", needs: [.noNaN]) { trial in
             try expectRefused(.nan, trial)
         },
-        Check("VAL-019", "The infinities are kept, found, and at the ends of the order", needs: [.infinity]) { trial in
+        Check("VAL-019", "Infinities are stored, found, and sort at the ends of the order", needs: [.infinity]) {
+            trial in
             let numbers: [Double] = [
                 -.infinity, -.greatestFiniteMagnitude, 0, .greatestFiniteMagnitude, .infinity,
             ]
             try trial.expectKept(numbers.map { .double($0) }, as: .double)
             try trial.expectOrdered(numbers.map { .double($0) }, as: .double)
         },
-        Check("VAL-020", "The infinities are refused, naming table, column and id", needs: [.noInfinity]) { trial in
+        Check("VAL-020", "Infinities are refused, naming table, column and id", needs: [.noInfinity]) { trial in
             for number in [Double.infinity, -.infinity] { try expectRefused(number, trial) }
         },
         Check(
-            "VAL-021", "Instants 100 ns apart differ, and are in order",
-            why: "Cut to milliseconds, or kept as a double of seconds, they become one; a pull loses or repeats rows."
+            "VAL-021", "Instants 100 ns apart are distinct and ordered",
+            why: "Truncated to milliseconds or stored as a double, they become equal; a pull loses or repeats rows."
         ) { trial in
             for ticks in [17_672_256_001_234_567, 0, -17_672_256_000_000_000] as [Int64] {
                 let neighbours = (-2...2).map { Value.timestamp(Timestamp(clampingTicks: ticks + $0)) }
@@ -96,7 +98,7 @@ extension Check {
                 try trial.expectOrdered(neighbours, as: .timestamp)
             }
         },
-        Check("VAL-022", "Instants from year 1 to 9999, before 1970 too, are kept, found and ordered") { trial in
+        Check("VAL-022", "Instants from year 1 to 9999, also before 1970, are stored, found, and ordered") { trial in
             let seconds: [Int64] = [-62_135_596_799, -11_644_473_600, -2_208_988_800, -1, 0, 1, 253_402_300_799]
             let instants = seconds.map { Timestamp(clampingTicks: $0 * Timestamp.ticksPerSecond) }
             let all =

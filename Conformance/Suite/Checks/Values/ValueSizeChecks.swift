@@ -2,11 +2,11 @@ internal import Foundation
 internal import TidelineStore
 
 extension Check {
-    /// Values of many bytes.
+    /// Large values.
     static let valueSizes: [Check] = [
         Check(
-            "VAL-030", "Texts that differ behind many equal bytes are told apart, and in order",
-            why: "Engines limit the length of a key; an entry of an index that is cut there loses the rest."
+            "VAL-030", "Texts that differ only after many equal bytes are distinct and ordered",
+            why: "Engines limit the length of a key; an index entry truncated there loses the rest."
         ) { trial in
             for length in [255, 480, 511, 2_000] {
                 let stem = String(repeating: "k", count: length)
@@ -14,31 +14,31 @@ extension Check {
                 try trial.expectOrdered(texts.map { .string($0) }, as: .string)
             }
         },
-        Check("VAL-031", "Bytes that differ behind many equal ones are told apart, and in order") { trial in
+        Check("VAL-031", "Bytes that differ only after many equal ones are distinct and ordered") { trial in
             for length in [255, 511, 3_000] {
                 let stem = [UInt8](repeating: 0, count: length)
                 let ends: [[UInt8]] = [[], [0], [0, 0], [0, 1], [1], [255]]
                 try trial.expectOrdered(ends.map { .bytes(stem + $0) }, as: .bytes)
             }
         },
-        Check("VAL-032", "Values of lengths around the powers of two come back whole") { trial in
+        Check("VAL-032", "Values with lengths around powers of two are returned completely") { trial in
             let lengths = [127, 128, 255, 256, 1_024, 4_095, 4_096, 32_768, 65_535, 65_536]
             let texts = lengths.map { String(repeating: "x", count: $0 - 1) + "y" }
             try trial.expectKept(texts.map { .string($0) }, as: .string)
             try trial.expectKept(texts.map { .bytes(Array($0.utf8)) }, as: .bytes)
         },
-        Check("VAL-033", "A text of 1 MB comes back byte for byte") { trial in
+        Check("VAL-033", "A text of 1 MB is returned byte for byte") { trial in
             let text = String(repeating: "aé😀\0e\u{301}", count: 1 << 20 / 11)
             try expectLarge(.string(text), as: .string, trial)
         },
-        Check("VAL-034", "Bytes of 4 MB come back byte for byte") { trial in
-            // A length that no page, block or buffer divides, so that one that is lost or swapped shows.
+        Check("VAL-034", "Bytes of 4 MB are returned byte for byte") { trial in
+            // No page, block, or buffer size divides the length, so a lost or swapped block is detected.
             let pattern = (0..<1_021).map { UInt8(truncatingIfNeeded: $0) }
             var bytes: [UInt8] = []
             while bytes.count < 4 << 20 { bytes += pattern }
             try expectLarge(.bytes(bytes), as: .bytes, trial)
         },
-        Check("VAL-035", "A row of many long values comes back whole, and so do its neighbours") { trial in
+        Check("VAL-035", "A row with many long values and its neighbors are returned completely") { trial in
             let schema = TableSchema("Wide", columns: (0..<30).map { .string("c\($0)") }, indexes: [["c3"]])
             let rows = ["a", "b", "c"].map { id in
                 schema.columns.enumerated().reduce(into: Row(id: .string(id))) { row, column in
@@ -53,7 +53,7 @@ extension Check {
         },
     ]
 
-    /// Stores a value beside a small one, and expects both back by look-up and by scan.
+    /// Stores a value next to a small one and expects both from lookup and scan.
     private static func expectLarge(_ value: Value, as type: ColumnType, _ trial: Trial) throws {
         let schema = TableSchema("Large", columns: [ColumnSchema("v", type), .string("after")])
         let (row, stored) = (["id": "1", "v": value, "after": "x"] as Row, data(value))
@@ -70,7 +70,8 @@ extension Check {
         }
     }
 
-    /// The bytes as `Data`, which compares megabytes in one go; by elements it takes seconds without optimisation.
+    /// Returns the bytes as `Data`, which compares megabytes at once; an elementwise comparison takes seconds without
+    /// optimization.
     private static func data(_ value: Value?) -> Data {
         switch value {
         case .string(let text)?: Data(text.utf8)

@@ -1,11 +1,11 @@
 internal import TidelineStore
 
 extension Check {
-    /// Texts and bytes that are easily taken for something else.
+    /// Texts and bytes that are easily mistaken for something else.
     static let valueTexts: [Check] = [
         Check(
             "VAL-023", "An empty text is not null, nor are empty bytes",
-            why: "Some engines know no difference, and bindings pass an empty value as a null pointer."
+            why: "Some engines do not distinguish them, and bindings pass an empty value as a null pointer."
         ) { trial in
             for (type, empty) in [(ColumnType.string, Value.string("")), (.bytes, .bytes([]))] {
                 try trial.expectKept([empty, .null], as: type)
@@ -18,22 +18,22 @@ extension Check {
                 }
             }
         },
-        Check("VAL-024", "A text goes on after a NUL, in what is kept, compared and ordered") { trial in
+        Check("VAL-024", "Characters after a NUL are stored, compared, and ordered") { trial in
             let texts = ["\0", "\0\0", "\0a", "a", "a\0", "a\0\0", "a\0b", "a\u{1}", "aa", "b\0"]
             try trial.expectKept(texts.map { .string($0) }, as: .string)
             try trial.expectOrdered(texts.map { .string($0) }, as: .string)
         },
         Check(
-            "VAL-025", "Texts that are canonically equivalent stay apart, each in its own bytes",
-            why: "Swift holds composed and decomposed letters to be equal; a dictionary of strings loses one."
+            "VAL-025", "Canonically equivalent texts are distinct, each with its own bytes",
+            why: "Swift treats composed and decomposed letters as equal; a dictionary of strings loses one."
         ) { trial in
             let texts = ["A\u{30A}", "e\u{301}", "\u{C5}", "é", "\u{1112}\u{1161}\u{11AB}", "\u{212B}", "\u{D55C}"]
             try trial.expectKept(texts.map { .string($0) }, as: .string)
             try trial.expectOrdered(texts.map { .string($0) }, as: .string)
         },
         Check(
-            "VAL-026", "Texts are in order of their UTF-8 bytes, as is their equality",
-            why: "Collations ignore case or accents; UTF-16 puts emoji before other letters."
+            "VAL-026", "Texts are compared and ordered by their UTF-8 bytes",
+            why: "Collations ignore case or accents; UTF-16 sorts emoji before other letters."
         ) { trial in
             let texts = [
                 "", " ", "12", "2", "A", "B", "Z", "_", "a", "aB", "ab", "b", "z", "ß", "é", "İ", "ı", "日", "\u{E000}",
@@ -41,7 +41,7 @@ extension Check {
             ]
             try trial.expectOrdered(texts.map { .string($0) }, as: .string)
         },
-        Check("VAL-027", "A text that looks like a number, a date, JSON or SQL stays that text") { trial in
+        Check("VAL-027", "A text that looks like a number, a date, JSON, or SQL stays that text") { trial in
             let texts = [
                 "1", "01", "1.0", "1e3", "-0", "0x41", "9007199254740993", "true", "null", "NULL", "NaN", "{}", "[1]",
                 "{\"a\": 1}", "2026-01-02", "2026-01-02T03:04:05.6789012Z", "x'41'", "'; DROP TABLE Plain; --", "?1",
@@ -56,14 +56,14 @@ extension Check {
                 }
             }
         },
-        Check("VAL-028", "Bytes are in order byte by byte, a prefix first") { trial in
+        Check("VAL-028", "Bytes are ordered byte by byte, a prefix first") { trial in
             let runs: [[UInt8]] = [
                 [], [0], [0, 0], [0, 1], [0, 255], [1], [1, 0], [0x7F], [0x80], [0xC3, 0x28], [0xFE, 255], [255],
                 [255, 0], [255, 255],
             ]
             try trial.expectOrdered(runs.map { .bytes($0) }, as: .bytes)
         },
-        Check("VAL-029", "JSON compares by the bytes of its text") { trial in
+        Check("VAL-029", "JSON is compared by the bytes of its text") { trial in
             let texts = ["[1, 2]", "[1,2]", "[]", "{ }", "{\"a\":1,\"b\":2}", "{\"b\":2,\"a\":1}", "{}"]
             try trial.expectOrdered(texts.map { .json($0) }, as: .json)
         },
