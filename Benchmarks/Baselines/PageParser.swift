@@ -1,5 +1,6 @@
 internal import CBaselines
 internal import Synchronization
+internal import TidelineBenchmark
 
 /// A reader of JSON, by simdjson, to packed rows.
 ///
@@ -56,4 +57,23 @@ final class PageParser: @unchecked Sendable {
             return baseline_parsed_answer(handle)
         }
     }
+}
+
+/// The work of readers of JSON, by simdjson: pages to packed rows.
+final class PageParserSession: BenchmarkSession {
+    private let parser: PageParser
+
+    init(_ opening: BenchmarkOpening) throws { parser = try PageParser(BaselineTable(opening.table)) }
+
+    func perform(_ work: Work, noting latencies: LatencySink) throws -> Answer {
+        guard case .parse(let pages) = work else { throw WorkNotApplicable("reads JSON only") }
+        var answer = Answer()
+        for page in pages.bodies {
+            let found = try latencies.time { try parser.parseAndRead(page) }
+            answer += Answer(count: Int(found.count), checksum: found.checksum)
+        }
+        return answer
+    }
+
+    func close() {}
 }

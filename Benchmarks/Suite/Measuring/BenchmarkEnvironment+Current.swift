@@ -32,3 +32,131 @@ extension BenchmarkEnvironment {
         }
     #endif
 }
+
+/// How much other programs use the machine from one moment on.
+struct OtherLoad {
+    private let start = ContinuousClock.now
+    private let busy: Double
+    private let own = ProcessCounters.now.cpuSeconds
+
+    /// Begins to measure; nil where the system does not report it.
+    init?() {
+        guard let busy = Self.busySeconds else { return nil }
+        self.busy = busy
+    }
+
+    /// The average number of processors that they used; nil after less than a second, which the system's clock cannot measure.
+    var processors: Double? {
+        let elapsed = (ContinuousClock.now - start) / .seconds(1)
+        guard elapsed >= 1, let now = Self.busySeconds else { return nil }
+        return max(now - busy - (ProcessCounters.now.cpuSeconds - own), 0) / elapsed
+    }
+
+    /// How long all processors have worked, for any program and for other machines on the same hardware.
+    private static var busySeconds: Double? {
+        SystemFile.value("cpu ", in: "/proc/stat").flatMap {
+            busySeconds(of: $0, ticksPerSecond: Double(sysconf(Int32(_SC_CLK_TCK))))
+        }
+    }
+
+    /// Of Linux' line: user, nice, system, idle, waiting, interrupts, soft ones, and what other machines took.
+    static func busySeconds(of line: Substring, ticksPerSecond: Double) -> Double? {
+        let ticks = line.split(separator: " ").prefix(8).compactMap { Double($0) }
+        guard ticks.count == 8, ticksPerSecond > 0 else { return nil }
+        return (ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6] + ticks[7]) / ticksPerSecond
+    }
+}
+
+/// The commit that this executable was built from, as far as it can be known.
+///
+/// Nothing of it is compiled in, as an incremental build would keep an old one. So it is what `TIDELINE_COMMIT` says, or, for
+/// an executable that lies in the repository it was built in, what is checked out there, unless a source there is newer than
+/// the executable.
+enum SourceCommit {
+    /// The commit; nil when not known.
+    static var current: String? {
+        if let named = ProcessInfo.processInfo.environment["TIDELINE_COMMIT"], !named.isEmpty { return named }
+        guard let executable = Bundle.main.executableURL?.resolvingSymlinksInPath() else { return nil }
+        return commit(builtInto: executable)
+    }
+
+    static func commit(builtInto executable: URL) -> String? {
+        guard let root = repository(around: executable), let date = modified(executable),
+            let commit = git(["rev-parse", "--short=12", "HEAD"], in: root), !commit.isEmpty,
+            let files = git(["ls-files", "-z", "--", "*.swift", "*.c", "*.cpp", "*.h"], in: root)
+        else { return nil }
+        let sources = files.split(separator: "\0").filter { !$0.hasPrefix("Tests/") && !$0.hasPrefix("docs/") }
+        let isNewer = sources.contains { modified(root.appendingPathComponent(String($0))).map { $0 > date } ?? true }
+        guard !isNewer, let changes = git(["status", "--porcelain", "--untracked-files=no"], in: root) else {
+            return nil
+        }
+        return commit + (changes.isEmpty ? "" : "+")
+    }
+
+    private static func repository(around executable: URL) -> URL? {
+        var folder = executable.deletingLastPathComponent()
+        while folder.path != "/", folder.path != "" {
+            if FileManager.default.fileExists(atPath: folder.appendingPathComponent(".git").path) { return folder }
+            folder = folder.deletingLastPathComponent()
+        }
+        return nil
+    }
+
+    private static func modified(_ file: URL) -> Date? {
+        try? FileManager.default.attributesOfItem(atPath: file.path)[.modificationDate] as? Date
+    }
+
+    /// What git says; nil when there is none, or it fails.
+    private static func git(_ arguments: [String], in folder: URL) -> String? {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["git", "-C", folder.path] + arguments
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return nil }
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { return nil }
+        return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)
+    }
+}
+
+/// The files in which Linux tells of itself and its processes; elsewhere there are none.
+enum SystemFile {
+    /// All of a file; nil where there is none.
+    static func text(_ path: String) -> String? {
+        FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// What stands behind a name at the beginning of a line.
+    static func value(_ name: String, in path: String) -> Substring? {
+        text(path)?.split(separator: "\n").first { $0.hasPrefix(name) }?.dropFirst(name.count)
+    }
+
+    /// The number behind a name at the beginning of a line, without its unit.
+    static func number(_ name: String, in path: String) -> Int? {
+        value(name, in: path)?.split { $0 == " " || $0 == "\t" }.first.flatMap { Int($0) }
+    }
+}
+
+/// Calls of the C library that only Linux has, and that Swift does not see.
+enum CLibrary {
+    /// Gives memory that was freed back to the system: `malloc_trim`.
+    static func trimMemory() { _ = trim?(0) }
+
+    /// Writes to the disk what waits for it, of the file system that an open file is on: `syncfs`; elsewhere of all.
+    static func flush(_ file: Int32) { if let syncfs { _ = syncfs(file) } else { sync() } }
+
+    private static let trim = function("malloc_trim", as: (@convention(c) (Int) -> Int32).self)
+    private static let syncfs = function("syncfs", as: (@convention(c) (Int32) -> Int32).self)
+
+    private static func function<F>(_ name: String, as type: F.Type) -> F? {
+        #if canImport(Darwin)
+            nil
+        #else
+            dlsym(nil, name).map { unsafeBitCast($0, to: type) }
+        #endif
+    }
+}

@@ -1,6 +1,12 @@
 public import Foundation
 internal import TidelineSupport
 
+/// A form of the benchmark's report.
+public protocol BenchmarkReportWriter: Sendable {
+    /// The report as text, which ends with a line's end.
+    func text(of report: BenchmarkReport) throws -> String
+}
+
 extension BenchmarkReport {
     /// Reads a report back.
     /// - Parameter path: Where it was read from, for the error.
@@ -35,5 +41,17 @@ extension BenchmarkReport {
 
     private struct Version: Decodable {
         var schema: String
+    }
+}
+
+/// A report as JSON, which ``BenchmarkReport/init(json:path:)`` reads back; the same report gives the same bytes.
+public struct BenchmarkJSONReport: BenchmarkReportWriter {
+    /// A writer.
+    public init() {}
+
+    public func text(of report: BenchmarkReport) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(report), as: UTF8.self) + "\n"
     }
 }

@@ -67,3 +67,108 @@ private struct PackedJSONReader: JSONReader {
         return answer
     }
 }
+
+/// Foundation's reader of JSON into dictionaries: what the original SDK's rows are.
+struct DictionaryJSONReader: JSONReader {
+    private let columns: [ColumnSchema]
+
+    init(_ table: BenchmarkTable) { columns = table.schema.makeShape().columns }
+
+    func read(_ page: [UInt8]) throws -> Answer {
+        guard let rows = try JSONSerialization.jsonObject(with: Data(page)) as? [[String: Any]] else {
+            throw UnexpectedJSON("an array of objects")
+        }
+        var answer = Answer(count: rows.count)
+        for row in rows { answer.checksum &+= try number(row) }
+        return answer
+    }
+
+    private func number(_ row: [String: Any]) throws -> UInt64 {
+        guard let id = row["id"] as? String else { throw UnexpectedJSON("an id") }
+        var number = RowChecksum.start
+        RowChecksum.mix(&number, RowChecksum.value(of: id))
+        for column in columns { RowChecksum.mix(&number, try value(of: row[column.name], column)) }
+        return number
+    }
+
+    private func value(of value: Any?, _ column: ColumnSchema) throws -> UInt64 {
+        guard let value, !(value is NSNull) else { return RowChecksum.null }
+        switch column.type {
+        case .string: if let value = value as? String { return RowChecksum.value(of: value) }
+        case .int: if let value = value as? Int64 { return RowChecksum.value(of: value) }
+        case .double: if let value = value as? Double { return value.bitPattern }
+        case .bool: if let value = value as? Bool { return RowChecksum.value(of: value) }
+        case .timestamp:
+            if let text = value as? String { return RowChecksum.value(of: try FoundationDate.read(text)) }
+        case .bytes, .json: break
+        }
+        throw UnexpectedJSON("\(column.type) in the column \(column.name)")
+    }
+}
+
+/// Foundation's reader of JSON into values of a type that the app declares.
+struct CodableJSONReader: JSONReader {
+    private let decoder: JSONDecoder
+
+    init(_ table: BenchmarkTable) throws {
+        guard table.schema.columns.count + 2 <= BenchmarkTable.leastColumns else {
+            throw WorkNotApplicable("its type has the first ten columns only")
+        }
+        decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .custom { decoder in
+            try Date(decoder.singleValueContainer().decode(String.self), strategy: FoundationDate.style)
+        }
+    }
+
+    func read(_ page: [UInt8]) throws -> Answer {
+        let rows = try decoder.decode([Item].self, from: Data(page))
+        return Answer(count: rows.count, checksum: rows.reduce(0) { $0 &+ $1.number })
+    }
+
+    /// A row as an app declares it.
+    private struct Item: Decodable {
+        var id: String
+        var text: String
+        var list: String
+        var rank: Int64
+        var done: Bool
+        var score: Double
+        var due: Date
+        var note: String?
+        var owner: String
+        var updatedAt: Date
+        var version: String
+
+        var number: UInt64 {
+            var number = RowChecksum.start
+            for text in [id, text, list] { RowChecksum.mix(&number, RowChecksum.value(of: text)) }
+            RowChecksum.mix(&number, RowChecksum.value(of: rank))
+            RowChecksum.mix(&number, RowChecksum.value(of: done))
+            RowChecksum.mix(&number, score.bitPattern)
+            RowChecksum.mix(&number, RowChecksum.value(of: FoundationDate.ticks(due)))
+            RowChecksum.mix(&number, note.map { RowChecksum.value(of: $0) } ?? RowChecksum.null)
+            RowChecksum.mix(&number, RowChecksum.value(of: owner))
+            RowChecksum.mix(&number, RowChecksum.value(of: FoundationDate.ticks(updatedAt)))
+            RowChecksum.mix(&number, RowChecksum.value(of: version))
+            return number
+        }
+    }
+}
+
+/// Dates as an app reads them with Foundation; they keep the milliseconds that the pages have.
+private enum FoundationDate {
+    static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+
+    static func read(_ text: String) throws -> Int64 { ticks(try Date(text, strategy: style)) }
+
+    static func ticks(_ date: Date) -> Int64 {
+        Int64((date.timeIntervalSince1970 * 1000).rounded()) * Timestamp.ticksPerMillisecond
+    }
+}
+
+/// JSON that is not what the table's rows are.
+private struct UnexpectedJSON: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ expected: String) { description = "the page lacks \(expected)" }
+}

@@ -94,3 +94,17 @@ public enum WorkloadGroup: String, Sendable, Codable, CaseIterable {
         }
     }
 }
+
+extension Workload {
+    /// Every workload for a number of rows, in the order of the report: the one list there is.
+    public static func all(_ settings: BenchmarkSettings, rows: Int) -> [Workload] {
+        storeWorkloads(settings, rows: rows) + syncWorkloads(settings, rows: rows)
+    }
+}
+
+extension Workload {
+    /// Those that any database does.
+    static func storeWorkloads(_ settings: BenchmarkSettings, rows: Int) -> [Workload] {
+        StoreWorkloads(settings, rows: rows).all
+    }
+}

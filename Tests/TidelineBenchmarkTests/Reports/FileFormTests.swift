@@ -130,3 +130,92 @@ struct FileFormTests {
         }
     }
 }
+
+@Suite("The report as JSON")
+struct JSONTests {
+    private let report = SampleReport.large(rows: [1000])
+
+    @Test("A report is read back as it was, and gives the same bytes again")
+    func roundTrip() throws {
+        let text = try BenchmarkJSONReport().text(of: report)
+        let read = try BenchmarkReport(json: Data(text.utf8), path: "r.json")
+        #expect(read == report)
+        #expect(text == (try BenchmarkJSONReport().text(of: read)))
+        #expect(text.contains("\"schema\" : \"tideline-bench/1\""))
+        let hostile = try BenchmarkJSONReport().text(of: SampleReport.hostile)
+        #expect(try BenchmarkReport(json: Data(hostile.utf8), path: "") == SampleReport.hostile)
+    }
+
+    @Test("Another version is refused by name, and what is no report by what is missing, with the path")
+    func refusals() throws {
+        let text = try BenchmarkJSONReport().text(of: report)
+        let newer = message(text.replacing("tideline-bench/1", with: "tideline-bench/2\\u001b"))
+        #expect(newer.hasPrefix("\"old\\\\u{7}.json\" is of the form \"tideline-bench/2"))
+        #expect(newer.contains("expected is \"tideline-bench/1\""))
+        #expect(!newer.contains("\u{1B}"))
+        #expect(message("{}").contains("is no results file of the benchmark"))
+        #expect(message("").contains("is no results file of the benchmark"))
+        #expect(message(String(text.dropLast(9))).contains("is no results file of the benchmark"))
+        #expect(message(text.replacing("\"warmUp\" : 1", with: "\"warmUp\" : \"1\"")).contains("settings.warmUp"))
+        #expect(
+            message(text.replacing("\"kind\" : \"store\"", with: "\"kind\" : \"\\u001b\"")).contains("subjects[0].kind")
+        )
+        #expect(!message(text.replacing("\"kind\" : \"store\"", with: "\"kind\" : \"\\u001b\"")).contains("\u{1B}"))
+    }
+
+    private func message(_ json: String) -> String {
+        do {
+            _ = try BenchmarkReport(json: Data(json.utf8), path: "old\u{7}.json")
+            return "read"
+        } catch { return "\(error)" }
+    }
+}
+
+/// What is wrong with a page.
+enum HTMLCheck {
+    /// What is loaded from elsewhere, text that became markup, and the elements that are not closed in turn.
+    static func problems(_ html: String) -> [String] {
+        var problems: [String] = []
+        for word in [" src=", "url(", "http:", "https:", "@import", "<link", "<script"] where html.contains(word) {
+            problems.append("it has \(word)")
+        }
+        if html.unicodeScalars.contains(where: { $0.properties.generalCategory == .control && $0 != "\n" }) {
+            problems.append("it has control characters")
+        }
+        if html.contains("nan") || html.contains("inf\"") { problems.append("it has what is no number") }
+        return problems + unclosed(html)
+    }
+
+    private static func unclosed(_ html: String) -> [String] {
+        let withoutStyle = html.replacing(#/<style>[\s\S]*?<\/style>/#, with: "")
+        var open: [String] = []
+        for match in withoutStyle.matches(of: #/<(\/?)([a-zA-Z!][a-zA-Z0-9]*)[^>]*>/#) {
+            let name = String(match.output.2)
+            if ["meta", "br", "!DOCTYPE"].contains(name) { continue }
+            if match.output.1.isEmpty {
+                open.append(name)
+            } else if open.popLast() != name {
+                return ["\(name) is closed out of turn"]
+            }
+        }
+        return open.map { "\($0) is not closed" }
+    }
+}
+
+/// What is wrong with tables in Markdown.
+enum MarkdownCheck {
+    /// The rows that have another number of cells than the one before.
+    static func unevenRows(_ text: String) -> [String] {
+        var (cells, uneven): (Int?, [String]) = (nil, [])
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            guard line.hasPrefix("|") else {
+                cells = nil
+                continue
+            }
+            let count = line.replacing("\\|", with: "").count { $0 == "|" }
+            if !line.hasSuffix("|") || count != cells ?? count { uneven.append(String(line)) }
+            cells = count
+        }
+        return uneven
+    }
+}

@@ -79,3 +79,85 @@ public struct BenchmarkHTMLReport: BenchmarkReportWriter {
             """
     }
 }
+
+/// The colours of subjects, the same in every chart of a page, and the pieces of HTML that name them.
+struct HTMLPalette {
+    /// How many colours there are; with more subjects they begin again.
+    static let count = 8
+
+    private let places: [String: Int]
+
+    init(_ subjects: [SubjectDescription]) {
+        let ordered = subjects.filter { $0.kind != .baseline } + subjects.filter { $0.kind == .baseline }
+        places = Dictionary(
+            ordered.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The class that gives a shape the subject's colour.
+    func className(_ subject: SubjectDescription) -> String { "s\((places[subject.name] ?? 0) % Self.count)" }
+
+    /// A key to the colours of a chart.
+    func key(_ subjects: [SubjectDescription]) -> String {
+        let items = subjects.map { subject in
+            "<li><svg class=\"swatch\" viewBox=\"0 0 10 10\" aria-hidden=\"true\">"
+                + "<rect class=\"\(className(subject))\" width=\"10\" height=\"10\" rx=\"2\"></rect></svg> "
+                + "\(Escape.markup(subject.name))</li>"
+        }
+        return "<ul class=\"legend\">\(items.joined())</ul>"
+    }
+}
+
+/// The rules of the benchmark's page, beside those that all pages share.
+enum HTMLStyle {
+    /// The colours tell from one another with the common kinds of colour blindness (Okabe and Ito), made lighter or darker
+    /// for the paper.
+    static let text = """
+        :root {
+          --s0: #0072b2; --s1: #d55e00; --s2: #009e73; --s3: #b3628f; --s4: #b08000; --s5: #3a9bd0; --s6: #6b6b6b;
+          --s7: #7a4b2a;
+        }
+        @media (prefers-color-scheme: dark) {
+          :root {
+            --s0: #4aa8e0; --s1: #f08a4b; --s2: #33c49a; --s3: #dd94bd; --s4: #e0b040; --s5: #8fd0f5; --s6: #a8a8a8;
+            --s7: #c99b78;
+          }
+        }
+        .warning {
+          padding: .5rem .8rem; border-radius: 6px; color: var(--bad); background: var(--bad-shade); font-weight: 600;
+        }
+        .faint { color: var(--faint); }
+        .meaning { padding-left: 1.2rem; font-size: .9rem; }
+        .figures { font-variant-numeric: tabular-nums; }
+        .figures thead th:not(:first-child), .figures td { text-align: right; white-space: nowrap; }
+        .figures thead th { font-weight: 600; }
+        .figures tbody th { min-width: 11rem; }
+        .figures.small { font-size: .75rem; }
+        .figures.small th, .figures.small td { padding: .25rem .3rem; }
+        .figures.small tbody th { min-width: 0; }
+        .figures.text td { text-align: left; white-space: normal; }
+        .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); gap: .8rem; }
+        .cards { margin-top: .8rem; align-items: start; }
+        .work { min-width: 0; padding: .6rem .8rem .8rem; border: 1px solid var(--line); border-radius: 8px; }
+        .work h4 { margin: 0; }
+        .work p { margin: .2rem 0 .5rem; font-size: .82rem; }
+        .work .survival { margin: .5rem 0 .15rem; color: var(--faint); }
+        .work .legend { margin: .3rem 0 .6rem; font-size: .8rem; }
+        .work summary { font-size: .85rem; color: var(--link); }
+        svg { display: block; width: 100%; height: auto; }
+        svg.swatch { display: inline-block; width: .7rem; height: .7rem; }
+        svg text { font-size: 11px; fill: var(--ink); font-variant-numeric: tabular-nums; }
+        svg text.end { text-anchor: end; }
+        svg text.middle { text-anchor: middle; }
+        svg text.best { font-weight: 700; }
+        .lines text { font-size: 10px; fill: var(--faint); }
+        .bare { stroke: var(--ink); stroke-width: 2; }
+        .rule { stroke: var(--line); stroke-width: 1; }
+        \((0..<HTMLPalette.count).map { ".s\($0) { fill: var(--s\($0)); stroke: var(--s\($0)); }" }.joined(separator: "\n"))
+        svg rect[class] { stroke: none; }
+        .lines polyline { fill: none; stroke-width: 2; stroke-linejoin: round; }
+        @media (max-width: 46rem) {
+          .figures { font-size: .82rem; }
+          .figures tbody th { min-width: 8rem; }
+        }
+        """
+}

@@ -1,0 +1,245 @@
+internal import Foundation
+internal import TidelineStore
+internal import TidelineSupport
+
+/// Pieces of SVG. Texts are escaped.
+enum SVG {
+    static func text(_ x: Double, _ y: Double, _ text: String, _ className: String) -> String {
+        "<text x=\"\(number(x))\" y=\"\(number(y))\" class=\"\(className)\">\(Escape.markup(text))</text>"
+    }
+
+    static func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, _ className: String) -> String {
+        "<line x1=\"\(number(x1))\" y1=\"\(number(y1))\" x2=\"\(number(x2))\" y2=\"\(number(y2))\" class=\"\(className)\">"
+            + "</line>"
+    }
+
+    static func rectangle(
+        _ x: Double, _ y: Double, _ width: Double, _ height: Double, _ className: String
+    ) -> String {
+        "<rect x=\"\(number(x))\" y=\"\(number(y))\" width=\"\(number(width))\" height=\"\(number(height))\" rx=\"2\" "
+            + "class=\"\(className)\"></rect>"
+    }
+
+    static func circle(_ x: Double, _ y: Double, _ radius: Double, _ className: String) -> String {
+        "<circle cx=\"\(number(x))\" cy=\"\(number(y))\" r=\"\(number(radius))\" class=\"\(className)\"></circle>"
+    }
+
+    static func polyline(_ points: [(x: Double, y: Double)], _ className: String) -> String {
+        let text = points.map { "\(number($0.x)),\(number($0.y))" }.joined(separator: " ")
+        return "<polyline points=\"\(text)\" class=\"\(className)\"></polyline>"
+    }
+
+    /// A coordinate; none that is no number comes into a page.
+    static func number(_ value: Double) -> String { value.isFinite ? String(format: "%.1f", value) : "0" }
+
+    /// A text that is not longer than there is room for.
+    static func shortened(_ text: String, to count: Int) -> String {
+        text.count > count ? text.prefix(count - 1) + "…" : text
+    }
+}
+
+/// Bars of how much each subject does in a second, all of one scale. Those whose commits survive as much stand together; a
+/// tick in a bar's row is the bare engine below it.
+struct BarChart {
+    private static let width = 340.0
+    private static let rowHeight = 34.0
+
+    let workload: WorkloadFigures
+    let columns: [SubjectDescription]
+    let palette: HTMLPalette
+
+    var html: String {
+        let groups = self.groups
+        let scale = groups.flatMap(\.figures).flatMap { [$0.rate, bareRate($0)] }.compactMap { $0 }.max() ?? 1
+        return groups.map { group in
+            let note =
+                groups.count > 1 ? "<p class=\"survival\">\(BenchmarkFacts.survival(group.durability))</p>\n" : ""
+            return note + chart(group.figures, scale)
+        }.joined(separator: "\n")
+    }
+
+    private var groups: [(durability: StoreCapabilities.Durability, figures: [SubjectFigures])] {
+        let figures = columns.compactMap { workload.subject($0.name) }.filter { $0.rate != nil }
+        return figures.map(\.subject.durability).uniqued().map { durability in
+            (durability, figures.filter { $0.subject.durability == durability })
+        }
+    }
+
+    private func chart(_ figures: [SubjectFigures], _ scale: Double) -> String {
+        let height = Self.rowHeight * Double(figures.count)
+        let bars = figures.enumerated().map { bar($0.element, top: Double($0.offset) * Self.rowHeight, scale) }
+        let label = figures.map { "\($0.subject.name) \(speed($0))" }.joined(separator: ", ")
+        return """
+            <svg class="bars" viewBox="0 0 \(SVG.number(Self.width)) \(SVG.number(height))" role="img" \
+            aria-label="\(Escape.markup("\(workload.result.title): \(label)"))">
+            \(bars.joined(separator: "\n"))
+            </svg>
+            """
+    }
+
+    private func bar(_ figures: SubjectFigures, top: Double, _ scale: Double) -> String {
+        let length = max((figures.rate ?? 0) / scale * Self.width, 1)
+        let tick = bareRate(figures).map { rate in
+            let x = min(rate / scale * Self.width, Self.width - 1)
+            return SVG.line(x, top + 15, x, top + 29, "bare")
+        }
+        return [
+            SVG.text(0, top + 12, SVG.shortened(figures.subject.name, to: 20), figures.isFastest ? "best" : "name"),
+            SVG.text(Self.width, top + 12, speed(figures), figures.isFastest ? "best end" : "end"),
+            SVG.rectangle(0, top + 17, length, 10, palette.className(figures.subject)), tick ?? "",
+        ].joined()
+    }
+
+    private func speed(_ figures: SubjectFigures) -> String {
+        guard let rate = figures.rate else { return "" }
+        let text = "\(BenchmarkWords.rate(rate)) \(BenchmarkWords.plural(workload.result.unit))/s"
+        return text + (figures.ratio.map { " · \(BenchmarkWords.speed($0))" } ?? "")
+    }
+
+    /// What the bare engine does in a second, by the ratio.
+    private func bareRate(_ figures: SubjectFigures) -> Double? {
+        guard let rate = figures.rate, let ratio = figures.ratio?.median, ratio > 0 else { return nil }
+        return rate / ratio
+    }
+}
+
+/// The times in which shares of a workload's operations end: a curve for each subject, and a table beside it.
+struct LatencyChart {
+    /// The rarest operations that the curve shows: one of so many.
+    private static let rarest = 100_000.0
+
+    let workload: WorkloadFigures
+    let columns: [SubjectDescription]
+    let palette: HTMLPalette
+
+    var html: String {
+        let figures = columns.compactMap { workload.subject($0.name) }.compactMap { figures in
+            figures.result.latency.flatMap { figures.unitTime == nil ? nil : (figures.subject, $0) }
+        }
+        guard !figures.isEmpty else { return "" }
+        return """
+            <details>
+            <summary>Latency</summary>
+            \(chart(figures))
+            \(palette.key(figures.map(\.0)))
+            \(table(figures))
+            </details>
+            """
+    }
+
+    private func chart(_ figures: [(SubjectDescription, LatencySummary)]) -> String {
+        let series = figures.map { subject, latency in
+            LineChart.Series(
+                subject: subject,
+                points: latency.curve.filter { $0.share >= 0 && $0.share <= 1 }.map { point in
+                    // How rare the slower ones are: one of two, of ten, of a hundred.
+                    (x: min(1 / max(1 - point.share, 1 / Self.rarest), Self.rarest), y: Double(point.nanoseconds) / 1e9)
+                })
+        }
+        let marks: [LineChart.Mark] = [
+            (1, ""), (2, "50 %"), (10, "90 %"), (100, "99 %"), (1000, "99.9 %"), (Self.rarest, "99.999 %"),
+        ]
+        return LineChart(
+            label: "Latency of \(workload.result.title): the time in which a share of the operations ends, "
+                + "as in the table below",
+            series: series, marks: marks, palette: palette
+        ).html
+    }
+
+    private func table(_ figures: [(SubjectDescription, LatencySummary)]) -> String {
+        let rows = figures.map { subject, latency in
+            let times = [latency.p50, latency.p90, latency.p99, latency.p999, latency.max]
+            let cells = times.map { "<td>\(BenchmarkWords.time(Double($0) / 1e9))</td>" }.joined()
+            return "<tr><th scope=\"row\">\(Escape.markup(subject.name))</th>\(cells)</tr>"
+        }
+        return HTMLFrame.table(
+            caption: "Latency of \(workload.result.title)", heading: ["", "50 %", "90 %", "99 %", "99.9 %", "longest"],
+            rows: rows, className: "figures small")
+    }
+}
+
+/// Lines over two logarithmic axes.
+struct LineChart {
+    /// One subject's line.
+    struct Series {
+        var subject: SubjectDescription
+        /// The points, x from the least to the greatest.
+        var points: [(x: Double, y: Double)]
+    }
+
+    /// A mark on the x axis.
+    typealias Mark = (value: Double, label: String)
+
+    private static let (width, height) = (340.0, 210.0)
+    private static let (left, right, top, bottom) = (46.0, 332.0, 10.0, 184.0)
+
+    /// What the chart shows, for those who hear it.
+    var label: String
+    var series: [Series]
+    /// The marks of the x axis, which reaches from the first to the last.
+    var marks: [Mark]
+    /// Whether points are drawn, too.
+    var hasPoints = false
+    let palette: HTMLPalette
+
+    var html: String {
+        let values = series.flatMap(\.points).map(\.y).filter { $0 > 0 }
+        guard let least = values.min(), let greatest = values.max(), let first = marks.first, let last = marks.last
+        else { return "" }
+        let x = Axis(first.value, last.value, Self.left, Self.right)
+        // Whole powers of ten, so that each has its line.
+        let (low, high) = (floor(log10(least)), max(ceil(log10(greatest)), floor(log10(least)) + 1))
+        let y = Axis(pow(10, low), pow(10, high), Self.bottom, Self.top)
+        let parts =
+            stride(from: low, through: high, by: high - low > 6 ? 2 : 1).map { rule(pow(10, $0), y) }
+            + marks.map { mark($0, x) } + series.map { line($0, x, y) }
+        return """
+            <svg class="lines" viewBox="0 0 \(SVG.number(Self.width)) \(SVG.number(Self.height))" role="img" \
+            aria-label="\(Escape.markup(label))">
+            \(parts.joined(separator: "\n"))
+            </svg>
+            """
+    }
+
+    private func rule(_ seconds: Double, _ y: Axis) -> String {
+        let place = y.place(seconds)
+        let unit = TimeUnit.fitting(seconds)
+        let label = "\(BenchmarkWords.count(Int((seconds / unit.seconds).rounded()))) \(unit.rawValue)"
+        return SVG.line(Self.left, place, Self.right, place, "rule")
+            + SVG.text(Self.left - 5, place + 4, seconds < 1e-9 ? "" : label, "end")
+    }
+
+    private func mark(_ mark: Mark, _ x: Axis) -> String {
+        let place = x.place(mark.value)
+        let anchor = mark.value == marks.last?.value ? "end" : mark.value == marks.first?.value ? "name" : "middle"
+        return SVG.line(place, Self.top, place, Self.bottom, "rule")
+            + SVG.text(place, Self.bottom + 17, mark.label, anchor)
+    }
+
+    private func line(_ series: Series, _ x: Axis, _ y: Axis) -> String {
+        let points = series.points.filter { $0.y > 0 }.map { (x: x.place($0.x), y: y.place($0.y)) }
+        let look = palette.className(series.subject)
+        return SVG.polyline(points, look) + (hasPoints ? points.map { SVG.circle($0.x, $0.y, 3, look) }.joined() : "")
+    }
+
+    /// Places of values along an axis.
+    private struct Axis {
+        private let start: Double
+        private let length: Double
+        private let first: Double
+        private let perPower: Double
+
+        init(_ least: Double, _ greatest: Double, _ start: Double, _ end: Double) {
+            self.start = start
+            length = end - start
+            first = log10(least)
+            let powers = log10(greatest) - log10(least)
+            perPower = powers > 0 ? length / powers : 0
+        }
+
+        func place(_ value: Double) -> Double {
+            let place = (log10(value) - first) * perPower
+            return start + (length < 0 ? max(min(place, 0), length) : min(max(place, 0), length))
+        }
+    }
+}
