@@ -11,7 +11,7 @@ extension BaselineDatabase {
         }
     }
 
-    /// C loops over the ids and takes the times; here they are handed to it and noted.
+    /// Passes the identifiers to C in blocks. The C code loops over them and measures latencies.
     private func get(_ ids: [RowID], isEach: Bool, _ reader: Reader, _ latencies: LatencySink) throws -> Answer {
         var block = IDBlock()
         var answer = baseline_answer()
@@ -45,7 +45,7 @@ extension BaselineDatabase {
         }
     }
 
-    /// Reads so many rows from an id on.
+    /// Reads a number of rows from an identifier on.
     func scan(from id: RowID, count: Int) throws -> Answer {
         try readOnce { reader, answer in
             try withBytes(of: id) { id in
@@ -74,16 +74,11 @@ extension BaselineDatabase {
         _ filters: [RowFilter], _ latencies: LatencySink,
         _ call: (Reader, baseline_bytes, inout baseline_answer) -> Int32
     ) throws -> Answer {
-        var answer = Answer()
-        for filter in filters {
-            answer += try latencies.time {
-                try readOnce { reader, answer in withBytes(of: filter.list) { call(reader, $0, &answer) } }
-            }
+        try latencies.each(filters) { filter in
+            try readOnce { reader, answer in withBytes(of: filter.list) { call(reader, $0, &answer) } }
         }
-        return answer
     }
-
-    /// Makes one call within a snapshot of its own.
+    /// Makes one call in its own snapshot.
     @inline(__always)
     private func readOnce(_ call: (Reader, inout baseline_answer) throws -> Int32) throws -> Answer {
         try read(isSingle: true) { reader in
@@ -95,17 +90,6 @@ extension BaselineDatabase {
 }
 
 extension Answer {
-    /// What C code counted.
+    /// Converts an answer of the C code.
     init(_ answer: baseline_answer) { self.init(count: Int(answer.count), checksum: answer.checksum) }
-}
-
-extension LatencySink {
-    /// Notes the time that `body` takes.
-    @inline(__always)
-    func time<T>(_ body: () throws -> T) rethrows -> T {
-        let start = Self.now
-        let result = try body()
-        note(since: start)
-        return result
-    }
 }

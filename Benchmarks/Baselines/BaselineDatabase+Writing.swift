@@ -5,49 +5,42 @@ internal import TidelineStore
 extension BaselineDatabase {
     /// Inserts or replaces rows.
     func upsert(_ batches: [RowBatch], _ latencies: LatencySink) throws -> Answer {
-        for batch in batches { try latencies.time { try upsert(batch) } }
-        return Answer(count: batches.reduce(0) { $0 + $1.packed.count })
+        try latencies.each(batches) { try upsert($0) }
     }
 
-    private func upsert(_ batch: RowBatch) throws {
+    private func upsert(_ batch: RowBatch) throws -> Answer {
         try batch.packed.withStorage { rows, places in
-            // C has the four numbers of a row as a structure.
+            // In C, the four numbers of a row are a structure.
             let entries = places.baseAddress?.assumingMemoryBound(to: baseline_entry.self)
             let rows = baseline_rows(
                 buffer: rows.baseAddress?.assumingMemoryBound(to: UInt8.self), entries: entries,
                 count: batch.packed.count)
-            try write { database, failure in
-                try failure.check(engine.pointee.upsert(database, rows, failure.pointer))
-            }
+            try write { engine.pointee.upsert($0, rows, $1) }
         }
+        return Answer(count: batch.packed.count)
     }
 
-    /// Deletes the rows of each list.
+    /// Deletes rows by identifier, each list in its own transaction.
     func delete(_ lists: [[RowID]], _ latencies: LatencySink) throws -> Answer {
         var block = IDBlock()
         var answer = baseline_answer()
         for ids in lists {
             try latencies.time {
                 try block.withIDs(ids[...]) { first, count in
-                    try write { database, failure in
-                        try failure.check(
-                            engine.pointee.delete_ids(database, first, count, &answer, failure.pointer))
-                    }
+                    try write { engine.pointee.delete_ids($0, first, count, &answer, $1) }
                 }
             }
         }
         return Answer(answer)
     }
 
-    /// Deletes the rows that each filter finds.
+    /// Deletes the rows of each filter.
     func delete(matching filters: [RowFilter], _ latencies: LatencySink) throws -> Answer {
         var answer = baseline_answer()
         for filter in filters {
             try latencies.time {
                 try withBytes(of: filter.list) { list in
-                    try write { database, failure in
-                        try failure.check(engine.pointee.delete_list(database, list, &answer, failure.pointer))
-                    }
+                    try write { engine.pointee.delete_list($0, list, &answer, $1) }
                 }
             }
         }
@@ -56,22 +49,16 @@ extension BaselineDatabase {
 
     // MARK: Mixes
 
-    /// Does small operations, each in a transaction of its own.
+    /// Performs a mix of small operations, each in its own transaction.
     func mix(_ steps: [MixedStep], _ latencies: LatencySink) throws -> Answer {
-        var answer = Answer()
-        for step in steps { answer += try latencies.time { try perform(step) } }
-        return answer
-    }
-
-    private func perform(_ step: MixedStep) throws -> Answer {
-        switch step {
-        case .read(let id): return try get(id)
-        case .update(let id, let text): return try change(id, text, reads: false)
-        case .insert(let batch):
-            try upsert(batch)
-            return Answer(count: batch.packed.count)
-        case .scan(let first, let count): return try scan(from: first, count: count)
-        case .readModifyWrite(let id, let text): return try change(id, text, reads: true)
+        try latencies.each(steps) { step in
+            switch step {
+            case .read(let id): try get(id)
+            case .update(let id, let text): try change(id, text, reads: false)
+            case .insert(let batch): try upsert(batch)
+            case .scan(let first, let count): try scan(from: first, count: count)
+            case .readModifyWrite(let id, let text): try change(id, text, reads: true)
+            }
         }
     }
 
@@ -79,10 +66,7 @@ extension BaselineDatabase {
         var answer = baseline_answer()
         try withBytes(of: id) { id in
             try withBytes(of: text) { text in
-                try write { database, failure in
-                    try failure.check(
-                        engine.pointee.change_text(database, id, text, reads, &answer, failure.pointer))
-                }
+                try write { engine.pointee.change_text($0, id, text, reads, &answer, $1) }
             }
         }
         return Answer(answer)
@@ -90,7 +74,7 @@ extension BaselineDatabase {
 
     // MARK: Pulls
 
-    /// Applies pages of JSON.
+    /// Parses pages of JSON and stores their rows.
     func pull(_ pages: JSONPages, _ parser: PageParser, _ latencies: LatencySink) throws -> Answer {
         var answer = Answer()
         let size = max(pages.pagesPerTransaction, 1)
@@ -99,8 +83,8 @@ extension BaselineDatabase {
             answer.count += try latencies.time {
                 try parser.parse(group) { rows, token in
                     try write { database, failure in
-                        try failure.check(engine.pointee.upsert(database, rows, failure.pointer))
-                        try failure.check(engine.pointee.put_token(database, token, failure.pointer))
+                        let result = engine.pointee.upsert(database, rows, failure)
+                        return result == 0 ? engine.pointee.put_token(database, token, failure) : result
                     }
                 }
             }

@@ -4,24 +4,23 @@ internal import TidelineStore
 
 /// An open database of an engine.
 ///
-/// `@unchecked Sendable`: readers are lent to one thread at a time, the writer belongs to the one thread that writes, as the
-/// benchmark has one.
+/// `@unchecked Sendable`: a reader is used on one thread at a time, and the benchmark has only one writing thread.
 final class BaselineDatabase: @unchecked Sendable {
     let engine: UnsafePointer<baseline_engine>
     private let table: BaselineTable
     private let handle: OpaquePointer
-    private let writer = FailureText()
+    private let writer = ErrorBuffer()
     private let readers = Mutex(Readers())
 
-    /// What reads on one thread.
+    /// A handle that reads on one thread.
     struct Reader: @unchecked Sendable {
         let handle: OpaquePointer
-        let failure: FailureText
+        let failure: ErrorBuffer
     }
 
     private struct Readers {
         var idle: [Reader] = []
-        var lent = 0
+        var inUse = 0
     }
 
     init(
@@ -33,7 +32,7 @@ final class BaselineDatabase: @unchecked Sendable {
         do throws(BaselineError) {
             let mode = BaselineEngine.mode(durability)
             try writer.check(engine.pointer.pointee.open(folder, table.pointer, mode, &opened, writer.pointer))
-            guard let opened else { throw BaselineError("\(engine.name) opened nothing") }
+            guard let opened else { throw BaselineError("\(engine.name) returned no database") }
             handle = opened
         } catch {
             writer.deallocate()
@@ -41,10 +40,10 @@ final class BaselineDatabase: @unchecked Sendable {
         }
     }
 
-    /// Closes it, with all readers; nothing may be done with it afterwards.
+    /// Closes the database and all readers. No other call may follow.
     func close() throws {
         let idle = try readers.withLock { readers throws(BaselineError) in
-            guard readers.lent == 0 else { throw BaselineError("the database is closed while it is read") }
+            guard readers.inUse == 0 else { throw BaselineError("the database is still in use by a reader") }
             defer { readers.idle = [] }
             return readers.idle
         }
@@ -58,38 +57,38 @@ final class BaselineDatabase: @unchecked Sendable {
 
     // MARK: Reading
 
-    /// Lends a reader, with no snapshot open.
+    /// Calls `body` with a reader without a snapshot.
     func withReader<T>(_ body: (Reader) throws -> T) throws -> T {
-        let reader = try takeReader()
+        let reader = try checkOutReader()
         defer {
             readers.withLock {
                 $0.idle.append(reader)
-                $0.lent -= 1
+                $0.inUse -= 1
             }
         }
         return try body(reader)
     }
 
-    private func takeReader() throws(BaselineError) -> Reader {
+    private func checkOutReader() throws(BaselineError) -> Reader {
         let idle = readers.withLock { readers in
-            readers.lent += 1
+            readers.inUse += 1
             return readers.idle.popLast()
         }
         if let idle { return idle }
-        let failure = FailureText()
-        var made: OpaquePointer?
+        let failure = ErrorBuffer()
+        var created: OpaquePointer?
         do throws(BaselineError) {
-            try failure.check(engine.pointee.make_reader(handle, &made, failure.pointer))
-            guard let made else { throw BaselineError("no reader was made") }
-            return Reader(handle: made, failure: failure)
+            try failure.check(engine.pointee.make_reader(handle, &created, failure.pointer))
+            guard let created else { throw BaselineError("the engine returned no reader") }
+            return Reader(handle: created, failure: failure)
         } catch {
             failure.deallocate()
-            readers.withLock { $0.lent -= 1 }
+            readers.withLock { $0.inUse -= 1 }
             throw error
         }
     }
 
-    /// Lends a reader within a snapshot, which is of one call only when `isSingle`.
+    /// Calls `body` with a reader in a snapshot. With `isSingle`, `body` makes a single call.
     func read<T>(isSingle: Bool, _ body: (Reader) throws -> T) throws -> T {
         try withReader { reader in
             let failure = reader.failure
@@ -98,7 +97,7 @@ final class BaselineDatabase: @unchecked Sendable {
             do {
                 result = try body(reader)
             } catch {
-                // The first error is the one to tell.
+                // Report the first error.
                 _ = engine.pointee.end_reading(reader.handle, isSingle, failure.pointer)
                 throw error
             }
@@ -109,12 +108,12 @@ final class BaselineDatabase: @unchecked Sendable {
 
     // MARK: Writing
 
-    /// Runs `body` within a transaction.
+    /// Makes a call, whose result is 0 for success, in a transaction.
     @inline(__always)
-    func write(_ body: (_ database: OpaquePointer, _ failure: FailureText) throws -> Void) throws {
+    func write(_ call: (OpaquePointer, UnsafeMutablePointer<baseline_error>) throws -> Int32) throws {
         try writer.check(engine.pointee.begin(handle, writer.pointer))
         do {
-            try body(handle, writer)
+            try writer.check(try call(handle, writer.pointer))
             try writer.check(engine.pointee.commit(handle, writer.pointer))
         } catch {
             engine.pointee.roll_back(handle)
@@ -122,7 +121,7 @@ final class BaselineDatabase: @unchecked Sendable {
         }
     }
 
-    /// How far the pulls came.
+    /// The token of the last pull, in ticks.
     func token() throws -> Int64 {
         var ticks: Int64 = 0
         try writer.check(engine.pointee.get_token(handle, &ticks, writer.pointer))

@@ -3,7 +3,7 @@ internal import Synchronization
 internal import TidelineBenchmark
 internal import TidelineStore
 
-/// The work of the benchmark on an engine.
+/// A session of a bare engine.
 final class BaselineSession: BenchmarkSession {
     private let engine: BaselineEngine
     private let folder: String
@@ -35,7 +35,7 @@ final class BaselineSession: BenchmarkSession {
         case .mix(let steps): try database.mix(steps, latencies)
         case .pull(let pages): try database.pull(pages, parser, latencies)
         case .sync: throw WorkNotApplicable("a bare engine does not sync")
-        case .parse: throw WorkNotApplicable("an engine does not read JSON")
+        case .parse: throw WorkNotApplicable("a bare engine parses no JSON")
         }
     }
 
@@ -44,7 +44,7 @@ final class BaselineSession: BenchmarkSession {
         try database?.close()
     }
 
-    /// How far the pulls came, in ticks.
+    /// The token of the last pull, in ticks.
     func token() throws -> Int64 { try database().token() }
 
     private func database() throws(BaselineError) -> BaselineDatabase {
@@ -66,11 +66,11 @@ final class BaselineSession: BenchmarkSession {
     }
 }
 
-/// The benchmark's table as C code sees it.
+/// The table of the benchmark for C code.
 ///
-/// `@unchecked Sendable`: what the pointers lead to is made once and never changes.
+/// `@unchecked Sendable`: the memory behind the pointers never changes.
 final class BaselineTable: @unchecked Sendable {
-    /// For the C functions, as long as this object lives.
+    /// The table for C functions, valid as long as this object.
     let pointer: UnsafeMutablePointer<baseline_table>
     private let names: UnsafeMutableBufferPointer<UnsafePointer<CChar>?>
     private let types: UnsafeMutableBufferPointer<baseline_type>
@@ -79,7 +79,7 @@ final class BaselineTable: @unchecked Sendable {
         let shape = table.schema.makeShape()
         let columns = shape.columns
         let position = { (name: String) throws(BaselineError) -> UInt32 in
-            guard let index = shape.index(of: name) else { throw BaselineError("the table lacks the column \(name)") }
+            guard let index = shape.index(of: name) else { throw BaselineError("the table has no column \(name)") }
             return UInt32(index)
         }
         let (text, list, rank) = (try position("text"), try position("list"), try position("rank"))
@@ -93,8 +93,7 @@ final class BaselineTable: @unchecked Sendable {
         pointer.initialize(
             to: baseline_table(
                 names: names.baseAddress, types: types.baseAddress, count: UInt32(columns.count), text: text,
-                list: list,
-                rank: rank, updated_at: updatedAt, is_indexed: table.isIndexed))
+                list: list, rank: rank, updated_at: updatedAt, is_indexed: table.isIndexed))
     }
 
     deinit {
@@ -111,7 +110,7 @@ final class BaselineTable: @unchecked Sendable {
         case .double: BASELINE_DOUBLE
         case .string: BASELINE_STRING
         case .timestamp: BASELINE_TIMESTAMP
-        case .bytes, .json: throw BaselineError("the baselines have no columns of type \(column.type.rawValue)")
+        case .bytes, .json: throw BaselineError("the baselines do not support columns of type \(column.type.rawValue)")
         }
     }
 

@@ -2,13 +2,13 @@ internal import CBaselines
 public import TidelineBenchmark
 public import TidelineStore
 
-/// The benchmark's work in C, directly on the engines below the stores, with their settings: the limit that the stores'
-/// figures are held against.
+/// The benchmark's work in C, directly on the engines of the stores with the same settings: the limit for the stores'
+/// figures.
 public enum Baselines {
-    /// The engines that have one, as stores call them.
+    /// The names of the engines with a baseline.
     public static var engines: [String] { BaselineEngine.all.map(\.name) }
 
-    /// The baseline on an engine whose commits survive as much as that; nil where there is none.
+    /// Returns the baseline of an engine with a durability, or `nil` if there is none.
     public static func subject(engine: String, durability: StoreCapabilities.Durability) -> BenchmarkSubject? {
         let found = BaselineEngine.all.first { $0.name == engine && $0.durabilities.contains(durability) }
         guard let found else { return nil }
@@ -19,7 +19,7 @@ public enum Baselines {
             open: { try BaselineSession(found, $0, durability) })
     }
 
-    /// simdjson, which reads the pages of a pull to packed rows and keeps nothing.
+    /// The JSON parser simdjson, which parses pages to packed rows.
     public static let json = BenchmarkSubject(
         name: "simdjson", kind: .baseline, field: .json, engine: "json",
         engineVersion: String(cString: baseline_parser_version()), durability: .none, isPersistent: false
@@ -27,36 +27,35 @@ public enum Baselines {
         try PageParserSession(opening)
     }
 
-    /// Makes a closed database as small as it gets: by SQLite's `VACUUM`, LMDB's compacting copy, LevelDB's compaction of
-    /// all there is.
+    /// Compacts a closed database with SQLite's `VACUUM`, LMDB's compacting copy, or LevelDB's full compaction.
     ///
     /// - Parameters:
     ///   - engine: One of ``engines``.
-    ///   - path: SQLite's file; the folder of the others.
-    /// - Throws: ``BaselineError`` with the engine's words, and for an engine that is none.
+    ///   - path: The file of SQLite, or the directory of another engine.
+    /// - Throws: ``BaselineError`` with the engine's message, or for an unknown engine.
     public static func compact(engine: String, path: String) throws {
         guard let found = BaselineEngine.all.first(where: { $0.name == engine }) else {
-            throw BaselineError("there is no engine \(engine)")
+            throw BaselineError("there is no engine \(engine); the engines are \(engines.joined(separator: ", "))")
         }
-        let failure = FailureText()
+        let failure = ErrorBuffer()
         defer { failure.deallocate() }
         try failure.check(found.pointer.pointee.compact(path, failure.pointer))
     }
 }
 
-/// An engine with work written for it in C.
+/// An engine with a baseline in C.
 ///
 /// `@unchecked Sendable`: a pointer to a constant.
 struct BaselineEngine: @unchecked Sendable {
-    /// As stores call it.
+    /// The name that stores use.
     let name: String
-    /// Its functions.
+    /// The functions of the baseline.
     let pointer: UnsafePointer<baseline_engine>
-    /// What the adapter of the engine has it do, and so the baseline.
+    /// The settings, the same as those of the engine's adapter.
     let settings: [String]
-    /// What a commit can be made to survive.
+    /// The supported durabilities.
     let durabilities: [StoreCapabilities.Durability]
-    /// The database's file in its folder; nil where the folder is the database.
+    /// The name of the database file; `nil` if the database is the directory.
     let file: String?
 
     static let all = [
@@ -73,10 +72,10 @@ struct BaselineEngine: @unchecked Sendable {
             durabilities: [.normal, .full], file: nil),
     ]
 
-    /// The engine's version, as it tells it.
+    /// The version that the engine reports.
     var version: String? { pointer.pointee.version().map { String(cString: $0) } }
 
-    /// The path of the database in a folder, as the engine takes it.
+    /// The path of the database in a directory.
     func path(in folder: String) -> String { file.map { "\(folder)/\($0)" } ?? folder }
 
     static func mode(_ durability: StoreCapabilities.Durability) -> baseline_durability {
@@ -88,19 +87,19 @@ struct BaselineEngine: @unchecked Sendable {
     }
 }
 
-/// The error of a baseline, in its engine's own words.
+/// An error of a baseline, with the engine's message.
 public struct BaselineError: Error, Sendable, CustomStringConvertible {
-    /// What went wrong.
+    /// The message.
     public let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// Where C code writes what went wrong: kept, as making one would take longer than some of the calls.
+/// A buffer for the error message of C functions. It is reused, because creating one is slower than some of the calls.
 ///
-/// `@unchecked Sendable`: it belongs to a reader or to the writer, and goes from thread to thread with it.
-struct FailureText: @unchecked Sendable {
-    /// For the C functions.
+/// `@unchecked Sendable`: it belongs to a reader or to the writer and is used on one thread at a time.
+struct ErrorBuffer: @unchecked Sendable {
+    /// The buffer for C functions.
     let pointer: UnsafeMutablePointer<baseline_error>
 
     init() {
@@ -108,7 +107,7 @@ struct FailureText: @unchecked Sendable {
         pointer.initialize(to: baseline_error())
     }
 
-    /// Throws what a function wrote, if it failed.
+    /// Throws the error of a function that failed.
     @inline(__always)
     func check(_ result: Int32) throws(BaselineError) {
         guard result == 0 else { throw error }

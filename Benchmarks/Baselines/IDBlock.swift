@@ -1,9 +1,9 @@
 internal import CBaselines
 internal import TidelineStore
 
-/// Ids as C code takes them: their bytes one after the other, in memory that is used again.
+/// Identifiers for C code: their bytes in a reusable buffer.
 struct IDBlock: ~Copyable {
-    /// How many ids of a long list are handed to C at once: so few that they stay in the processor's nearest cache.
+    /// The number of identifiers to pass to C at a time, small enough for the processor's first-level cache.
     static let common = 256
 
     private var bytes: UnsafeMutableRawBufferPointer
@@ -19,17 +19,17 @@ struct IDBlock: ~Copyable {
         places.deallocate()
     }
 
-    /// Calls `body` with ids, whose bytes lie where they are until it returns.
+    /// Calls `body` with identifiers whose bytes are valid until it returns.
     mutating func withIDs<T>(
         _ ids: ArraySlice<RowID>, _ body: (UnsafePointer<baseline_bytes>, Int) throws -> T
     ) throws -> T {
         var needed = 0
         for id in ids {
-            guard case .string(let text) = id else { throw BaselineError("the ids of the table are text") }
+            guard case .string(let text) = id else { throw BaselineError("the table's identifiers must be strings") }
             needed += text.utf8.count
         }
-        makeRoom(bytes: needed, ids: ids.count)
-        guard let base = bytes.baseAddress, let first = places.baseAddress else { throw BaselineError("no memory") }
+        reserve(bytes: needed, ids: ids.count)
+        guard let base = bytes.baseAddress, let first = places.baseAddress else { throw BaselineError("out of memory") }
         var end = base
         for (position, id) in ids.enumerated() {
             guard case .string(var text) = id else { continue }
@@ -44,7 +44,7 @@ struct IDBlock: ~Copyable {
         return try body(first, ids.count)
     }
 
-    private mutating func makeRoom(bytes needed: Int, ids count: Int) {
+    private mutating func reserve(bytes needed: Int, ids count: Int) {
         if needed > bytes.count {
             bytes.deallocate()
             bytes = .allocate(byteCount: needed, alignment: 8)
@@ -56,16 +56,16 @@ struct IDBlock: ~Copyable {
     }
 }
 
-/// Calls `body` with the bytes of a text.
+/// Calls `body` with the UTF-8 bytes of a text.
 @inline(__always)
 func withBytes<T>(of text: String, _ body: (baseline_bytes) throws -> T) rethrows -> T {
     var text = text
     return try text.withUTF8 { try body(baseline_bytes(start: $0.baseAddress, length: $0.count)) }
 }
 
-/// Calls `body` with the bytes of a textual id.
+/// Calls `body` with the UTF-8 bytes of a string identifier.
 @inline(__always)
 func withBytes<T>(of id: RowID, _ body: (baseline_bytes) throws -> T) throws -> T {
-    guard case .string(let text) = id else { throw BaselineError("the ids of the table are text") }
+    guard case .string(let text) = id else { throw BaselineError("the table's identifiers must be strings") }
     return try withBytes(of: text, body)
 }

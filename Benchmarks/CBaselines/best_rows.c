@@ -2,22 +2,23 @@
 
 #include <stdlib.h>
 
-#include "failure.h"
 #include "rows.h"
 
 enum { MAXIMUM_ID = 1020 };
 
 struct best_row {
     int64_t rank;
-    // What the row holds; read once it is known to be among the first, as its bytes do not stay.
+    // The row number, computed when the row is added, because its bytes do not remain valid.
     uint64_t number;
     size_t id_length;
     uint8_t id[MAXIMUM_ID];
 };
 
 int best_rows_make(best_rows *best, size_t limit, baseline_error *error) {
-    size_t room = limit ? limit : 1;
-    *best = (best_rows){.rows = calloc(room, sizeof(best_row)), .heap = calloc(room, sizeof(best_row *)), .limit = limit};
+    size_t count = limit ? limit : 1;
+    *best = (best_rows){
+        .rows = calloc(count, sizeof(best_row)), .heap = calloc(count, sizeof(best_row *)), .limit = limit,
+    };
     if (best->rows && best->heap) return 0;
     best_rows_destroy(best);
     return fail_for_memory(error);

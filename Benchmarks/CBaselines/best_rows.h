@@ -1,4 +1,4 @@
-// The first rows of a query in the order of rank, then id, when rows come in another order.
+// Selects the first rows by rank and id from rows in another order.
 #ifndef TIDELINE_BASELINES_BEST_ROWS_H
 #define TIDELINE_BASELINES_BEST_ROWS_H
 
@@ -8,7 +8,7 @@ typedef struct best_row best_row;
 
 typedef struct {
     best_row *rows;
-    // A heap with the last row on top.
+    // A heap with the last of the rows on top.
     best_row **heap;
     size_t count;
     size_t limit;
@@ -16,10 +16,10 @@ typedef struct {
 
 int best_rows_make(best_rows *best, size_t limit, baseline_error *error);
 void best_rows_destroy(best_rows *best);
-// Takes a row if it is among the first; what it points to may change afterwards.
+// Adds a row if it is among the first; its bytes need not remain valid.
 int best_rows_offer(
     best_rows *best, const uint8_t *row, baseline_bytes id, const baseline_table *table, baseline_error *error);
-// Adds the rows to an answer, in order. None are left then.
+// Adds the rows to an answer in order and empties the selection.
 void best_rows_take(best_rows *best, baseline_answer *answer);
 
 #endif

@@ -1,8 +1,8 @@
-// Reads by id with their times, the same for all engines.
+// Reads by identifier with latencies, for all engines.
 #include <time.h>
 
 #include "baselines.h"
-#include "failure.h"
+#include "rows.h"
 
 static uint64_t now(void) {
     struct timespec time;

@@ -1,21 +1,20 @@
-// The keys of a secondary index that is kept by hand: a mark, the list, 00, the rank so that its bytes order as it does,
-// the id. The mark is for engines whose keys all lie in one space.
+// The keys of a secondary index: a prefix byte, the list, 00, the rank in an ordered encoding, and the id. The prefix is for
+// engines with a single key space.
 #ifndef TIDELINE_BASELINES_INDEX_KEY_H
 #define TIDELINE_BASELINES_INDEX_KEY_H
 
 #include "baselines.h"
-#include "failure.h"
 #include "rows.h"
 
 enum { INDEX_MARK = 'i', MAXIMUM_INDEX_KEY = 1024 };
 
 typedef struct {
     uint8_t bytes[MAXIMUM_INDEX_KEY];
-    // 0 for a row that is in no list.
+    // 0 for a row without a list.
     size_t length;
 } index_key;
 
-// What the keys of a list begin with.
+// The common prefix of the keys of a list.
 static inline int make_list_key(index_key *key, baseline_bytes list, baseline_error *error) {
     if (list.length + 2 > sizeof key->bytes) return fail(error, "index", "the name of a list is too long");
     key->bytes[0] = INDEX_MARK;
@@ -42,7 +41,7 @@ static inline bool index_keys_are_equal(const index_key *a, const index_key *b) 
     return a->length == b->length && memcmp(a->bytes, b->bytes, a->length) == 0;
 }
 
-// The id in a key of a list; `list_length` is that of the list's key.
+// The id in an index key; `list_length` is the length of the list's prefix.
 static inline baseline_bytes indexed_id(const uint8_t *key, size_t length, size_t list_length) {
     return (baseline_bytes){key + list_length + 8, length - list_length - 8};
 }

@@ -1,8 +1,10 @@
-// Reading of packed rows, which this program wrote itself: two loads a value, no checks.
+// Access to packed rows without validation, and the errors of the baselines.
 #ifndef TIDELINE_BASELINES_ROWS_H
 #define TIDELINE_BASELINES_ROWS_H
 
 #include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "baselines.h"
@@ -54,7 +56,7 @@ static inline size_t row_end(const uint8_t *row, size_t columns, size_t column) 
     return row[0] == ROW_NARROW ? load_16(ends + 2 * column) : load_32(ends + 4 * column);
 }
 
-// The bytes of one value.
+// The bytes of a value.
 static inline baseline_bytes row_value(const uint8_t *row, size_t column) {
     size_t columns = row_columns(row);
     const uint8_t *payload = row + ROW_HEADER + columns + columns * (row[0] == ROW_NARROW ? 2 : 4);
@@ -81,7 +83,7 @@ static inline int64_t row_rank(const uint8_t *row, const baseline_table *table) 
     return row_has(row, table->rank, TAG_INT) ? (int64_t)load_64(row_value(row, table->rank).start) : INT64_MIN;
 }
 
-// What RowChecksum says of a row.
+// MARK: Checksums
 
 static inline uint64_t mixed(uint64_t number, uint64_t value) { return (number ^ value) * 0x100000001B3; }
 
@@ -126,6 +128,81 @@ static inline uint64_t row_number(baseline_bytes id, const uint8_t *row) {
 static inline void add_row(baseline_answer *answer, uint64_t number, uint64_t place) {
     answer->count++;
     answer->checksum += number * place;
+}
+
+// MARK: Errors
+
+static inline int fail(baseline_error *error, const char *doing, const char *reason) {
+    snprintf(error->text, sizeof error->text, "%s: %s", doing, reason);
+    return 1;
+}
+
+static inline int fail_for_memory(baseline_error *error) { return fail(error, "memory", "out of memory"); }
+
+// Returns if a call fails.
+#define TRY(call)         \
+    do {                  \
+        if (call) return 1; \
+    } while (0)
+
+// MARK: Changes
+
+// The maximum length of a row with another text. In the wide form, every end takes two more bytes.
+static inline size_t changed_row_capacity(size_t length, size_t columns, baseline_bytes text) {
+    return length + 2 * columns + text.length;
+}
+
+// Writes a row with another text to `changed` and returns its length, or 0 if it is too long for the format.
+static inline size_t change_row(
+    const uint8_t *row, size_t length, unsigned column, baseline_bytes text, uint8_t *changed) {
+    size_t columns = row_columns(row);
+    size_t payload = (size_t)(row_value(row, 0).start - row);
+    baseline_bytes old = row_value(row, column);
+    size_t new_payload = length - payload - old.length + text.length;
+    if (new_payload > UINT32_MAX) return 0;
+    bool is_narrow = new_payload <= UINT16_MAX;
+    memcpy(changed, row, ROW_HEADER + columns);
+    changed[0] = is_narrow ? ROW_NARROW : ROW_WIDE;
+    changed[ROW_HEADER + column] = TAG_STRING;
+    uint8_t *ends = changed + ROW_HEADER + columns;
+    for (size_t index = 0; index < columns; index++) {
+        size_t end = row_end(row, columns, index);
+        if (index >= column) end = end - old.length + text.length;
+        uint16_t narrow = (uint16_t)end;
+        uint32_t wide = (uint32_t)end;
+        if (is_narrow) {
+            memcpy(ends + 2 * index, &narrow, 2);
+        } else {
+            memcpy(ends + 4 * index, &wide, 4);
+        }
+    }
+    uint8_t *out = ends + columns * (is_narrow ? 2 : 4);
+    size_t before = (size_t)(old.start - row) - payload;
+    memcpy(out, row + payload, before);
+    memcpy(out + before, text.start, text.length);
+    size_t rest = length - payload - before - old.length;
+    memcpy(out + before + text.length, old.start + old.length, rest);
+    return (size_t)(out - changed) + new_payload;
+}
+
+// A reusable buffer for a changed row.
+typedef struct {
+    uint8_t *bytes;
+    size_t capacity;
+} row_buffer;
+
+// Writes a row with another text to a buffer.
+static inline int put_text(
+    row_buffer *buffer, const uint8_t *row, size_t *length, unsigned column, baseline_bytes text,
+    baseline_error *error) {
+    size_t capacity = changed_row_capacity(*length, row_columns(row), text);
+    if (capacity > buffer->capacity) {
+        uint8_t *bytes = (uint8_t *)realloc(buffer->bytes, capacity);
+        if (!bytes) return fail_for_memory(error);
+        *buffer = (row_buffer){bytes, capacity};
+    }
+    *length = change_row(row, *length, column, text, buffer->bytes);
+    return *length ? 0 : fail(error, "row", "the changed row is too long");
 }
 
 #endif

@@ -1,24 +1,45 @@
-// SQLite: opening, closing, and what makes the engine of its parts.
-#include "sqlite_baseline.h"
-
+// The baseline for SQLite.
+#include <sqlite3.h>
 #include <stdlib.h>
 
-// The settings of the adapter.
+#include "rows.h"
+
+struct baseline_database {
+    const baseline_table *table;
+    char path[4096];
+    sqlite3 *connection;
+    sqlite3_stmt *begin, *commit, *roll_back;
+    sqlite3_stmt *upsert, *update, *select, *delete_row, *delete_list, *put_token, *get_token;
+};
+
+struct baseline_reader {
+    const baseline_table *table;
+    sqlite3 *connection;
+    sqlite3_stmt *begin, *commit;
+    sqlite3_stmt *select, *scan, *scan_from, *find, *count;
+};
+
+static inline int sqlite_fail(sqlite3 *connection, baseline_error *error) {
+    return fail(error, "SQLite", sqlite3_errmsg(connection));
+}
+
+// The same settings as in the adapter.
 static const char *const settings[] = {
     "PRAGMA cache_size = -65536", "PRAGMA mmap_size = 268435456", "PRAGMA temp_store = MEMORY",
     "PRAGMA wal_autocheckpoint = 8000",
 };
 
-int sqlite_run(sqlite3 *connection, const char *sql, baseline_error *error) {
+static int sqlite_run(sqlite3 *connection, const char *sql, baseline_error *error) {
     return sqlite3_exec(connection, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : sqlite_fail(connection, error);
 }
 
-int sqlite_prepare_text(sqlite3 *connection, const char *sql, sqlite3_stmt **statement, baseline_error *error) {
+static int sqlite_prepare_text(sqlite3 *connection, const char *sql, sqlite3_stmt **statement, baseline_error *error) {
     int result = sqlite3_prepare_v3(connection, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
     return result == SQLITE_OK ? 0 : sqlite_fail(connection, error);
 }
 
-int sqlite_prepare(sqlite3 *connection, sqlite3_str *text, sqlite3_stmt **statement, baseline_error *error) {
+// Prepares a statement and frees its text.
+static int sqlite_prepare(sqlite3 *connection, sqlite3_str *text, sqlite3_stmt **statement, baseline_error *error) {
     char *sql = sqlite3_str_finish(text);
     if (!sql) return fail_for_memory(error);
     int result = sqlite_prepare_text(connection, sql, statement, error);
@@ -26,19 +47,19 @@ int sqlite_prepare(sqlite3 *connection, sqlite3_str *text, sqlite3_stmt **statem
     return result;
 }
 
-int sqlite_step_once(sqlite3_stmt *statement, baseline_error *error) {
+// Runs a statement without results.
+static int sqlite_step_once(sqlite3_stmt *statement, baseline_error *error) {
     int result = sqlite3_step(statement);
     if (result != SQLITE_DONE && result != SQLITE_ROW) {
         sqlite_fail(sqlite3_db_handle(statement), error);
         sqlite3_reset(statement);
         return 1;
     }
-    // The error of a step that failed, which this one did not.
     sqlite3_reset(statement);
     return 0;
 }
 
-sqlite3_str *sqlite_select(const baseline_table *table) {
+static sqlite3_str *sqlite_select(const baseline_table *table) {
     sqlite3_str *sql = sqlite3_str_new(NULL);
     sqlite3_str_appendall(sql, "SELECT \"id\"");
     for (unsigned column = 0; column < table->count; column++) {
@@ -48,7 +69,7 @@ sqlite3_str *sqlite_select(const baseline_table *table) {
     return sql;
 }
 
-int sqlite_open_connection(const char *path, bool may_create, sqlite3 **connection, baseline_error *error) {
+static int sqlite_open_connection(const char *path, bool may_create, sqlite3 **connection, baseline_error *error) {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     if (sqlite3_open_v2(path, connection, flags | (may_create ? SQLITE_OPEN_CREATE : 0), NULL) != SQLITE_OK) {
         if (!*connection) return fail_for_memory(error);
@@ -60,6 +81,272 @@ int sqlite_open_connection(const char *path, bool may_create, sqlite3 **connecti
     }
     return 0;
 }
+
+// Binds text without a copy; it must remain valid until the statement was stepped.
+static inline int sqlite_bind(sqlite3_stmt *statement, int index, baseline_bytes text, baseline_error *error) {
+    int result = sqlite3_bind_text64(
+        statement, index, text.length ? (const char *)text.start : "", text.length, SQLITE_STATIC, SQLITE_UTF8);
+    return result == SQLITE_OK ? 0 : sqlite_fail(sqlite3_db_handle(statement), error);
+}
+
+// Reads the id and every column of the current row. Values need no protection, because one thread uses the connection.
+static inline uint64_t sqlite_row_number(sqlite3_stmt *statement, const baseline_table *table) {
+    sqlite3_value *id = sqlite3_column_value(statement, 0);
+    const uint8_t *start = sqlite3_value_blob(id);
+    uint64_t number = first_number((baseline_bytes){start, (size_t)sqlite3_value_bytes(id)});
+    for (unsigned column = 0; column < table->count; column++) {
+        sqlite3_value *value = sqlite3_column_value(statement, (int)column + 1);
+        uint64_t mixing = 3;
+        if (sqlite3_value_type(value) != SQLITE_NULL) {
+            switch (table->types[column]) {
+                case BASELINE_BOOL: mixing = sqlite3_value_int64(value) ? 1 : 2; break;
+                case BASELINE_INT:
+                case BASELINE_TIMESTAMP: mixing = (uint64_t)sqlite3_value_int64(value); break;
+                case BASELINE_DOUBLE: {
+                    double number = sqlite3_value_double(value);
+                    memcpy(&mixing, &number, sizeof mixing);
+                    break;
+                }
+                case BASELINE_STRING: {
+                    const uint8_t *text = sqlite3_value_blob(value);
+                    mixing = text_number(text, (size_t)sqlite3_value_bytes(value));
+                    break;
+                }
+            }
+        }
+        number = mixed(number, mixing);
+    }
+    return number;
+}
+
+// MARK: Reading
+
+static int prepare_select(baseline_reader *reader, const char *rest, sqlite3_stmt **statement, baseline_error *error) {
+    sqlite3_str *sql = sqlite_select(reader->table);
+    sqlite3_str_appendall(sql, rest);
+    return sqlite_prepare(reader->connection, sql, statement, error);
+}
+
+static int prepare_queries(baseline_reader *reader, baseline_error *error) {
+    const char *list = reader->table->names[reader->table->list], *rank = reader->table->names[reader->table->rank];
+    sqlite3_str *sql = sqlite_select(reader->table);
+    sqlite3_str_appendf(sql, "WHERE \"%w\" = ?1 ORDER BY \"%w\", \"id\" LIMIT ?2", list, rank);
+    TRY(sqlite_prepare(reader->connection, sql, &reader->find, error));
+    sql = sqlite3_str_new(NULL);
+    sqlite3_str_appendf(sql, "SELECT count(*) FROM items WHERE \"%w\" = ?1", list);
+    return sqlite_prepare(reader->connection, sql, &reader->count, error);
+}
+
+static int prepare_reader(baseline_reader *reader, baseline_error *error) {
+    TRY(sqlite_prepare_text(reader->connection, "BEGIN", &reader->begin, error));
+    TRY(sqlite_prepare_text(reader->connection, "COMMIT", &reader->commit, error));
+    TRY(prepare_select(reader, "WHERE \"id\" = ?1", &reader->select, error));
+    TRY(prepare_select(reader, "ORDER BY \"id\"", &reader->scan, error));
+    TRY(prepare_select(reader, "WHERE \"id\" >= ?1 ORDER BY \"id\" LIMIT ?2", &reader->scan_from, error));
+    return prepare_queries(reader, error);
+}
+
+static void sqlite_destroy_reader(baseline_reader *reader) {
+    sqlite3_stmt *statements[] = {
+        reader->begin, reader->commit, reader->select, reader->scan, reader->scan_from, reader->find, reader->count,
+    };
+    for (size_t index = 0; index < sizeof statements / sizeof *statements; index++) {
+        sqlite3_finalize(statements[index]);
+    }
+    sqlite3_close(reader->connection);
+    free(reader);
+}
+
+static int sqlite_make_reader(baseline_database *database, baseline_reader **made, baseline_error *error) {
+    baseline_reader *reader = calloc(1, sizeof *reader);
+    if (!reader) return fail_for_memory(error);
+    reader->table = database->table;
+    int result = sqlite_open_connection(database->path, false, &reader->connection, error);
+    if (!result) result = prepare_reader(reader, error);
+    if (result) {
+        sqlite_destroy_reader(reader);
+        return 1;
+    }
+    *made = reader;
+    return 0;
+}
+
+// A single statement needs no explicit transaction.
+
+static int sqlite_begin_reading(baseline_reader *reader, bool is_single, baseline_error *error) {
+    return is_single ? 0 : sqlite_step_once(reader->begin, error);
+}
+
+static int sqlite_end_reading(baseline_reader *reader, bool is_single, baseline_error *error) {
+    return is_single ? 0 : sqlite_step_once(reader->commit, error);
+}
+
+// Reads all rows of a statement.
+static int read_rows(
+    baseline_reader *reader, sqlite3_stmt *statement, baseline_answer *answer, baseline_error *error) {
+    uint64_t place = 0;
+    int result;
+    while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
+        add_row(answer, sqlite_row_number(statement, reader->table), ++place);
+    }
+    if (result != SQLITE_DONE) sqlite_fail(reader->connection, error);
+    sqlite3_reset(statement);
+    return result != SQLITE_DONE;
+}
+
+static int bind_limit(sqlite3_stmt *statement, size_t limit, baseline_error *error) {
+    int result = sqlite3_bind_int64(statement, 2, limit > INT64_MAX ? -1 : (int64_t)limit);
+    return result == SQLITE_OK ? 0 : sqlite_fail(sqlite3_db_handle(statement), error);
+}
+
+// Reads the row of an id, if there is one.
+static int read_row(
+    sqlite3_stmt *statement, const baseline_table *table, baseline_bytes id, baseline_answer *answer,
+    baseline_error *error) {
+    TRY(sqlite_bind(statement, 1, id, error));
+    int result = sqlite3_step(statement);
+    if (result == SQLITE_ROW) add_row(answer, sqlite_row_number(statement, table), 1);
+    if (result != SQLITE_ROW && result != SQLITE_DONE) sqlite_fail(sqlite3_db_handle(statement), error);
+    sqlite3_reset(statement);
+    return result != SQLITE_ROW && result != SQLITE_DONE;
+}
+
+static int sqlite_get(baseline_reader *reader, baseline_bytes id, baseline_answer *answer, baseline_error *error) {
+    return read_row(reader->select, reader->table, id, answer, error);
+}
+
+static int sqlite_scan(
+    baseline_reader *reader, const baseline_bytes *from, size_t limit, baseline_answer *answer,
+    baseline_error *error) {
+    if (!from) return read_rows(reader, reader->scan, answer, error);
+    TRY(sqlite_bind(reader->scan_from, 1, *from, error));
+    TRY(bind_limit(reader->scan_from, limit, error));
+    return read_rows(reader, reader->scan_from, answer, error);
+}
+
+static int sqlite_find(
+    baseline_reader *reader, baseline_bytes list, size_t limit, baseline_answer *answer, baseline_error *error) {
+    TRY(sqlite_bind(reader->find, 1, list, error));
+    TRY(bind_limit(reader->find, limit, error));
+    return read_rows(reader, reader->find, answer, error);
+}
+
+static int sqlite_count(baseline_reader *reader, baseline_bytes list, baseline_answer *answer, baseline_error *error) {
+    sqlite3_stmt *statement = reader->count;
+    TRY(sqlite_bind(statement, 1, list, error));
+    int result = sqlite3_step(statement);
+    if (result == SQLITE_ROW) answer->count += (uint64_t)sqlite3_column_int64(statement, 0);
+    if (result != SQLITE_ROW) sqlite_fail(reader->connection, error);
+    sqlite3_reset(statement);
+    return result != SQLITE_ROW;
+}
+
+// MARK: Writing
+
+static int sqlite_begin(baseline_database *database, baseline_error *error) { return sqlite_step_once(database->begin, error); }
+
+static int sqlite_commit(baseline_database *database, baseline_error *error) {
+    return sqlite_step_once(database->commit, error);
+}
+
+static void sqlite_roll_back(baseline_database *database) {
+    // SQLite may have rolled back already. If the rollback fails, the next use of the file reports the error.
+    baseline_error ignored;
+    if (!sqlite3_get_autocommit(database->connection)) sqlite_step_once(database->roll_back, &ignored);
+}
+
+// Binds a value of a packed row without a copy.
+static inline int bind_value(
+    sqlite3_stmt *statement, int parameter, uint8_t tag, const uint8_t *start, size_t length) {
+    switch (tag) {
+        case TAG_FALSE: return sqlite3_bind_int64(statement, parameter, 0);
+        case TAG_TRUE: return sqlite3_bind_int64(statement, parameter, 1);
+        case TAG_INT:
+        case TAG_TIMESTAMP: return sqlite3_bind_int64(statement, parameter, (sqlite3_int64)load_64(start));
+        case TAG_DOUBLE: {
+            double value;
+            memcpy(&value, start, sizeof value);
+            return sqlite3_bind_double(statement, parameter, value);
+        }
+        case TAG_STRING:
+        case TAG_JSON:
+            return sqlite3_bind_text64(statement, parameter, (const char *)start, length, SQLITE_STATIC, SQLITE_UTF8);
+        case TAG_BYTES: return sqlite3_bind_blob64(statement, parameter, start, length, SQLITE_STATIC);
+        default: return sqlite3_bind_null(statement, parameter);
+    }
+}
+
+static int bind_row(sqlite3_stmt *statement, const uint8_t *row) {
+    size_t columns = row_columns(row), start = 0;
+    const uint8_t *tags = row_tags(row);
+    const uint8_t *payload = tags + columns + columns * (row[0] == ROW_NARROW ? 2 : 4);
+    int result = SQLITE_OK;
+    for (size_t column = 0; column < columns && result == SQLITE_OK; column++) {
+        size_t end = row_end(row, columns, column);
+        result = bind_value(statement, (int)column + 2, tags[column], payload + start, end - start);
+        start = end;
+    }
+    return result;
+}
+
+static int sqlite_upsert(baseline_database *database, baseline_rows rows, baseline_error *error) {
+    sqlite3_stmt *statement = database->upsert;
+    for (size_t index = 0; index < rows.count; index++) {
+        baseline_entry entry = rows.entries[index];
+        TRY(sqlite_bind(
+            statement, 1, (baseline_bytes){rows.buffer + entry.id, (size_t)entry.id_length}, error));
+        if (bind_row(statement, rows.buffer + entry.row) != SQLITE_OK) return sqlite_fail(database->connection, error);
+        TRY(sqlite_step_once(statement, error));
+    }
+    return 0;
+}
+
+static int sqlite_change_text(
+    baseline_database *database, baseline_bytes id, baseline_bytes text, bool reads, baseline_answer *answer,
+    baseline_error *error) {
+    if (reads) TRY(read_row(database->select, database->table, id, answer, error));
+    TRY(sqlite_bind(database->update, 1, id, error));
+    TRY(sqlite_bind(database->update, 2, text, error));
+    TRY(sqlite_step_once(database->update, error));
+    if (!reads) answer->count += (uint64_t)sqlite3_changes(database->connection);
+    return 0;
+}
+
+static int sqlite_delete_ids(
+    baseline_database *database, const baseline_bytes *ids, size_t count, baseline_answer *answer,
+    baseline_error *error) {
+    for (size_t index = 0; index < count; index++) {
+        TRY(sqlite_bind(database->delete_row, 1, ids[index], error));
+        TRY(sqlite_step_once(database->delete_row, error));
+        answer->count += (uint64_t)sqlite3_changes(database->connection);
+    }
+    return 0;
+}
+
+static int sqlite_delete_list(
+    baseline_database *database, baseline_bytes list, baseline_answer *answer, baseline_error *error) {
+    TRY(sqlite_bind(database->delete_list, 1, list, error));
+    TRY(sqlite_step_once(database->delete_list, error));
+    answer->count += (uint64_t)sqlite3_changes(database->connection);
+    return 0;
+}
+
+static int sqlite_put_token(baseline_database *database, int64_t ticks, baseline_error *error) {
+    if (sqlite3_bind_int64(database->put_token, 1, ticks) != SQLITE_OK) {
+        return sqlite_fail(database->connection, error);
+    }
+    return sqlite_step_once(database->put_token, error);
+}
+
+static int sqlite_get_token(baseline_database *database, int64_t *ticks, baseline_error *error) {
+    int result = sqlite3_step(database->get_token);
+    *ticks = result == SQLITE_ROW ? sqlite3_column_int64(database->get_token, 0) : 0;
+    if (result != SQLITE_ROW && result != SQLITE_DONE) sqlite_fail(database->connection, error);
+    sqlite3_reset(database->get_token);
+    return result != SQLITE_ROW && result != SQLITE_DONE;
+}
+
+// MARK: Opening and closing
 
 static const char *declaration(baseline_type type) {
     switch (type) {
@@ -80,7 +367,7 @@ static int run_text(sqlite3 *connection, sqlite3_str *text, baseline_error *erro
     return result;
 }
 
-// A table of the adapter's kind: rows by number, and the id in an index beside.
+// Creates the same kind of table as the adapter: a rowid table with an index on the id.
 static int make_table(baseline_database *database, baseline_error *error) {
     const baseline_table *table = database->table;
     sqlite3_str *sql = sqlite3_str_new(NULL);
@@ -161,7 +448,7 @@ static int close_database(baseline_database *database, baseline_error *error) {
         database->select,     database->delete_row,  database->delete_list, database->put_token, database->get_token,
     };
     for (size_t index = 0; index < sizeof statements / sizeof *statements; index++) {
-        // It would tell the error of the last step again.
+        // The result would repeat the error of the last step.
         sqlite3_finalize(statements[index]);
     }
     int result = sqlite3_close(database->connection) == SQLITE_OK ? 0 : sqlite_fail(database->connection, error);
@@ -179,7 +466,7 @@ static int open_folder(
     int result = length < (int)sizeof database->path ? open_database(database, durability, error)
                                                      : fail(error, "SQLite", "the path is too long");
     if (result) {
-        // The first error is the one to tell.
+        // Report the first error.
         baseline_error closing;
         close_database(database, &closing);
         return 1;

@@ -2,9 +2,9 @@ public import ArgumentParser
 internal import Foundation
 public import TidelineBenchmark
 
-/// The benchmark as a command: a store becomes a tool that measures it.
+/// The benchmark as a command.
 ///
-/// An author's whole executable is
+/// The executable of a store's author needs only this:
 ///
 /// ```swift
 /// @main struct Tool {
@@ -14,10 +14,10 @@ public import TidelineBenchmark
 /// }
 /// ```
 ///
-/// Its exit status is 0 when all is well, 1 after wrong answers and failures and after a regression that was to be found, 2
-/// when the command line is not understood or a report could not be written, and 130 when it was interrupted.
+/// The exit status is 0 for success, 1 after a wrong answer, a failure, or a regression with `--fail-on-regression`, 2 for an
+/// invalid command line or a report that cannot be written, and 130 after an interruption.
 public enum BenchCommand {
-    /// Measures as the process' arguments say, and ends the process.
+    /// Runs the benchmark with the arguments of the process, then ends the process.
     public static func main(stores: [BenchmarkStore]) async -> Never {
         do {
             let command = try StandaloneBench.parse()
@@ -27,15 +27,13 @@ public enum BenchCommand {
         }
     }
 
-    /// Does what the options say: measures, or lists workloads.
-    ///
-    /// For a command of one's own that has ``BenchOptions`` as an option group.
+    /// Runs the benchmark, or lists the workloads, for a command with ``BenchOptions`` as an option group.
     ///
     /// - Parameters:
     ///   - options: The options.
-    ///   - stores: The stores there are to choose from.
+    ///   - stores: The available stores.
     /// - Returns: The exit status.
-    /// - Throws: `ValidationError` for options that cannot be followed, before anything runs.
+    /// - Throws: `ValidationError` for invalid options, before anything runs.
     public static func run(_ options: BenchOptions, stores: BenchStores) async throws -> Int32 {
         let settings = options.settings
         let workloads = Workload.all(settings, rows: settings.rows.first ?? 0)
@@ -48,18 +46,18 @@ public enum BenchCommand {
         return try await BenchSession(options, selection: selection, stores: stores).run()
     }
 
-    /// Ends the process after an error that ``run(_:stores:)`` or parsing has thrown, with status 2 for one of usage.
+    /// Ends the process after an error of ``run(_:stores:)`` or of parsing, with status 2 for invalid arguments.
     public static func exit(_ command: any ParsableCommand.Type, after error: any Error) -> Never {
         guard command.exitCode(for: error) == .validationFailure else { command.exit(withError: error) }
         FileHandle.standardError.write(Data((command.fullMessage(for: error) + "\n").utf8))
         Foundation.exit(usageStatus)
     }
 
-    /// The exit status when the command line is not understood.
+    /// The exit status for an invalid command line.
     static let usageStatus: Int32 = 2
 }
 
-/// The command of an executable that does nothing else.
+/// The command of an executable with no other function.
 private struct StandaloneBench: ParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(

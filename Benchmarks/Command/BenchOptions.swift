@@ -7,119 +7,119 @@ internal import TidelineSupport
 
 /// The options of ``BenchCommand``.
 public struct BenchOptions: ParsableArguments, Sendable {
-    /// What the command does, in a line.
+    /// A one-line description of the command.
     public static let abstract = "Measure how fast stores are, beside the bare engines."
-    /// More about it.
+    /// A longer description of the command.
     public static let discussion = """
-        Every workload is done by each store in turn, again and again, on a database of its own; each answer is compared \
-        with the right one. Only a release build on an idle machine gives figures that mean something.
+        Each store performs every workload repeatedly, in turn with the others, and every answer is checked. Only a release \
+        build on an idle machine gives meaningful figures.
 
-        Exit status: 0 when all is well, 1 after wrong answers, failures, or a regression that --fail-on-regression is \
-        to find, 2 when the command line is not understood or a report cannot be written, 130 when interrupted.
+        Exit status: 0 for success, 1 after a wrong answer, a failure, or a regression with --fail-on-regression, 2 for an \
+        invalid command line or a report that cannot be written, 130 after an interruption.
         """
 
     @Option(
         name: .customLong("store"),
         help: ArgumentHelp(
-            "A store to measure, or several with commas; all of them by default.",
+            "A store to measure, or several separated by commas; all by default.",
             discussion: """
-                May be repeated. Settings follow the store: NAME,SETTING=VALUE; NAME:FOLDER has its databases in another \
-                folder than the others.
+                May be repeated. Settings follow the store: NAME,SETTING=VALUE. NAME:FOLDER puts its databases into a \
+                directory of its own.
                 """,
             valueName: "name"))
     var stores: [String] = []
 
-    @Flag(inversion: .prefixedNo, help: "Whether the bare engines are measured, too.")
+    @Flag(inversion: .prefixedNo, help: "Whether to measure the bare engines, too.")
     var baseline = true
 
     @Option(
         help: ArgumentHelp(
-            "Only these workloads: an id, * stands for any letters; or a group (reading). See --list.",
+            "The workloads to run: an id, in which * matches any letters, or a group such as reading. See --list.",
             discussion: "May be repeated.", valueName: "pattern"))
     var filter: [String] = []
 
-    @Flag(help: "List the workloads: id, and what is done.")
+    @Flag(help: "List the workloads with their ids.")
     var list = false
 
     @Option(
         help: ArgumentHelp(
-            "How many rows the table has: one number or several with commas, such as 100000,1m.", valueName: "numbers"),
+            "The number of rows in the table, or several separated by commas, such as 100000,1m.", valueName: "numbers"),
         transform: { try RowCounts(argument: $0) })
     var rows: RowCounts?
 
-    @Option(help: ArgumentHelp("How many columns the table has beside the id.", valueName: "number"))
+    @Option(help: ArgumentHelp("The number of columns besides the id.", valueName: "number"))
     var columns: Int = BenchmarkTable.leastColumns
 
-    @Option(help: ArgumentHelp("How many bytes a text has.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("The size of a text in bytes.", valueName: "bytes"))
     var valueSize: Int = 32
 
-    @Option(help: "In which order ids come: \(KeyOrder.allCases.map(\.rawValue).joined(separator: ", ")).")
+    @Option(help: "The order of new ids: \(KeyOrder.allCases.map(\.rawValue).joined(separator: ", ")).")
     var keyOrder: KeyOrder = .random
 
-    @Option(help: ArgumentHelp("How many rows a transaction of a bulk workload writes.", valueName: "rows"))
+    @Option(help: ArgumentHelp("The number of rows in a transaction of a bulk workload.", valueName: "rows"))
     var batch: Int = 1000
 
-    @Option(help: ArgumentHelp("The most threads that read at once.", valueName: "number"))
+    @Option(help: ArgumentHelp("The maximum number of concurrent readers.", valueName: "number"))
     var readers: Int = 8
 
-    @Option(help: ArgumentHelp("What a commit survives, for all stores that have the setting.", valueName: "level"))
+    @Option(help: ArgumentHelp("The durability of all stores that have this setting.", valueName: "level"))
     var durability: String?
 
-    @Option(help: "What everything random begins with; the same seed makes the same rows and the same work.")
+    @Option(help: "The seed of all random data and choices.")
     var seed: UInt64 = 1
 
     @Option(
         help: ArgumentHelp(
-            "How often each workload is measured; by default 5, or 3 with --quick, or 9 with --compare.",
+            "The number of measured iterations; 5 by default, 3 with --quick, 9 with --compare.",
             valueName: "number"))
     var repetitions: Int?
 
-    @Option(help: ArgumentHelp("How often it is done before that, untimed.", valueName: "number"))
+    @Option(help: ArgumentHelp("The number of iterations before them, not measured.", valueName: "number"))
     var warmUp: Int = 1
 
-    @Flag(help: "Read and compare all rows after each workload that changes some.")
+    @Flag(help: "Read and check all rows after each workload that changes some.")
     var verify = false
 
-    @Flag(help: "A first impression in under a minute: fewer workloads, fewer repetitions, 20000 rows.")
+    @Flag(help: "Run fewer workloads with fewer repetitions and 20000 rows, in under a minute.")
     var quick = false
 
-    @Flag(help: "Leave the databases in the folder.")
+    @Flag(help: "Keep the databases.")
     var keep = false
 
     @Option(
         help: ArgumentHelp(
-            "Where the databases are: an empty folder, or one that does not exist; by default among temporary files.",
+            "The directory for the databases, which must be empty or not exist; a temporary directory by default.",
             valueName: "folder"))
     var directory: String?
 
-    @Flag(help: "Delete the databases that an earlier run has left in the folder; files of others are never deleted.")
+    @Flag(help: "Delete the databases of an earlier run in the directory, and no other files.")
     var force = false
 
     @Option(help: ArgumentHelp("Write the report as JSON; - is standard output.", valueName: "path"))
     var json: String?
 
-    @Option(help: ArgumentHelp("Write the report as CSV, a line for each repetition.", valueName: "path"))
+    @Option(help: ArgumentHelp("Write the report as CSV, one line for each iteration.", valueName: "path"))
     var csv: String?
 
     @Option(help: ArgumentHelp("Write the report as Markdown; with --list, the list of workloads.", valueName: "path"))
     var markdown: String?
 
-    @Option(help: ArgumentHelp("Write the report as one page of HTML, with charts.", valueName: "path"))
+    @Option(help: ArgumentHelp("Write the report as an HTML page with charts.", valueName: "path"))
     var html: String?
 
-    @Option(help: ArgumentHelp("Compare with an earlier run, as its --json wrote it.", valueName: "path"))
+    @Option(help: ArgumentHelp("Compare with an earlier run, from its --json report.", valueName: "path"))
     var compare: String?
 
-    @Flag(help: "End with status 1 when something is slower than in --compare, beyond chance.")
+    @Flag(help: "Exit with status 1 if something is significantly slower than in the --compare report.")
     var failOnRegression = false
 
-    @Flag(name: .shortAndLong, help: "Show no progress, and the tables only.")
+    @Flag(name: .shortAndLong, help: "Show no progress and no details, only tables.")
     var quiet = false
 
-    /// Options, for the parser.
+    /// Creates options, for the parser.
     public init() {}
 
-    /// Refuses numbers that mean nothing.
+    /// Checks the values.
     public func validate() throws {
         try confirm(columns, in: BenchmarkTable.leastColumns...1000, "--columns")
         try confirm(valueSize, in: 1...1_000_000, "--value-size")
@@ -128,17 +128,16 @@ public struct BenchOptions: ParsableArguments, Sendable {
         if let repetitions { try confirm(repetitions, in: 1...1000, "--repetitions") }
         try confirm(warmUp, in: 0...1000, "--warm-up")
         if failOnRegression, compare == nil {
-            throw ValidationError("--fail-on-regression needs the run to compare with: --compare OLD.json.")
+            throw ValidationError("--fail-on-regression needs an earlier run: add --compare OLD.json.")
         }
         let fewest = BenchmarkComparison.fewestRepetitions
         if failOnRegression, settings.repetitions < fewest {
             throw ValidationError(
-                "--fail-on-regression needs \(fewest) repetitions at least: of fewer, no difference can be told from chance."
-            )
+                "--fail-on-regression needs at least \(fewest) repetitions; with fewer, no difference is significant.")
         }
     }
 
-    /// What is measured, and how.
+    /// The settings of the run.
     var settings: BenchmarkSettings {
         BenchmarkSettings(
             rows: rows?.numbers ?? [quick ? 20_000 : 100_000], columns: columns, valueSize: valueSize,
@@ -146,22 +145,22 @@ public struct BenchOptions: ParsableArguments, Sendable {
             repetitions: repetitions ?? usualRepetitions, warmUp: warmUp, verifiesAll: verify, isQuick: quick)
     }
 
-    /// As many as a comparison needs, where there is one.
+    /// The default number of repetitions; a comparison needs the most.
     private var usualRepetitions: Int { compare != nil ? BenchmarkComparison.fewestRepetitions : quick ? 3 : 5 }
 }
 
 extension KeyOrder: ExpressibleByArgument {}
 
-/// The numbers of `--rows`.
+/// The value of `--rows`.
 struct RowCounts: Sendable, Hashable {
-    /// In their order, each once.
+    /// The numbers in order, without duplicates.
     let numbers: [Int]
 
-    /// How many rows there may be.
+    /// The valid numbers of rows.
     static let range = 100...100_000_000
 
-    /// Reads numbers with commas between them; `k` stands for thousand and `m` for million.
-    /// - Throws: `ValidationError` for what is no number, and for too few or too many rows.
+    /// Parses numbers separated by commas, with the suffixes `k` for thousands and `m` for millions.
+    /// - Throws: `ValidationError` for invalid numbers.
     init(argument: String) throws {
         let words = argument.split(separator: ",", omittingEmptySubsequences: false)
         numbers = try words.map { word in

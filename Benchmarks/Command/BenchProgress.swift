@@ -4,14 +4,14 @@ internal import TidelineBenchmark
 internal import TidelineCommandSupport
 internal import TidelineSupport
 
-/// Tells a run as it goes on: a line for each workload when it has ended and, for a person who watches, a line that is
-/// written over for what runs now and how long it will still take.
+/// Shows the progress of a run: a line for each completed workload and, on an interactive terminal, a status line with the
+/// current work and the remaining time.
 final class BenchProgress: Sendable {
     private struct State {
         var isLineShown = false
-        /// When the line was last written.
+        /// The time at which the status line was last written.
         var shown: ContinuousClock.Instant?
-        /// How many rows the last lines were about.
+        /// The number of rows of the last lines.
         var rows: Int?
     }
 
@@ -25,24 +25,24 @@ final class BenchProgress: Sendable {
         self.repetitions = repetitions
     }
 
-    /// Takes an event of the run.
+    /// Handles an event of the run.
     func note(_ event: BenchmarkEvent) {
         let left = Self.timeLeft(after: ContinuousClock.now - start, share: event.share)
         state.withLock { state in
             switch event.kind {
             case .loading(let rows): show("filling databases with \(counted(rows, "row"))\(left)", &state)
-            case .repetition(let repetition):
-                let number = repetition.number.map { "\($0)/\(repetitions)" } ?? "warm-up"
-                show("\(repetition.workload) \(number) \(repetition.subject)\(left)", &state)
+            case .iteration(let iteration):
+                let number = iteration.number.map { "\($0)/\(repetitions)" } ?? "warm-up"
+                show("\(iteration.workload) \(number) \(iteration.subject)\(left)", &state)
             case .ended(let result): end(result, &state)
             }
         }
     }
 
-    /// Takes the line away that is written over.
+    /// Removes the status line.
     func clear() { state.withLock { clear(&$0) } }
 
-    /// About how long a run still takes of which so much is done; nothing before that can be told.
+    /// Returns a text with the estimated remaining time, or an empty text at the start of a run.
     static func timeLeft(after elapsed: Duration, share: Double) -> String {
         guard share >= 0.05 else { return "" }
         let seconds = elapsed / .seconds(1) * (1 - share) / share
@@ -63,10 +63,10 @@ final class BenchProgress: Sendable {
         terminal.write("  \(sign) \(Escape.line(result.title))\(names)\n")
     }
 
-    // MARK: The line that is written over
+    // MARK: The status line
 
     private func show(_ text: String, _ state: inout State) {
-        // Writing takes the processor's time, and small repetitions are over before a line is read.
+        // Limit the rate, because writing takes processor time and nobody can read faster.
         let now = ContinuousClock.now
         guard terminal.isInteractive, state.shown.map({ now - $0 > .milliseconds(200) }) ?? true else { return }
         let line = String(Escape.line("  " + text).prefix(terminal.columns - 1))

@@ -4,32 +4,32 @@ internal import TidelineBenchmark
 internal import TidelineCommandSupport
 internal import TidelineSupport
 
-/// One run of the command: who is measured, the workloads that were chosen, the reports that were asked for.
+/// A run of the command with its subjects, workloads and reports.
 struct BenchSession: Sendable {
     private let options: BenchOptions
     private let outputs: ReportOutputs<ComparedReport>
     private let terminal: Terminal
     private let run: BenchmarkRun
-    private let earlier: EarlierRun?
-    /// All folders of the run.
+    private let earlier: PreviousRun?
+    /// All directories of the run.
     private let folders: [BenchmarkFolder]
 
-    /// Finds out whether everything can be done that was asked for.
-    /// - Throws: `ValidationError` with what cannot.
+    /// Prepares the run and checks its options.
+    /// - Throws: `ValidationError` for invalid options.
     init(_ options: BenchOptions, selection: WorkloadSelection, stores: BenchStores) throws {
-        // When nobody reads the output any more, the reports in files are still written.
+        // Reports in files are written even if standard output is closed.
         signal(SIGPIPE, SIG_IGN)
         self.options = options
         outputs = try ReportOutputs(options.reports)
         terminal = Terminal(usesStandardError: outputs.useStandardOutput)
-        let choice = try SubjectChoice(options, stores: stores)
+        let chosen = try SubjectSelection(options, stores: stores)
         let settings = options.settings
-        earlier = try options.compare.map { try EarlierRun(path: $0, settings: settings) }
+        earlier = try options.compare.map { try PreviousRun(path: $0, settings: settings) }
         do {
-            let (main, others) = try Self.makeFolders(options, choice)
+            let (main, others) = try Self.makeFolders(options, chosen)
             folders = [main] + others.values
-            var run = BenchmarkRun(settings, subjects: choice.subjects, folder: main)
-            run.folders = choice.directories.compactMapValues { others[$0] }
+            var run = BenchmarkRun(settings, subjects: chosen.subjects, folder: main)
+            run.folders = chosen.directories.compactMapValues { others[$0] }
             run.workloads = { rows in selection.chosen(Workload.all(settings, rows: rows)) }
             run.removeIdleSubjects()
             self.run = run
@@ -42,7 +42,7 @@ struct BenchSession: Sendable {
         }
     }
 
-    /// Measures, writes the reports, and returns the exit status.
+    /// Performs the run, writes the reports, and returns the exit status.
     func run() async -> Int32 {
         let environment = BenchmarkEnvironment.current(directory: run.folder.path)
         warn(of: environment.host.build)
@@ -54,7 +54,7 @@ struct BenchSession: Sendable {
             progress.clear()
             collector.interrupt()
             _ = finish(collector.report())
-            // Not by way of what libraries do at the end of a process, as the engines are still at work.
+            // Skip exit handlers of libraries, because the engines are still running.
             fflush(nil)
             _exit(Interruption.status)
         }
@@ -66,14 +66,14 @@ struct BenchSession: Sendable {
         return finish(collector.report())
     }
 
-    /// Said before the run, not only in its reports: a debug build takes long, too.
+    /// Warns before the run, because a debug build also takes long.
     private func warn(of build: String) {
         guard build != "release" else { return }
-        let text = "DEBUG BUILD: ITS FIGURES ARE WORTHLESS. Build with -c release.\n"
+        let text = "DEBUG BUILD: ITS FIGURES ARE MEANINGLESS. Build with -c release.\n"
         FileHandle.standardError.write(Data(text.utf8))
     }
 
-    /// On a thread of its own, as databases block theirs.
+    /// Runs on a thread of its own, because databases block.
     private func measure(_ collector: BenchmarkCollector, _ progress: BenchProgress, _ ending: Ending) async {
         await withCheckedContinuation { continuation in
             let thread = Thread {
@@ -95,9 +95,9 @@ struct BenchSession: Sendable {
             "\(names)\n\(rows) rows, \(counted(run.settings.repetitions, "repetition")), seed \(run.settings.seed)\n\n"
     }
 
-    /// Says how it went and writes the reports.
+    /// Prints the results and writes the reports.
     private func finish(_ report: BenchmarkReport) -> Int32 {
-        // First, as the databases may be what fills the disk that a report goes to.
+        // Remove the databases first, because they may fill the disk of a report.
         for folder in folders { folder.end() }
         let comparison = earlier?.comparison(with: report)
         terminal.write((options.quiet ? "" : "\n") + text(of: report, comparison))
@@ -118,15 +118,15 @@ struct BenchSession: Sendable {
         return text
     }
 
-    /// The folder of the run, and those that stores have of their own, by the names they were given.
+    /// Creates the directory of the run and those of single stores, by path.
     private static func makeFolders(
-        _ options: BenchOptions, _ choice: SubjectChoice
+        _ options: BenchOptions, _ selection: SubjectSelection
     ) throws -> (main: BenchmarkFolder, others: [String: BenchmarkFolder]) {
         let main = try BenchmarkFolder(
             path: options.directory, replacesEarlier: options.force, keepsFiles: options.keep)
         var others: [String: BenchmarkFolder] = [:]
         do {
-            for path in Set(choice.directories.values) {
+            for path in Set(selection.directories.values) {
                 others[path] = try BenchmarkFolder(
                     path: path, replacesEarlier: options.force, keepsFiles: options.keep)
             }

@@ -4,23 +4,23 @@ public import TidelineBenchmark
 internal import TidelineCommandSupport
 public import TidelineStore
 
-/// The stores that a command can measure, and what they are held against.
+/// The stores that a command can measure, and their baselines.
 public struct BenchStores: Sendable {
-    /// Makes a store with settings, such as `durability=full`.
+    /// Creates a store with settings, such as `durability=full`.
     public typealias Configuring = @Sendable (_ store: String, _ settings: [String]) throws -> BenchmarkSubject
 
-    /// The names of the stores that are measured by default.
+    /// The names of the stores, all of which are measured by default.
     public var names: [String]
-    /// Makes one of them. It throws `ValidationError` for settings that it does not know.
+    /// Creates a store. Throws `ValidationError` for unknown settings.
     public var configuring: Configuring
-    /// The names of a store's settings; empty where it has none.
+    /// Returns the names of a store's settings.
     public var settings: @Sendable (_ store: String) -> [String]
-    /// The same work on the bare engine; nil where there is no baseline of an engine with that durability.
+    /// Returns the baseline of an engine with a durability, or `nil` if there is none.
     public var baseline: @Sendable (_ engine: String, _ durability: StoreCapabilities.Durability) -> BenchmarkSubject?
-    /// Who else is always measured, such as readers of JSON.
+    /// Other subjects, which are always measured, such as JSON parsers.
     public var others: [BenchmarkSubject]
 
-    /// Stores; see the properties.
+    /// Creates a list of stores; see the properties.
     public init(
         names: [String], settings: @escaping @Sendable (_ store: String) -> [String] = { _ in [] },
         baseline: @escaping @Sendable (String, StoreCapabilities.Durability) -> BenchmarkSubject? = { _, _ in nil },
@@ -33,8 +33,8 @@ public struct BenchStores: Sendable {
         self.configuring = configuring
     }
 
-    /// Stores that are what they are: they have no settings here, and nothing is known of their engines.
-    /// - Throws: What a store throws that has to be opened to be asked for its name.
+    /// Creates a list of stores without settings and baselines.
+    /// - Throws: An error of a store that is opened to read its name.
     public init(_ stores: [BenchmarkStore]) throws {
         let subjects = try stores.map { try $0.makeSubject() }
         self.init(names: subjects.map(\.name)) { name, _ in
@@ -46,24 +46,24 @@ public struct BenchStores: Sendable {
     }
 }
 
-/// Who takes part in a run.
-struct SubjectChoice {
-    /// Stores in the order in which they were named, then the baselines of their engines, then the others.
+/// The subjects of a run.
+struct SubjectSelection {
+    /// The stores in the order of the options, the baselines of their engines, and the other subjects.
     let subjects: [BenchmarkSubject]
-    /// Where the databases of single subjects are, by their names.
+    /// The directories of subjects that have their own, by name.
     let directories: [String: String]
 
-    /// The stores of `--store`, all by default.
-    /// - Throws: `ValidationError` for a store or a setting that does not exist, and for two of one name.
+    /// Selects the stores of `--store`, or all stores.
+    /// - Throws: `ValidationError` for an unknown store or setting, and for duplicate names.
     init(_ options: BenchOptions, stores: BenchStores) throws {
         guard Set(stores.names).count == stores.names.count else {
-            throw ValidationError("two stores are called alike: \(stores.names.joined(separator: ", ")). Name them.")
+            throw ValidationError("two stores have the same name: \(stores.names.joined(separator: ", ")).")
         }
         let words = try StoreWord.words(options.stores, names: Set(stores.names))
         let asked = words.isEmpty ? stores.names.map { StoreWord(name: $0) } : words
         var chosen = try asked.map { try Self.store($0, options.durability, stores) }
         if let durability = options.durability, !asked.contains(where: { stores.hasDurability($0) }) {
-            throw ValidationError("--durability \(durability): none of the stores has the setting.")
+            throw ValidationError("--durability \(durability): none of the stores has this setting.")
         }
         if options.baseline { chosen += Self.baselines(of: chosen, stores) }
         chosen += stores.others.filter { options.baseline || $0.kind != .baseline }.map { ($0, nil) }
@@ -83,7 +83,7 @@ struct SubjectChoice {
         guard word.settings.isEmpty || !stores.settings(name).isEmpty else {
             throw ValidationError("the store \(name) has no settings.")
         }
-        guard directory != "" else { throw ValidationError("\(word.text.debugDescription) names no folder.") }
+        guard directory != "" else { throw ValidationError("\(word.text.debugDescription) has no directory.") }
         var settings = word.settings
         if let durability, stores.hasDurability(word), !settings.contains(where: { $0.hasPrefix("durability=") }) {
             settings.append("durability=\(durability)")
@@ -94,7 +94,7 @@ struct SubjectChoice {
         return (subject, directory)
     }
 
-    /// A baseline for each engine and durability, beside the first store that has it.
+    /// A baseline for each engine and durability, in the directory of the first store that has both.
     private static func baselines(of chosen: [Choice], _ stores: BenchStores) -> [Choice] {
         var baselines: [Choice] = []
         for (subject, directory) in chosen {
@@ -112,13 +112,13 @@ struct SubjectChoice {
 }
 
 extension BenchStores {
-    /// The name of a store, and the folder behind a colon.
+    /// Splits a store's name and the directory after a colon.
     fileprivate func parts(_ word: StoreWord) -> (name: String, directory: String?) {
-        // A store's own name may have a colon.
+        // The name of a store may contain a colon.
         guard !names.contains(word.name), let colon = word.name.firstIndex(of: ":") else { return (word.name, nil) }
         return (String(word.name[..<colon]), String(word.name[word.name.index(after: colon)...]))
     }
 
-    /// Whether a store can be told its durability.
+    /// Whether a store has the setting `durability`.
     fileprivate func hasDurability(_ word: StoreWord) -> Bool { settings(parts(word).name).contains("durability") }
 }

@@ -3,23 +3,23 @@ internal import TidelineBenchmark
 internal import TidelineCommandSupport
 internal import TidelineSupport
 
-/// The workloads that `--quick` and `--filter` ask for.
+/// The workloads that `--quick` and `--filter` select.
 struct WorkloadSelection: Sendable {
-    /// Their ids; nil for all.
+    /// The identifiers; `nil` for all workloads.
     private let ids: Set<String>?
 
-    /// Finds them among all there are.
-    /// - Throws: `ValidationError` for a pattern that finds none.
+    /// Selects workloads.
+    /// - Throws: `ValidationError` for a pattern without matches.
     init(patterns: [String], isQuick: Bool, among workloads: [Workload]) throws {
         guard !patterns.isEmpty else {
             ids = isQuick ? Set(workloads.filter(\.isQuick).map(\.id)) : nil
             return
         }
-        // What is asked for by name is measured, whether or not it belongs to the first impression.
+        // Patterns also select workloads that are not quick.
         ids = Set(try patterns.flatMap { try Self.found($0, in: workloads) }.map(\.id))
     }
 
-    /// Those of them that are asked for, in their order.
+    /// Returns the selected workloads in order.
     func chosen(_ workloads: [Workload]) -> [Workload] { workloads.filter { ids?.contains($0.id) ?? true } }
 
     private static func found(_ pattern: String, in workloads: [Workload]) throws -> [Workload] {
@@ -30,13 +30,13 @@ struct WorkloadSelection: Sendable {
         guard !found.isEmpty else {
             let names = workloads.map(\.id) + WorkloadGroup.allCases.map(\.rawValue)
             throw ValidationError(
-                "no workload is called \(pattern.debugDescription)." + suggestion(for: text, among: names)
-                    + " --list shows all; a star stands for any letters, as in get-*.")
+                "there is no workload \(pattern.debugDescription)." + suggestion(for: text, among: names)
+                    + " --list shows all; * matches any letters, as in get-*.")
         }
         return found
     }
 
-    /// Whether a text is as a pattern says, in which a star stands for any letters.
+    /// Whether a text matches a pattern, in which a star stands for any characters.
     private static func matches(_ text: Substring, _ pattern: Substring) -> Bool {
         guard let star = pattern.firstIndex(of: "*") else { return text == pattern }
         guard text.hasPrefix(pattern[..<star]) else { return false }
@@ -49,9 +49,9 @@ struct WorkloadSelection: Sendable {
     }
 }
 
-/// What is said of the workloads themselves, without running any.
+/// Lists workloads without running them.
 enum WorkloadListing {
-    /// Lists workloads on standard output, or as Markdown in a file.
+    /// Writes the list to standard output, or as Markdown to a file.
     static func list(_ workloads: [Workload], markdown: String?) throws {
         guard let markdown else { return try Output.standard.write(text(of: workloads)) }
         try Output(path: markdown, option: "--markdown").write(markdownText(of: workloads))
@@ -80,7 +80,7 @@ enum WorkloadListing {
             let rows = members.map { workload in
                 "| `\(workload.id)` | \(Escape.markdown(workload.title)) | \(Escape.markdown(workload.explanation)) |"
             }
-            return (["## \(title)", "", "| Id | Workload | What it tells |", "|---|---|---|"] + rows)
+            return (["## \(title)", "", "| Id | Workload | Description |", "|---|---|---|"] + rows)
                 .joined(separator: "\n")
         }.joined(separator: "\n\n") + "\n"
     }

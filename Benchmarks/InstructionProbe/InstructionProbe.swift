@@ -2,14 +2,14 @@ private import CMeasured
 internal import Foundation
 internal import TidelineBenchmark
 
-/// Does one work on one subject for who counts its instructions: see `Benchmarks/instructions`.
+/// Performs one work on one subject while valgrind counts its instructions; see `Benchmarks/instructions`.
 ///
-///     InstructionProbe list                                 every pair of subject and work there is, one a line
-///     InstructionProbe versions                             what the counts depend on beside the code
-///     InstructionProbe SUBJECT WORK ROWS FOLDER             does the work, and prints by how many units the count is divided
+///     InstructionProbe list                         prints all pairs of subject and work
+///     InstructionProbe versions                     prints the versions of the engines
+///     InstructionProbe SUBJECT WORK ROWS FOLDER     performs the work and prints its number of units
 ///
-/// `main` is synchronous and the work is done on its thread: valgrind does not take that the main thread ends before the
-/// others, which is how an asynchronous `main` runs on Linux.
+/// `main` is synchronous and performs the work on its thread, because valgrind does not support that the main thread ends
+/// before the others, as it does with an asynchronous `main` on Linux.
 @main
 enum InstructionProbe {
     static func main() {
@@ -41,8 +41,8 @@ enum InstructionProbe {
         }
     }
 
-    /// Does the work twice, each time on a database of its own: what is made only once in a process, such as the metadata
-    /// of a type, is made by the first, which is not counted.
+    /// Performs the work twice, each time on a new database. The first time is not counted and covers one-time work of the
+    /// process, such as type metadata.
     private static func measure(
         _ work: CountedWork, by subject: ProbeSubject, rows: Int, folder: String
     ) throws -> Int {
@@ -50,7 +50,7 @@ enum InstructionProbe {
         return try ProbeRun(work, by: subject, rows: rows, folder: folder + "/count").run(counted)
     }
 
-    /// Does the work inside the function that the counter goes by.
+    /// Performs the work inside the function whose calls valgrind counts.
     private static func counted(_ body: () -> Void) {
         withoutActuallyEscaping(body) { body in
             var body = body
@@ -67,7 +67,7 @@ enum InstructionProbe {
     }
 }
 
-/// One workload on a database of its own.
+/// A workload on a new database.
 struct ProbeRun {
     private let workload: Workload
     private let subject: BenchmarkSubject
@@ -78,7 +78,7 @@ struct ProbeRun {
     init(_ work: CountedWork, by subject: ProbeSubject, rows: Int, folder: String) throws {
         settings = BenchmarkSettings(rows: [rows], isQuick: true)
         guard let workload = Workload.all(settings, rows: rows).first(where: { $0.id == work.id }) else {
-            throw ProbeError("the benchmark has no workload \(work.id)")
+            throw ProbeError("there is no workload \(work.id)")
         }
         self.workload = workload
         self.subject = try subject.make()
@@ -86,8 +86,8 @@ struct ProbeRun {
         self.folder = folder
     }
 
-    /// Makes the database, prepares the work and calls `measure` with it.
-    /// - Returns: How many units the work does.
+    /// Creates the database, prepares the work and passes it to `measure`.
+    /// - Returns: The number of units.
     func run(_ measure: (() -> Void) -> Void) throws -> Int {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let session = try open()
@@ -101,14 +101,14 @@ struct ProbeRun {
                 var result: Result<Answer, any Error> = .success(Answer())
                 try session.prepare(work)
                 measure { result = Result { try session.perform(work, noting: latencies) } }
-                guard try result.get().count > 0 else { throw ProbeError("\(workload.id) came to nothing") }
+                guard try result.get().count > 0 else { throw ProbeError("\(workload.id) has an empty answer") }
             }
         }
         try session.close()
         return units ?? workload.units
     }
 
-    /// Opens the database as the workload finds it.
+    /// Opens the database in the workload's start state.
     private func open() throws -> any BenchmarkSession {
         switch workload.start {
         case .empty(let table): return try subject.open(BenchmarkOpening(directory: folder, table: table))
@@ -119,8 +119,7 @@ struct ProbeRun {
         }
     }
 
-    /// Writes all rows and reads them from the files that they end up in, rather than from where they are written to first:
-    /// what is kept in memory of them is there then.
+    /// Writes all rows, reopens the database, and reads all rows, so that they come from the final files and are cached.
     private func load(_ session: any BenchmarkSession, _ source: RowSource) throws {
         let ids = (0..<rows).map { source.id($0) }
         var works: [Work] = [.upsert(try source.batches(0..<rows, of: settings.batch))]
@@ -130,7 +129,7 @@ struct ProbeRun {
     }
 }
 
-/// What went wrong, for the script that runs the probe.
+/// An error message for the script that runs the probe.
 struct ProbeError: Error, CustomStringConvertible {
     let description: String
 

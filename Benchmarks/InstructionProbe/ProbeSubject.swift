@@ -5,21 +5,21 @@ internal import TidelineLevelDB
 internal import TidelineMemory
 internal import TidelineSQLite
 
-/// A subject of the counts.
+/// A subject whose instructions are counted.
 struct ProbeSubject: Sendable {
-    /// The name in the table and in the record: a baseline's is its store's with `-c`.
+    /// The name in tables and records; a baseline has the name of its store with the suffix `-c`.
     let id: String
-    /// Which works are its.
+    /// The kind of workloads.
     var field = Workload.Field.databases
-    /// Whether it is an engine without a store around it.
+    /// Whether it is a baseline.
     var isBaseline = false
-    /// Makes it.
+    /// Creates the subject.
     let make: @Sendable () throws -> BenchmarkSubject
 
-    /// Whether a work is one of its.
+    /// Whether the subject performs a work.
     func does(_ work: CountedWork) -> Bool { work.field == field && !(work.isOfStores && isBaseline) }
 
-    /// Every store, each with the baseline of its engine behind it, all of the same durability; then the readers of JSON.
+    /// The stores, each followed by its baseline with the same durability, and the JSON parsers.
     static let all = stores.flatMap { [$0] + baselines(of: $0.id) } + parsers
 
     private static let stores: [ProbeSubject] = [
@@ -47,39 +47,28 @@ struct ProbeSubject: Sendable {
     }
 }
 
-/// A workload of the benchmark whose instructions are counted.
+/// A workload whose instructions are counted.
 struct CountedWork: Sendable {
-    /// The workload's id, which is also the name in the table and in the record.
+    /// The identifier of the workload, also in tables and records.
     let id: String
-    /// Who does it.
+    /// The kind of subjects that perform it.
     var field = Workload.Field.databases
-    /// Whether only stores do it, and no baseline of an engine.
+    /// Whether only stores perform it, and no baselines.
     var isOfStores = false
 
-    static let all: [CountedWork] = [
-        CountedWork(id: "upsert-packed"),
-        CountedWork(id: "upsert-rows"),
-        CountedWork(id: "reupsert"),
-        CountedWork(id: "commit"),
-        CountedWork(id: "get-one-view"),
-        CountedWork(id: "get-one-row"),
-        CountedWork(id: "get-each-view"),
-        CountedWork(id: "scan-view"),
-        CountedWork(id: "scan-typed"),
-        CountedWork(id: "scan-row"),
-        CountedWork(id: "find-index"),
-        CountedWork(id: "find-plain"),
-        CountedWork(id: "count-index"),
-        CountedWork(id: "count-plain"),
-        CountedWork(id: "delete-ids"),
-        CountedWork(id: "pull-replay-1000x1"),
-        CountedWork(id: "local-edits", isOfStores: true),
-        CountedWork(id: "json-parse", field: .json),
-    ]
+    static let all =
+        [
+            "upsert-packed", "upsert-rows", "reupsert", "commit", "get-one-view", "get-one-row", "get-each-view",
+            "scan-view", "scan-typed", "scan-row", "find-index", "find-plain", "count-index", "count-plain",
+            "delete-ids",
+            "pull-replay-1000x1",
+        ].map { CountedWork(id: $0) } + [
+            CountedWork(id: "local-edits", isOfStores: true), CountedWork(id: "json-parse", field: .json),
+        ]
 }
 
 extension Work {
-    /// The work, or so much of it that counting takes no time to speak of, with its units; nil units are the workload's.
+    /// The work, shortened to limit the time of counting, and its units; `nil` stands for the units of the workload.
     var shortened: (work: Work, units: Int?) {
         switch self {
         case .get(let ids, let access, let transaction):

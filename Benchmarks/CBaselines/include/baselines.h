@@ -1,7 +1,6 @@
-// The benchmark's work on the engines' own C interfaces, written by hand for one table: the limit that the stores are
-// held against.
+// The benchmark's work on the C interfaces of the engines, for one table: the limit for the stores' figures.
 //
-// Functions that can fail return 0, or 1 with the engine's own words in the error.
+// Functions that can fail return 0 for success, or 1 with the engine's message in the error.
 #ifndef TIDELINE_BASELINES_H
 #define TIDELINE_BASELINES_H
 
@@ -18,7 +17,7 @@ typedef struct {
     size_t length;
 } baseline_bytes;
 
-// Where a row and its id lie in a buffer, as PackedRows keeps it.
+// The offsets and lengths of a row and its id in a buffer, as in PackedRows.
 typedef struct {
     intptr_t row;
     intptr_t row_length;
@@ -26,14 +25,14 @@ typedef struct {
     intptr_t id_length;
 } baseline_entry;
 
-// Rows in the packed format of TidelineStore (RowFormat.swift), each with its id.
+// Rows in the packed format of TidelineStore (RowFormat.swift), with their ids.
 typedef struct {
     const uint8_t *buffer;
     const baseline_entry *entries;
     size_t count;
 } baseline_rows;
 
-// What work came to; see Answer.
+// See Answer.
 typedef struct {
     uint64_t count;
     uint64_t checksum;
@@ -51,7 +50,7 @@ typedef enum {
     BASELINE_TIMESTAMP,
 } baseline_type;
 
-// The table's columns, without the id, and which of them the work goes by. All of it outlives what is made with it.
+// The columns of the table without the id, and the indexes of special columns. It must outlive all objects that use it.
 typedef struct {
     const char *const *names;
     const baseline_type *types;
@@ -72,14 +71,14 @@ typedef enum {
 typedef struct baseline_database baseline_database;
 typedef struct baseline_reader baseline_reader;
 
-// One engine. A database has one write transaction at a time; a reader belongs to one thread at a time.
+// An engine. A database has one write transaction at a time; a reader is used on one thread at a time.
 typedef struct {
     const char *(*version)(void);
-    // Opens the database in a folder, or makes it there.
+    // Opens or creates the database in a directory.
     int (*open)(
         const char *folder, const baseline_table *table, baseline_durability durability, baseline_database **database,
         baseline_error *error);
-    // All readers are gone by now.
+    // All readers must be destroyed.
     int (*close)(baseline_database *database, baseline_error *error);
 
     int (*begin)(baseline_database *database, baseline_error *error);
@@ -87,7 +86,7 @@ typedef struct {
     void (*roll_back)(baseline_database *database);
     // Inserts or replaces whole rows. Called once in a transaction.
     int (*upsert)(baseline_database *database, baseline_rows rows, baseline_error *error);
-    // Changes the text of a row if there is one; the answer counts it. When `reads`, the answer has the row as it was.
+    // Changes the text of a row if it exists; the answer counts it. If `reads`, the answer includes the old row.
     int (*change_text)(
         baseline_database *database, baseline_bytes id, baseline_bytes text, bool reads, baseline_answer *answer,
         baseline_error *error);
@@ -97,28 +96,28 @@ typedef struct {
         baseline_error *error);
     int (*delete_list)(
         baseline_database *database, baseline_bytes list, baseline_answer *answer, baseline_error *error);
-    // Keeps up to when a pull has come.
+    // Stores the token of a pull.
     int (*put_token)(baseline_database *database, int64_t ticks, baseline_error *error);
-    // What was kept last, 0 when nothing was.
+    // The token, or 0 if there is none.
     int (*get_token)(baseline_database *database, int64_t *ticks, baseline_error *error);
 
     int (*make_reader)(baseline_database *database, baseline_reader **reader, baseline_error *error);
     void (*destroy_reader)(baseline_reader *reader);
-    // Begins a snapshot; one for a single read may be the engine's own.
+    // Begins a snapshot; a single read may need none.
     int (*begin_reading)(baseline_reader *reader, bool is_single, baseline_error *error);
     int (*end_reading)(baseline_reader *reader, bool is_single, baseline_error *error);
-    // Answers add up, but in each scan and query rows are numbered from 1.
+    // Adds to the answer; scans and queries number their rows from 1.
     int (*get)(baseline_reader *reader, baseline_bytes id, baseline_answer *answer, baseline_error *error);
-    // All rows, or up to `limit` from the id on where it is not null, in order of id.
+    // All rows in order of id, or up to `limit` rows from an id on if it is not null.
     int (*scan)(
         baseline_reader *reader, const baseline_bytes *from, size_t limit, baseline_answer *answer,
         baseline_error *error);
-    // The first rows of a list, in order of rank, then id.
+    // The first rows of a list in order of rank and id.
     int (*find)(
         baseline_reader *reader, baseline_bytes list, size_t limit, baseline_answer *answer, baseline_error *error);
     int (*count)(baseline_reader *reader, baseline_bytes list, baseline_answer *answer, baseline_error *error);
 
-    // Makes the closed database at a path, of whatever program, as small as it gets.
+    // Compacts the closed database at a path, which another program may have created.
     int (*compact)(const char *path, baseline_error *error);
 } baseline_engine;
 
@@ -126,9 +125,8 @@ const baseline_engine *baseline_engine_sqlite(void);
 const baseline_engine *baseline_engine_lmdb(void);
 const baseline_engine *baseline_engine_leveldb(void);
 
-// Reads rows by id, each within a snapshot of its own or all in the one that is open, and notes the nanoseconds of each
-// read, in one snapshot of one in `sampling` only. `first` is how many ids of the same work came before; there is room for
-// as many times as ids.
+// Reads by id, each in its own snapshot or all in the open one, and their latencies in nanoseconds. In one snapshot, only one
+// read in `sampling` is timed. `first` is the number of earlier ids of the same work; `times` has a slot for each id.
 typedef struct {
     const baseline_engine *engine;
     baseline_reader *reader;
@@ -142,19 +140,19 @@ typedef struct {
 int baseline_get(
     baseline_gets *gets, const baseline_bytes *ids, size_t count, baseline_answer *answer, baseline_error *error);
 
-// A reader of pages of JSON, by simdjson: an array of rows as a service answers it, to packed rows.
+// A parser for pages of JSON, the arrays of rows that a service sends, to packed rows, with simdjson.
 typedef struct baseline_parser baseline_parser;
 
 const char *baseline_parser_version(void);
 int baseline_make_parser(const baseline_table *table, baseline_parser **parser, baseline_error *error);
 void baseline_destroy_parser(baseline_parser *parser);
-// Adds the rows of a page to those there are.
+// Appends the rows of a page.
 int baseline_parse(baseline_parser *parser, const uint8_t *page, size_t length, baseline_error *error);
-// The rows so far, until more are added.
+// The parsed rows, valid until more are appended.
 baseline_rows baseline_parsed_rows(const baseline_parser *parser);
-// Their number, and theirs added up.
+// The number and the checksum of the parsed rows.
 baseline_answer baseline_parsed_answer(const baseline_parser *parser);
-// The greatest updatedAt of them.
+// The greatest updatedAt of the parsed rows.
 int64_t baseline_parsed_token(const baseline_parser *parser);
 void baseline_forget_rows(baseline_parser *parser);
 

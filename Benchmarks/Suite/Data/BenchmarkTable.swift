@@ -1,17 +1,17 @@
 public import TidelineStore
 
-/// The table that the benchmark works on: ten columns beside the id, as the tables of apps have them, or more.
+/// The table of the benchmark: ten columns besides the identifier, as apps commonly have, or more.
 public struct BenchmarkTable: Sendable, Hashable {
-    /// How many columns there are at least.
+    /// The minimum number of columns.
     public static let leastColumns = 10
 
-    /// Its definition.
+    /// The schema of the table.
     public let schema: TableSchema
     /// Whether it has the index that ``RowFilter`` needs: `list`, then `rank`.
     public let isIndexed: Bool
 
-    /// A table of `columns` columns: `text`, `list`, `rank`, `done`, `score`, `due`, `note`, `owner`, then `field9` and so
-    /// on, then the service's `updatedAt` and `version`.
+    /// Creates a table with the columns `text`, `list`, `rank`, `done`, `score`, `due`, `note`, `owner`, further columns
+    /// from `field9` on, and the system columns `updatedAt` and `version`.
     public init(columns: Int = leastColumns, isIndexed: Bool = false) {
         var app: [ColumnSchema] = [
             .string("text"), .string("list"), .int("rank"), .bool("done"), .double("score"), .timestamp("due"),
@@ -25,19 +25,18 @@ public struct BenchmarkTable: Sendable, Hashable {
     }
 }
 
-/// The columns of a ``BenchmarkTable`` in its store, found once, and the three ways to read a row by them, as an app would
-/// that knows its tables: each comes to the row's number of ``RowChecksum``.
+/// The columns of a ``BenchmarkTable``, resolved once, and the three ways to compute the checksum of a row from them.
 struct BenchmarkColumns: Sendable {
     private let names: [String]
     private let typed: TypedColumns
 
-    /// The columns of rows of a shape.
+    /// Resolves the columns of a row shape.
     init(_ shape: RowShape) throws {
         names = shape.columns.map(\.name)
         typed = try TypedColumns(shape)
     }
 
-    /// Reads every value where it lies.
+    /// Reads every value in place.
     func number(viewing row: borrowing RowView) -> UInt64 {
         var number = RowChecksum.start
         RowChecksum.mix(&number, row.withIDBytes { RowChecksum.value(of: $0) })
@@ -45,10 +44,10 @@ struct BenchmarkColumns: Sendable {
         return number
     }
 
-    /// Reads every value by its typed column.
+    /// Reads every value through its typed column.
     func number(typed row: borrowing RowView) -> UInt64 { typed.number(row) }
 
-    /// Reads every value by its name.
+    /// Reads every value by column name.
     func number(_ row: Row) -> UInt64 {
         var number = RowChecksum.start
         RowChecksum.mix(&number, RowChecksum.value(of: row.id))

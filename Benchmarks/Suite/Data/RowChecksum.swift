@@ -1,47 +1,46 @@
 public import TidelineStore
 
-/// What the rows that were read held, as one number, so that each value must be read and the answers of all subjects can be
-/// compared: the sum, over the rows, of each row's number; wrapping.
+/// The checksum of the rows that work reads: it forces every value to be read, and makes the answers of subjects comparable.
 ///
-/// A row's number begins with its id as bytes and goes on with each column in order. Bytes, text and JSON give their length
-/// plus 256 × their first plus 65,536 × their last byte (0 when empty); an integer and a timestamp (ticks) themselves; a
-/// double its bits; true 1, false 2; null 3. After each, id included, the number is `(number ^ value) × 0x100000001B3`,
-/// wrapping.
+/// The checksum of several rows is the wrapping sum of their row numbers. A row number starts at ``start`` and mixes in the
+/// identifier, then each column in order, with `number = (number ^ value) × 0x100000001B3`, wrapping. The value of bytes,
+/// text and JSON is the length + 256 × the first byte + 65,536 × the last byte (0 if empty); of an integer and a timestamp
+/// (in ticks) the number itself; of a double its bit pattern; of `true` 1, of `false` 2, and of null 3.
 public enum RowChecksum {
-    /// Where a row's number begins.
+    /// The initial row number.
     public static let start: UInt64 = 0xCBF2_9CE4_8422_2325
-    /// What null counts as.
+    /// The value of null.
     public static let null: UInt64 = 3
 
-    /// Mixes one value into a row's number.
+    /// Mixes a value into a row number.
     @inlinable
     public static func mix(_ number: inout UInt64, _ value: UInt64) {
         number = (number ^ value) &* 0x100_0000_01B3
     }
 
-    /// What bytes and text count as.
+    /// The value of bytes.
     @inlinable
     public static func value(of bytes: UnsafeRawBufferPointer) -> UInt64 {
         guard let first = bytes.first, let last = bytes.last else { return 0 }
         return UInt64(bytes.count) &+ UInt64(first) << 8 &+ UInt64(last) << 16
     }
 
-    /// What a text counts as.
+    /// The value of a text.
     @inlinable
     public static func value(of text: String) -> UInt64 {
         var text = text
         return text.withUTF8 { value(of: UnsafeRawBufferPointer($0)) }
     }
 
-    /// What a truth value counts as.
+    /// The value of a Boolean.
     @inlinable
     public static func value(of bool: Bool) -> UInt64 { bool ? 1 : 2 }
 
-    /// What an integer counts as.
+    /// The value of an integer.
     @inlinable
     public static func value(of integer: Int64) -> UInt64 { UInt64(bitPattern: integer) }
 
-    /// What any value counts as; one that is absent as null does.
+    /// The value of any column value; an absent value counts as null.
     public static func value(of value: Value?) -> UInt64 {
         switch value {
         case nil, .null: null
@@ -54,7 +53,7 @@ public enum RowChecksum {
         }
     }
 
-    /// What a value counts as where it lies.
+    /// The value of a borrowed column value.
     @inlinable
     @inline(__always)
     public static func value(of value: BorrowedValue) -> UInt64 {
@@ -68,7 +67,7 @@ public enum RowChecksum {
         }
     }
 
-    /// A row's number, from its id and the values of its columns in order.
+    /// The row number of a row with the given identifier and column values.
     public static func number(id: RowID, values: [Value]) -> UInt64 {
         var number = start
         mix(&number, value(of: id.value))

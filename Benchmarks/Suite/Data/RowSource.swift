@@ -1,22 +1,22 @@
 public import TidelineStore
 internal import TidelineSupport
 
-/// Makes the rows of a run: row `n` is the same whenever it is asked for, so that ten million need not be kept.
+/// Generates the rows of a run. Row `n` is always the same, so rows need not be kept in memory.
 public struct RowSource: Sendable {
-    /// The table that the rows are of.
+    /// The table of the rows.
     public let table: BenchmarkTable
-    /// How many bytes `text`, and each column beyond the first ten, has.
+    /// The size in bytes of `text`, and of each column after the first ten.
     public let valueSize: Int
-    /// In which order ids come.
+    /// The order of the identifiers.
     public let keyOrder: KeyOrder
-    /// What everything random begins with.
+    /// The seed of the generator.
     public let seed: UInt64
-    /// How many lists the rows are spread over, evenly at random.
+    /// The number of lists that the rows are distributed over, uniformly at random.
     public let lists: Int
 
     private let shape: RowShape
 
-    /// A source of rows.
+    /// Creates a source of rows.
     public init(table: BenchmarkTable, valueSize: Int = 32, keyOrder: KeyOrder = .random, seed: UInt64, lists: Int) {
         self.table = table
         self.valueSize = valueSize
@@ -26,33 +26,32 @@ public struct RowSource: Sendable {
         shape = table.schema.makeShape()
     }
 
-    /// The filter that finds the rows of one list.
+    /// The filter that matches the rows of a list.
     public func filter(_ list: Int) -> RowFilter { RowFilter(list: Self.name(ofList: list)) }
 
-    /// The list that a row is in.
+    /// The list of a row.
     public func list(of index: Int) -> Int {
         var random = random(index, 1)
         return Int(random.next() % UInt64(lists))
     }
 
-    /// The id of a row.
+    /// The identifier of a row.
     public func id(_ index: Int) -> RowID {
         var random = random(index, 2)
         switch keyOrder {
         case .random: return .string(RowText.uuid(random.next(), random.next(), version: 4))
         case .sequential: return .string(RowText.number(index, digits: 12))
         case .uuid7:
-            // Rows of one millisecond are told apart by the twelve bits behind it, so that ids of later rows are greater
-            // only from one millisecond to the next.
+            // Eight rows share a millisecond; the twelve bits after it are random.
             let milliseconds = UInt64(1_700_000_000_000 + index / 8)
             return .string(RowText.uuid(milliseconds << 16 | random.next() & 0xFFF, random.next(), version: 7))
         }
     }
 
-    /// A text of row `index` as it is after so many changes.
+    /// The text of a row after a number of changes.
     public func text(_ index: Int, revision: Int = 0) -> String { text(index, revision: revision, size: valueSize) }
 
-    /// The same of another size.
+    /// The text of a row after a number of changes, of the given size.
     func text(_ index: Int, revision: Int = 0, size: Int) -> String {
         var random = random(index, 3 + UInt64(revision))
         return RowText.words(size, &random)
@@ -64,7 +63,7 @@ public struct RowSource: Sendable {
     /// The values of a row with another text.
     func values(_ index: Int, text: String) -> [Value] {
         var random = random(index, 0)
-        // An instant of the century after 1970, in milliseconds as the services have them.
+        // A date within a century after 1970, to the millisecond as services store them.
         let due = Int64(random.next() % 3_155_760_000_000) * Timestamp.ticksPerMillisecond
         var values: [Value] = [
             .string(text), .string(Self.name(ofList: list(of: index))),
@@ -79,10 +78,10 @@ public struct RowSource: Sendable {
         return values
     }
 
-    /// What is random about a row: each thing of it begins elsewhere.
-    private func random(_ index: Int, _ thing: UInt64) -> SplitMix64 {
+    /// A random generator for one aspect of a row.
+    private func random(_ index: Int, _ aspect: UInt64) -> SplitMix64 {
         var start = SplitMix64(seed: seed ^ UInt64(index) &* 0xD1B5_4A32_D192_ED03)
-        return SplitMix64(seed: start.next() ^ thing &* 0xA076_1D64_78BD_642F)
+        return SplitMix64(seed: start.next() ^ aspect &* 0xA076_1D64_78BD_642F)
     }
 
     private static func name(ofList list: Int) -> String { "list-" + RowText.number(list, digits: 5) }
@@ -91,16 +90,16 @@ public struct RowSource: Sendable {
 // MARK: - Batches
 
 extension RowSource {
-    /// Batches of the rows of a range, each of `size` rows, the last of what is left.
-    /// - Parameter asRows: Whether they also have `Row` values.
+    /// Returns batches of at most `size` rows of a range.
+    /// - Parameter asRows: Whether the batches also contain `Row` values.
     public func batches(_ range: Range<Int>, of size: Int, asRows: Bool = false) throws -> [RowBatch] {
         try batches(Array(range), of: size, asRows: asRows)
     }
 
-    /// Batches of these rows in this order, each of `size` rows, the last of what is left.
+    /// Returns batches of at most `size` rows, in the order of the indexes.
     /// - Parameters:
-    ///   - asRows: Whether they also have `Row` values.
-    ///   - text: The text of a row, where it is not that of the source.
+    ///   - asRows: Whether the batches also contain `Row` values.
+    ///   - text: Returns the text of a row; `nil` for the text of the source.
     func batches(
         _ indexes: [Int], of size: Int, asRows: Bool = false, text: ((Int) -> String)? = nil
     ) throws -> [RowBatch] {
@@ -109,7 +108,7 @@ extension RowSource {
         }
     }
 
-    /// A batch of these rows, in this order.
+    /// Returns a batch of rows, in the order of the indexes.
     public func batch(_ indexes: [Int], asRows: Bool = false) throws -> RowBatch {
         try batch(indexes, asRows: asRows, text: nil)
     }
@@ -134,26 +133,26 @@ extension RowSource {
     }
 }
 
-/// In which order the ids of new rows come.
+/// The order of the identifiers of new rows.
 public enum KeyOrder: String, Sendable, Codable, CaseIterable {
-    /// UUIDs of version 4: each falls anywhere among the others.
+    /// UUIDs of version 4, in random order.
     case random
-    /// Decimal numbers with leading zeros: each comes after the others.
+    /// Decimal numbers with leading zeros, in ascending order.
     case sequential
-    /// UUIDs of version 7: in order of time, at random within a millisecond, of which each has eight.
+    /// UUIDs of version 7, in order of time; the eight of a millisecond are in random order.
     case uuid7
 }
 
-/// Whole rows that are written in one transaction, made before the time is taken.
+/// The rows of one transaction, made before the measurement starts.
 public final class RowBatch: Sendable {
-    /// The rows, packed.
+    /// The packed rows.
     public let packed: PackedRows
-    /// Which rows of their ``RowSource`` they are, one for each; empty where they are of none.
+    /// The index of each row in its ``RowSource``; empty if the rows have no source.
     public let indexes: [Int]
-    /// The same as `Row` values; empty where no work needs them.
+    /// The rows as `Row` values; empty if no work needs them.
     public let rows: [Row]
 
-    /// A batch of packed rows.
+    /// Creates a batch of packed rows.
     public init(_ packed: consuming PackedRows, indexes: [Int] = [], rows: [Row] = []) {
         self.packed = packed
         self.indexes = indexes
@@ -161,9 +160,9 @@ public final class RowBatch: Sendable {
     }
 }
 
-/// Texts of rows, made byte by byte where they stay: a run makes tens of millions.
+/// Generates texts directly in the string's storage, as a run needs tens of millions.
 enum RowText {
-    /// Words of letters: what stands in a text does not matter to a store, only how long it is.
+    /// Random letters and spaces: stores depend on the length of a text, not on its content.
     static func words(_ size: Int, _ random: inout SplitMix64) -> String {
         String(unsafeUninitializedCapacity: size) { bytes in
             var word: UInt64 = 0
@@ -176,13 +175,13 @@ enum RowText {
         }
     }
 
-    /// A number in decimal, with zeros before it where it has fewer digits.
+    /// A decimal number, padded with zeros.
     static func number(_ number: Int, digits: Int) -> String {
         let text = String(number)
         return text.utf8.count < digits ? String(repeating: "0", count: digits - text.utf8.count) + text : text
     }
 
-    /// A UUID of these 128 bits but those that tell its version and its variant.
+    /// A UUID from 128 bits, with the bits of its version and variant replaced.
     static func uuid(_ high: UInt64, _ low: UInt64, version: UInt64) -> String {
         let high = high & ~0xF000 | version << 12
         let low = low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000

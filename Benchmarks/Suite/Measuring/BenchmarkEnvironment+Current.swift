@@ -2,8 +2,8 @@ internal import Foundation
 internal import TidelineSupport
 
 extension BenchmarkEnvironment {
-    /// This machine, this build, now.
-    /// - Parameter directory: The folder where the databases are.
+    /// Describes this machine and build.
+    /// - Parameter directory: The directory of the databases.
     public static func current(directory: String) -> BenchmarkEnvironment {
         BenchmarkEnvironment(
             host: ReportEnvironment.current, processor: processorName,
@@ -15,7 +15,7 @@ extension BenchmarkEnvironment {
         #if canImport(Darwin)
             return systemText("machdep.cpu.brand_string") ?? "unknown"
         #else
-            // Not every architecture has a name there.
+            // The field depends on the architecture.
             let names = ["model name", "Model", "cpu model", "uarch"]
             let value = names.lazy.compactMap { SystemFile.value($0, in: "/proc/cpuinfo") }.first
             return value.map { $0.drop { " \t:".contains($0) } }.map(String.init) ?? "unknown"
@@ -33,33 +33,33 @@ extension BenchmarkEnvironment {
     #endif
 }
 
-/// How much other programs use the machine from one moment on.
-struct OtherLoad {
+/// The processor time that other programs use, measured from one point in time.
+struct BackgroundLoad {
     private let start = ContinuousClock.now
     private let busy: Double
     private let own = ProcessCounters.now.cpuSeconds
 
-    /// Begins to measure; nil where the system does not report it.
+    /// Starts measuring, or returns `nil` if the system does not report the load.
     init?() {
         guard let busy = Self.busySeconds else { return nil }
         self.busy = busy
     }
 
-    /// The average number of processors that they used; nil after less than a second, which the system's clock cannot measure.
+    /// The average number of processors in use by others; `nil` in the first second, which is too short to measure.
     var processors: Double? {
         let elapsed = (ContinuousClock.now - start) / .seconds(1)
         guard elapsed >= 1, let now = Self.busySeconds else { return nil }
         return max(now - busy - (ProcessCounters.now.cpuSeconds - own), 0) / elapsed
     }
 
-    /// How long all processors have worked, for any program and for other machines on the same hardware.
+    /// The total busy time of all processors.
     private static var busySeconds: Double? {
         SystemFile.value("cpu ", in: "/proc/stat").flatMap {
             busySeconds(of: $0, ticksPerSecond: Double(sysconf(Int32(_SC_CLK_TCK))))
         }
     }
 
-    /// Of Linux' line: user, nice, system, idle, waiting, interrupts, soft ones, and what other machines took.
+    /// Parses the `cpu` line of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq, steal.
     static func busySeconds(of line: Substring, ticksPerSecond: Double) -> Double? {
         let ticks = line.split(separator: " ").prefix(8).compactMap { Double($0) }
         guard ticks.count == 8, ticksPerSecond > 0 else { return nil }
@@ -67,13 +67,12 @@ struct OtherLoad {
     }
 }
 
-/// The commit that this executable was built from, as far as it can be known.
+/// The commit that this executable was built from.
 ///
-/// Nothing of it is compiled in, as an incremental build would keep an old one. So it is what `TIDELINE_COMMIT` says, or, for
-/// an executable that lies in the repository it was built in, what is checked out there, unless a source there is newer than
-/// the executable.
+/// It is not compiled in, because incremental builds would keep an old value. It is `TIDELINE_COMMIT` if set. Otherwise, for
+/// an executable inside its repository, it is the checked-out commit, unless a source file is newer than the executable.
 enum SourceCommit {
-    /// The commit; nil when not known.
+    /// The commit, or `nil` if it is unknown.
     static var current: String? {
         if let named = ProcessInfo.processInfo.environment["TIDELINE_COMMIT"], !named.isEmpty { return named }
         guard let executable = Bundle.main.executableURL?.resolvingSymlinksInPath() else { return nil }
@@ -106,7 +105,7 @@ enum SourceCommit {
         try? FileManager.default.attributesOfItem(atPath: file.path)[.modificationDate] as? Date
     }
 
-    /// What git says; nil when there is none, or it fails.
+    /// The output of a git command, or `nil` if it fails.
     private static func git(_ arguments: [String], in folder: URL) -> String? {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -123,30 +122,30 @@ enum SourceCommit {
     }
 }
 
-/// The files in which Linux tells of itself and its processes; elsewhere there are none.
+/// Access to Linux's `/proc` files; other systems have none.
 enum SystemFile {
-    /// All of a file; nil where there is none.
+    /// The content of a file, or `nil` if it does not exist.
     static func text(_ path: String) -> String? {
         FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// What stands behind a name at the beginning of a line.
+    /// The rest of the first line that starts with a name.
     static func value(_ name: String, in path: String) -> Substring? {
         text(path)?.split(separator: "\n").first { $0.hasPrefix(name) }?.dropFirst(name.count)
     }
 
-    /// The number behind a name at the beginning of a line, without its unit.
+    /// The number after a name at the start of a line, without its unit.
     static func number(_ name: String, in path: String) -> Int? {
         value(name, in: path)?.split { $0 == " " || $0 == "\t" }.first.flatMap { Int($0) }
     }
 }
 
-/// Calls of the C library that only Linux has, and that Swift does not see.
+/// Functions of glibc that Swift does not import.
 enum CLibrary {
-    /// Gives memory that was freed back to the system: `malloc_trim`.
+    /// Returns freed memory to the system, with `malloc_trim`.
     static func trimMemory() { _ = trim?(0) }
 
-    /// Writes to the disk what waits for it, of the file system that an open file is on: `syncfs`; elsewhere of all.
+    /// Writes the cached data of an open file's file system to disk with `syncfs`; without it, of all file systems.
     static func flush(_ file: Int32) { if let syncfs { _ = syncfs(file) } else { sync() } }
 
     private static let trim = function("malloc_trim", as: (@convention(c) (Int) -> Int32).self)

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// The file system that a folder lies on.
+/// Queries about files and file systems.
 enum FileSystem {
-    /// How many bytes may still be written there; nil when the system does not tell.
+    /// The number of free bytes, or `nil` if it is unknown.
     static func freeBytes(at path: String) -> Int? {
         var info = statvfs()
         guard statvfs(path, &info) == 0 else { return nil }
@@ -11,7 +11,7 @@ enum FileSystem {
         return isTooBig ? Int.max : bytes
     }
 
-    /// Writes to the disk what waits for it, of all files on the folder's file system.
+    /// Writes the cached data of a directory's file system to disk.
     static func flush(_ path: String) {
         let folder = open(path, O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { return }
@@ -19,7 +19,7 @@ enum FileSystem {
         close(folder)
     }
 
-    /// Its name, such as `ext4`.
+    /// The name of the file system, such as `ext4`.
     static func name(of path: String) -> String {
         #if canImport(Darwin)
             var info = statfs()
@@ -31,8 +31,8 @@ enum FileSystem {
         #endif
     }
 
-    /// The name of the file system that is mounted nearest above a path; of several at one place the last hides the others.
-    /// - Parameter mounts: As `/proc/self/mountinfo` has them; see `proc(5)`.
+    /// The name of the file system with the mount point nearest to a path; of several at one mount point, the last.
+    /// - Parameter mounts: The content of `/proc/self/mountinfo`; see `proc(5)`.
     static func name(of path: String, mounts: String) -> String? {
         var nearest: (point: String, name: String)?
         for line in mounts.split(separator: "\n") {
@@ -46,7 +46,7 @@ enum FileSystem {
         return nearest?.name
     }
 
-    /// Blanks and the like stand there as a backslash and three octal digits.
+    /// Decodes octal escapes, such as `\040` for a space.
     private static func unescaped(_ field: Substring) -> String {
         var bytes: [UInt8] = []
         var rest = Array(field.utf8)[...]
@@ -61,17 +61,14 @@ enum FileSystem {
         }
         return String(decoding: bytes, as: UTF8.self)
     }
-}
 
-/// The sizes of files, as the disk has them.
-enum FileSize {
-    /// How many bytes the files in a folder have; holes in them do not count. Files that go meanwhile are passed over.
-    static func bytes(inFolder path: String) -> Int {
+    /// The allocated size of the files in a directory, without holes. Files that are removed meanwhile are ignored.
+    static func size(ofFolder path: String) -> Int {
         let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
-        return names.reduce(0) { $0 + bytes(ofFile: "\(path)/\($1)") }
+        return names.reduce(0) { $0 + size(ofFile: "\(path)/\($1)") }
     }
 
-    private static func bytes(ofFile path: String) -> Int {
+    private static func size(ofFile path: String) -> Int {
         var info = stat()
         guard lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return 0 }
         return min(Int(info.st_size), Int(info.st_blocks) * 512)

@@ -1,21 +1,21 @@
 internal import Foundation
 
-/// Measures what is done between ``begin()`` and its end, and adds up several such parts.
-package struct Meter {
+/// Measures the time and the resources that the process uses, as the sum of several parts.
+package struct Stopwatch {
     package private(set) var seconds = 0.0
     package private(set) var cpuSeconds = 0.0
     package private(set) var peakMemory: Int?
     package private(set) var bytesWritten: Int?
 
-    /// What was so at the beginning of a part.
+    /// The values at the start of a part.
     package struct Part {
         fileprivate let memory: PeakMemory?
         fileprivate let counters: ProcessCounters
-        /// Last, so that the taking of the others is not measured.
+        /// The last property to initialize, so that reading the others is not measured.
         fileprivate let time: UInt64
     }
 
-    /// A meter that has measured nothing.
+    /// Creates a stopwatch at zero.
     package init() {}
 
     /// Begins a part.
@@ -34,41 +34,39 @@ package struct Meter {
     }
 }
 
-/// By how much the process' memory grows while something is done, at its highest; pages of files that are mapped count where
-/// they are touched. Only Linux can tell.
+/// The peak growth of the process's memory, including the touched pages of mapped files. Available on Linux only.
 struct PeakMemory {
     private let before: Int
 
-    /// Begins to look; nil where it cannot be told.
+    /// Starts measuring, or returns `nil` if the system does not support it.
     ///
-    /// What was freed before is given back to the system first, as the memory of who ran before would else be had for nothing.
+    /// Freed memory is returned to the system first; otherwise a subject could reuse the memory of the one before it.
     init?() {
         CLibrary.trimMemory()
-        // Makes what the process has now its highest.
+        // Resets the peak to the current size.
         guard let file = fopen("/proc/self/clear_refs", "w") else { return nil }
         let isWritten = fputs("5", file) >= 0
         guard fclose(file) == 0, isWritten, let before = Self.kilobytes("VmRSS:") else { return nil }
         self.before = before
     }
 
-    /// The growth in bytes at its highest so far.
+    /// The peak growth in bytes so far.
     var growth: Int? { Self.kilobytes("VmHWM:").map { max($0 - before, 0) << 10 } }
 
     private static func kilobytes(_ name: String) -> Int? { SystemFile.number(name, in: "/proc/self/status") }
 }
 
-/// What the system counts of this process, at one moment.
+/// The counters of the process at one point in time.
 struct ProcessCounters {
-    /// The time on all processors, of system and program, of all threads, in seconds.
+    /// The processor time of all threads, user and system, in seconds.
     var cpuSeconds: Double
-    /// How many bytes were handed to the system in write calls; nil where that is not told.
+    /// The number of bytes passed to write calls; `nil` if the system does not report it.
     ///
-    /// Linux also tells how many bytes were made dirty (`write_bytes`), by which writing through a mapping counts, too. But it
-    /// counts in the units of the page cache, which are up to a megabyte for 100 bytes changed, and nothing at all in memory
-    /// file systems; and none of the engines writes through a mapping. So the calls are what is comparable.
+    /// Linux also reports `write_bytes`, which includes writes through mappings. But it counts in page-cache units of up to
+    /// a megabyte, counts nothing on in-memory file systems, and no engine here writes through a mapping.
     var bytesWritten: Int?
 
-    /// Now.
+    /// The current counters.
     static var now: ProcessCounters {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

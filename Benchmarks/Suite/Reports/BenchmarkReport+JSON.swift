@@ -1,39 +1,39 @@
 public import Foundation
 internal import TidelineSupport
 
-/// A form of the benchmark's report.
+/// A format of the report.
 public protocol BenchmarkReportWriter: Sendable {
-    /// The report as text, which ends with a line's end.
+    /// Returns the report as text that ends with a line break.
     func text(of report: BenchmarkReport) throws -> String
 }
 
 extension BenchmarkReport {
-    /// Reads a report back.
-    /// - Parameter path: Where it was read from, for the error.
-    /// - Throws: ``ReadingError`` for what is no report, or one of another version.
+    /// Decodes a report.
+    /// - Parameter path: The path of the file, for error messages.
+    /// - Throws: ``ReadingError`` if the data is not a report of this version.
     public init(json: Data, path: String) throws {
         let version: String
         do {
             version = try JSONDecoder().decode(Version.self, from: json).schema
         } catch {
-            throw ReadingError(path, "is no results file of the benchmark: JSON with a field \"schema\" is expected.")
+            throw ReadingError(path, "is not a benchmark report: expected JSON with a field \"schema\".")
         }
         guard version == Self.currentSchema else {
             throw ReadingError(
                 path,
-                "is of the form \(Escape.line(version).debugDescription); "
-                    + "expected is \(Self.currentSchema.debugDescription). Write it anew with this version.")
+                "has the format \(Escape.line(version).debugDescription), but this version reads "
+                    + "\(Self.currentSchema.debugDescription). Run the benchmark again to write a new report.")
         }
         do {
             self = try JSONDecoder().decode(Self.self, from: json)
         } catch let error as DecodingError {
-            throw ReadingError(path, "cannot be understood: \(Escape.line(error.account)).")
+            throw ReadingError(path, "cannot be decoded: \(Escape.line(error.account)).")
         }
     }
 
-    /// Why a report cannot be read.
+    /// An error in reading a report.
     public struct ReadingError: Error, CustomStringConvertible {
-        /// The file, and what is wrong with it.
+        /// The file and its problem.
         public let description: String
 
         init(_ path: String, _ problem: String) { description = "\(Escape.line(path).debugDescription) \(problem)" }
@@ -44,9 +44,9 @@ extension BenchmarkReport {
     }
 }
 
-/// A report as JSON, which ``BenchmarkReport/init(json:path:)`` reads back; the same report gives the same bytes.
+/// The report as JSON, for ``BenchmarkReport/init(json:path:)``. Equal reports have equal text.
 public struct BenchmarkJSONReport: BenchmarkReportWriter {
-    /// A writer.
+    /// Creates a writer.
     public init() {}
 
     public func text(of report: BenchmarkReport) throws -> String {

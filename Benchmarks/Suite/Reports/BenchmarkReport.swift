@@ -1,46 +1,46 @@
 public import TidelineStore
 public import TidelineSupport
 
-/// Everything a run found: what every form of report is made from, and what a later run is compared with.
+/// The results of a run, from which all reports and comparisons are made.
 public struct BenchmarkReport: Sendable, Hashable, Codable {
-    /// The form of the JSON, `tideline-bench/1`; it changes when a reader of the old form would misread the new.
+    /// The version of the JSON format, which changes when old readers would misread new reports.
     public var schema = Self.currentSchema
-    /// Where and when it ran.
+    /// The machine, the build and the date.
     public var environment: BenchmarkEnvironment
-    /// What was measured, and how.
+    /// The settings.
     public var settings: BenchmarkSettings
-    /// Who was measured.
+    /// The subjects.
     public var subjects: [SubjectDescription]
-    /// What was found, workload by workload, and within each by the number of rows.
+    /// The results, ordered by workload and then by number of rows.
     public var results: [WorkloadResult]
-    /// How big the databases were when all was done, subject by subject for each number of rows.
+    /// The sizes of the databases after all workloads.
     public var sizes: [DatabaseSize] = []
-    /// Whether the run was interrupted, so that some is missing.
+    /// Whether the run was interrupted, so that some results are missing.
     public var isInterrupted = false
-    /// Why the run ended early by itself, such as that the disk was full; nil when it did not.
+    /// The error that stopped the run early, such as a full disk; `nil` if there was none.
     public var stopReason: String?
 
-    /// The form that this version writes.
+    /// The format that this version writes.
     public static let currentSchema = "tideline-bench/1"
 }
 
-/// Where and when a run took place.
+/// The machine, the build and the date of a run.
 public struct BenchmarkEnvironment: Sendable, Hashable, Codable {
-    /// System, kernel, compiler, date.
+    /// The system, the kernel, the compiler and the date.
     public var host: ReportEnvironment
-    /// The processor's name, as the system tells it.
+    /// The name of the processor.
     public var processor: String
-    /// The machine's memory in bytes.
+    /// The size of the memory in bytes.
     public var memory: Int
-    /// The folder's file system, such as `ext4`.
+    /// The file system of the databases, such as `ext4`.
     public var fileSystem: String
-    /// The commit that was built, with `+` behind it where files were changed; nil when not known.
+    /// The commit of the build, followed by `+` if files were changed; `nil` if unknown.
     public var commit: String?
-    /// The average number of processors that other programs used during the run; nil where the system does not report it.
+    /// The average number of processors that other programs used; `nil` if the system does not report it.
     public var otherProcessors: Double?
 }
 
-/// A subject, as reports tell of it.
+/// The part of a subject that reports show.
 public struct SubjectDescription: Sendable, Hashable, Codable {
     /// ``BenchmarkSubject/name``.
     public var name: String
@@ -56,7 +56,7 @@ public struct SubjectDescription: Sendable, Hashable, Codable {
     public var durability: StoreCapabilities.Durability
 }
 
-/// What was found of one workload with one number of rows.
+/// The result of a workload with one number of rows.
 public struct WorkloadResult: Sendable, Hashable, Codable {
     /// ``Workload/id``.
     public var id: String
@@ -66,95 +66,95 @@ public struct WorkloadResult: Sendable, Hashable, Codable {
     public var title: String
     /// ``Workload/explanation``.
     public var explanation: String
-    /// What is counted, such as `row`.
+    /// The unit, such as `row`.
     public var unit: String
-    /// How many units one repetition does.
+    /// The number of units in an iteration.
     public var units: Int
-    /// How many rows the table had.
+    /// The number of rows in the table.
     public var rows: Int
-    /// One for each subject that does it.
+    /// The results of the subjects.
     public var subjects: [SubjectResult]
 }
 
-/// What was found of one subject in one workload.
+/// The result of a subject in a workload.
 public struct SubjectResult: Sendable, Hashable, Codable {
-    /// The subject's name.
+    /// The name of the subject.
     public var subject: String
-    /// The repetitions, in their order: the *n*th of each subject ran beside each other.
+    /// The iterations in order. The iterations of all subjects with the same index ran in the same round.
     public var samples: [Sample]
-    /// The times of single operations, of all repetitions together; nil where none was noted.
+    /// The latencies of all iterations; `nil` if none was recorded.
     public var latency: LatencySummary?
-    /// Why there is no figure, or none that counts: the work is not this subject's, it failed, or its answer was wrong.
+    /// The reason why there are no figures, or `nil`.
     public var failure: Failure?
 
-    /// Why there is no figure.
+    /// The reason why there are no figures.
     public struct Failure: Sendable, Hashable, Codable {
-        /// What kind of a reason it is.
+        /// The kinds of reasons.
         public enum Kind: String, Sendable, Codable {
-            /// The work is not this subject's.
+            /// The subject does not support the work.
             case notApplicable
             /// The work threw an error.
             case failed
-            /// What it came to differs from what the others, or the rows themselves, say.
+            /// The answer is wrong or differs from the others.
             case wrongAnswer
         }
-        /// What kind of a reason it is.
+        /// The kind of reason.
         public var kind: Kind
-        /// The reason in words, such as the error's.
+        /// A description, such as an error message.
         public var reason: String
     }
 }
 
-/// The size of a subject's database that holds all rows, after every workload that used it.
+/// The size of a database with all rows, after the last workload that uses it.
 public struct DatabaseSize: Sendable, Hashable, Codable {
-    /// The subject's name.
+    /// The name of the subject.
     public var subject: String
-    /// How many rows the table has.
+    /// The number of rows in the table.
     public var rows: Int
     /// Whether the table has the index; see ``BenchmarkTable/isIndexed``.
     public var isIndexed: Bool
-    /// How many bytes the files of the closed database have.
+    /// The size of the closed database in bytes.
     public var bytes: Int
-    /// How many they have after they were made as small as they get; nil where nothing is known to do it.
+    /// The size after compaction; `nil` if the subject has none.
     public var compactedBytes: Int?
 }
 
-/// One repetition.
+/// The measurements of an iteration.
 public struct Sample: Sendable, Hashable, Codable {
-    /// The time on the wall clock, in seconds.
+    /// The elapsed time in seconds.
     public var seconds: Double
-    /// The time on all processors, of system and program, in seconds.
+    /// The processor time, user and system, in seconds.
     public var cpuSeconds: Double
-    /// By how many bytes the process' memory grew at its highest, touched pages of mapped files among them.
+    /// The peak growth of the process's memory in bytes, including touched pages of mapped files.
     public var peakMemory: Int?
-    /// How many bytes were handed to the system in write calls.
+    /// The number of bytes passed to write calls.
     public var bytesWritten: Int?
-    /// How many bytes the files had afterwards.
+    /// The size of the files afterwards, in bytes.
     public var fileSize: Int?
 }
 
-/// The distribution of the times of operations, in nanoseconds.
+/// A distribution of latencies in nanoseconds.
 public struct LatencySummary: Sendable, Hashable, Codable {
-    /// How many operations were timed.
+    /// The number of operations.
     public var count: Int
-    /// The time in which half of them ended.
+    /// The median.
     public var p50: UInt64
-    /// The time in which nine of ten ended.
+    /// The 90th percentile.
     public var p90: UInt64
-    /// The time in which 99 of 100 ended.
+    /// The 99th percentile.
     public var p99: UInt64
-    /// The time in which 999 of 1,000 ended.
+    /// The 99.9th percentile.
     public var p999: UInt64
-    /// The time of the longest.
+    /// The maximum.
     public var max: UInt64
-    /// The distribution's curve, from the least share on: shares of all operations, each with the time in which they end.
+    /// The points of the distribution, by ascending share.
     public var curve: [Point]
 
-    /// A point of the curve.
+    /// A point of the distribution.
     public struct Point: Sendable, Hashable, Codable {
-        /// A share of all operations, from 0 to 1.
+        /// A share of the operations, from 0 to 1.
         public var share: Double
-        /// The time in which they end.
+        /// The latency within which this share completes.
         public var nanoseconds: UInt64
     }
 }

@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// Holds what a run has found so far, so that an interrupted one has its report, too.
+/// Collects the results of a run, so that an interrupted run still has a report.
 public final class BenchmarkCollector: Sendable {
     private let state: Mutex<BenchmarkReport>
 
-    /// A collector for a run that has found nothing yet.
+    /// Creates an empty collector for a run.
     public init(_ run: BenchmarkRun, environment: BenchmarkEnvironment) {
         state = Mutex(
             BenchmarkReport(
@@ -12,7 +12,7 @@ public final class BenchmarkCollector: Sendable {
                 results: []))
     }
 
-    /// The report of what was found so far: workload by workload, and within each by the number of rows.
+    /// The results so far, ordered by workload and then by number of rows.
     public func report() -> BenchmarkReport {
         var report = state.withLock(\.self)
         let order = report.results.map(\.id).enumerated().reduce(into: [:]) { order, entry in
@@ -22,7 +22,7 @@ public final class BenchmarkCollector: Sendable {
         return report
     }
 
-    /// Takes what was found of a workload, in place of what was found of it before.
+    /// Replaces the result of a workload.
     func put(_ result: WorkloadResult) {
         state.withLock { report in
             report.results.removeAll { $0.id == result.id && $0.rows == result.rows }
@@ -36,12 +36,12 @@ public final class BenchmarkCollector: Sendable {
 
     func stop(_ reason: String) { state.withLock { $0.stopReason = reason } }
 
-    /// Notes that the run does not come to its end.
+    /// Marks the run as interrupted.
     public func interrupt() { state.withLock { $0.isInterrupted = true } }
 }
 
 extension SubjectDescription {
-    /// What is to be told of a subject.
+    /// The part of a subject that reports show.
     init(_ subject: BenchmarkSubject) {
         self.init(
             name: subject.name, kind: subject.kind, engine: subject.engine, engineVersion: subject.engineVersion,
@@ -50,7 +50,7 @@ extension SubjectDescription {
 }
 
 extension BenchmarkReport {
-    /// Whether a subject failed or answered wrongly, or the run ended by itself before its end.
+    /// Whether a subject failed or gave a wrong answer, or the run stopped early because of an error.
     public var hasFailures: Bool {
         stopReason != nil
             || results.contains { result in

@@ -1,26 +1,26 @@
 internal import TidelineSupport
 
-/// A run: workloads, each done by every subject in turn, again and again.
+/// A run: every workload, performed by each subject in turn, repeatedly.
 public struct BenchmarkRun: Sendable {
-    /// What is measured, and how.
+    /// The settings of the run.
     public var settings: BenchmarkSettings
-    /// Who is measured; no two have the same name.
+    /// The subjects to measure, with unique names.
     public var subjects: [BenchmarkSubject]
-    /// The workloads for a number of rows, in their order.
+    /// The workloads for a number of rows, in order.
     public var workloads: @Sendable (_ rows: Int) -> [Workload]
-    /// Where databases are.
+    /// The directory of the databases.
     public var folder: BenchmarkFolder
-    /// Where those of single subjects are, by name.
+    /// The directories of single subjects, by name, where they differ from ``folder``.
     public var folders: [String: BenchmarkFolder] = [:]
-    /// Who knows the right answers; nil where they are compared among the subjects only.
+    /// Computes the correct answers; `nil` to compare the subjects with each other only.
     var reference: (@Sendable (_ rows: Int) -> BenchmarkSubject)?
-    /// What is known of the disk.
-    var room = DiskRoom()
+    /// The free disk space.
+    var diskSpace = DiskSpace()
 
-    /// Above so many rows the reference, which keeps all in memory, is not asked.
-    private static let mostReferenceRows = 1_000_000
+    /// Above this number of rows the reference, which keeps every row in memory, is not used.
+    private static let maxReferenceRows = 1_000_000
 
-    /// A run of all workloads that the settings ask for.
+    /// Creates a run of all workloads that the settings select.
     public init(_ settings: BenchmarkSettings, subjects: [BenchmarkSubject], folder: BenchmarkFolder) {
         self.settings = settings
         self.subjects = subjects
@@ -29,40 +29,39 @@ public struct BenchmarkRun: Sendable {
         workloads = { rows in Workload.all(settings, rows: rows).filter { $0.isQuick || !settings.isQuick } }
     }
 
-    /// Leaves out subjects that none of the workloads is for, so that a report does not tell of them.
+    /// Removes the subjects that perform none of the workloads, so that reports omit them.
     public mutating func removeIdleSubjects() {
         let fields = Set(settings.rows.flatMap(workloads).map(\.field))
         subjects.removeAll { !fields.contains($0.field) }
     }
 
-    /// Finds out whether the disk has room for it.
-    /// - Throws: ``BenchmarkError`` when it has not.
+    /// Checks that the disk has enough free space.
+    /// - Throws: ``BenchmarkError`` if it does not.
     public func confirmRoom() throws {
         let persistent = subjects.filter { $0.isPersistent && $0.field == .databases }
         for (path, members) in Dictionary(grouping: persistent, by: { folder(of: $0).path }) {
-            let need = DiskRoom.need(settings, workloads: workloads, subjects: members.count)
-            if let lack = room.lack(of: need, at: path) { throw BenchmarkError("there is no room: \(lack)") }
+            let need = DiskSpace.need(settings, workloads: workloads, subjects: members.count)
+            if let shortage = diskSpace.shortage(of: need, at: path) { throw BenchmarkError(shortage) }
         }
     }
 
-    /// Does all of it, and blocks the thread until then; what it finds goes to the collector.
+    /// Performs the run on the calling thread and passes the results to a collector.
     ///
-    /// A subject that fails is noted, and the others go on. The run ends early when the disk is full, which the report then
-    /// says. The folders stay, for who made them to end them.
+    /// The run continues after a subject fails, and stops early when the disk is full. The caller ends the directories.
     ///
     /// - Parameters:
-    ///   - collector: Takes what is found, round by round.
-    ///   - isCancelled: Is asked between repetitions whether to end.
-    ///   - events: Takes what happens as it happens.
+    ///   - collector: Receives results after each round.
+    ///   - isCancelled: Returns whether to stop; called between iterations.
+    ///   - events: Receives progress events.
     public func run(
         _ collector: BenchmarkCollector, isCancelled: @escaping () -> Bool = { false },
         events: @escaping (BenchmarkEvent) -> Void = { _ in }
     ) {
-        let conduct = Conduct(self, collector, total: totalWeight, isCancelled: isCancelled, note: events)
-        let load = OtherLoad()
+        let context = RunContext(self, collector, total: totalWeight, isCancelled: isCancelled, events: events)
+        let load = BackgroundLoad()
         defer { collector.put(otherProcessors: load?.processors) }
         do {
-            for rows in settings.rows { try run(rows: rows, conduct) }
+            for rows in settings.rows { try run(rows: rows, context) }
         } catch is CancellationError {
             collector.interrupt()
         } catch {
@@ -70,36 +69,32 @@ public struct BenchmarkRun: Sendable {
         }
     }
 
-    private func run(rows: Int, _ conduct: Conduct) throws {
-        let participants = subjects.map { Participant($0, folder: folder(of: $0)) }
-        let reference =
-            rows <= Self.mostReferenceRows ? reference.map { Participant($0(rows), folder: folder) } : nil
-        defer { for participant in participants + [reference].compactMap(\.self) { participant.end() } }
+    private func run(rows: Int, _ context: RunContext) throws {
+        let subjects = self.subjects.map { Subject($0, folder: folder(of: $0)) }
+        let reference = rows <= Self.maxReferenceRows ? reference.map { Subject($0(rows), folder: folder) } : nil
+        defer { for subject in subjects + [reference].compactMap(\.self) { subject.end() } }
         let workloads = workloads(rows)
         for (place, workload) in workloads.enumerated() {
-            let members = participants.filter { $0.subject.field == workload.field }
+            let members = subjects.filter { $0.definition.field == workload.field }
             guard !members.isEmpty else { continue }
             try WorkloadRun(
-                workload, rows: rows, participants: members,
-                reference: workload.field == .databases ? reference : nil, conduct: conduct
+                workload, rows: rows, subjects: members,
+                reference: workload.field == .databases ? reference : nil, context: context
             ).run()
             let needed = tables(workloads[(place + 1)...])
             for table in tables(workloads[...place]) where !needed.contains(table) {
-                for participant in participants { finish(participant, table, rows: rows, conduct) }
+                for subject in subjects {
+                    // The measurements are complete; if closing or compacting fails, only the size is missing.
+                    if let size = try? subject.close(table, rows: rows) { context.collector.put(size) }
+                }
                 if let database = reference?.loaded[table] { reference?.discard(database) }
             }
         }
     }
 
-    /// Ends the use of a loaded database.
-    private func finish(_ participant: Participant, _ table: BenchmarkTable, rows: Int, _ conduct: Conduct) {
-        // Every figure of it was had; where closing or compacting fails, there is no size.
-        if let size = try? participant.close(table, rows: rows) { conduct.collector.put(size) }
-    }
-
     private func folder(of subject: BenchmarkSubject) -> BenchmarkFolder { folders[subject.name] ?? folder }
 
-    /// The tables that workloads begin with loaded.
+    /// The tables that workloads start with loaded.
     private func tables(_ workloads: ArraySlice<Workload>) -> [BenchmarkTable] {
         workloads.compactMap { if case .loaded(let table) = $0.start { table } else { nil } }.uniqued()
     }
@@ -109,13 +104,13 @@ public struct BenchmarkRun: Sendable {
             let repetitions = workloads(rows).reduce(0) { count, workload in
                 count + subjects.count { $0.field == workload.field } * (settings.warmUp + settings.repetitions)
             }
-            return total + repetitions * Conduct.weight(rows)
+            return total + repetitions * RunContext.weight(rows)
         }
     }
 }
 
 extension BenchmarkSubject {
-    /// The model, as a run takes part.
+    /// The in-memory model as a subject.
     fileprivate static func reference(_ settings: BenchmarkSettings, rows: Int) -> BenchmarkSubject {
         BenchmarkSubject(
             name: "reference", kind: .other, engine: "reference", durability: .none, isPersistent: false
@@ -125,42 +120,42 @@ extension BenchmarkSubject {
     }
 }
 
-/// What a run tells as it goes on.
+/// A progress event of a run.
 public struct BenchmarkEvent: Sendable {
-    /// What happened.
+    /// The event.
     public var kind: Kind
-    /// How much of the run is done, from 0 to 1, as far as the numbers of rows and repetitions tell.
+    /// The completed share of the run, from 0 to 1, estimated from the numbers of rows and iterations.
     public var share: Double
 
-    /// What can happen.
+    /// The kinds of events.
     public enum Kind: Sendable {
-        /// Databases are being filled with this many rows.
+        /// Databases are being filled with a number of rows.
         case loading(rows: Int)
-        /// A subject begins a repetition.
-        case repetition(Repetition)
-        /// A workload has ended for a number of rows.
+        /// A subject starts an iteration.
+        case iteration(Iteration)
+        /// A workload is complete for a number of rows.
         case ended(WorkloadResult)
     }
 
-    /// A repetition that begins.
-    public struct Repetition: Sendable {
-        /// The workload's id.
+    /// An iteration that starts.
+    public struct Iteration: Sendable {
+        /// The identifier of the workload.
         public var workload: String
-        /// How many rows the table has.
+        /// The number of rows in the table.
         public var rows: Int
-        /// The subject's name.
+        /// The name of the subject.
         public var subject: String
-        /// Which one it is, from 1; nil for a warm-up.
+        /// The number of the iteration, from 1; `nil` for a warm-up.
         public var number: Int?
     }
 }
 
-/// Why a run cannot begin, or cannot go on.
+/// An error that prevents a run from starting or continuing.
 public struct BenchmarkError: Error, Sendable, CustomStringConvertible {
-    /// What is so and what to do, for a person.
+    /// The problem and its remedy.
     public let message: String
 
-    /// An error with its message.
+    /// Creates an error with a message.
     public init(_ message: String) { self.message = message }
 
     public var description: String { message }

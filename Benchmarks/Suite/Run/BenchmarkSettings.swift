@@ -1,29 +1,29 @@
-/// What a run measures, and how.
+/// The settings of a run.
 public struct BenchmarkSettings: Sendable, Hashable, Codable {
-    /// The numbers of rows in the table; every workload runs for each.
+    /// The numbers of rows in the table; every workload runs with each.
     public var rows: [Int]
-    /// How many columns the table has beside the id; see ``BenchmarkTable``.
+    /// The number of columns besides the identifier; see ``BenchmarkTable``.
     public var columns: Int
-    /// How many bytes the column `text` has, and each beyond the first ten.
+    /// The size in bytes of the column `text` and of each column after the first ten.
     public var valueSize: Int
-    /// In which order ids come.
+    /// The order of the identifiers of new rows.
     public var keyOrder: KeyOrder
-    /// How many rows a transaction of a bulk workload writes.
+    /// The number of rows that a transaction of a bulk workload writes.
     public var batch: Int
-    /// The most threads that read at once.
+    /// The maximum number of concurrent readers.
     public var readers: Int
-    /// What everything random begins with.
+    /// The seed of all random data and choices.
     public var seed: UInt64
-    /// How often each workload is measured for each subject.
+    /// The number of measured iterations of each workload by each subject.
     public var repetitions: Int
-    /// How often it is done before that, untimed.
+    /// The number of iterations before them that are not measured.
     public var warmUp: Int
-    /// Whether all rows are read and compared after every workload that changes some.
+    /// Whether to read and compare all rows after every workload that changes some.
     public var verifiesAll: Bool
-    /// Whether only the workloads for a first impression run.
+    /// Whether to run the quick workloads only.
     public var isQuick: Bool
 
-    /// Settings; those not named have their defaults.
+    /// Creates settings, with defaults for all values that are not given.
     public init(
         rows: [Int] = [100_000], columns: Int = BenchmarkTable.leastColumns, valueSize: Int = 32,
         keyOrder: KeyOrder = .random, batch: Int = 1000, readers: Int = 8, seed: UInt64 = 1, repetitions: Int = 5,
@@ -42,7 +42,7 @@ public struct BenchmarkSettings: Sendable, Hashable, Codable {
         self.isQuick = isQuick
     }
 
-    /// The source of the rows of a run of so many.
+    /// Returns the source of a run's rows.
     public func source(rows: Int, isIndexed: Bool = false) -> RowSource {
         RowSource(
             table: BenchmarkTable(columns: columns, isIndexed: isIndexed), valueSize: valueSize, keyOrder: keyOrder,

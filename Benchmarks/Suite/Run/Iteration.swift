@@ -1,63 +1,62 @@
 internal import Foundation
 internal import Synchronization
 
-/// One repetition of a workload by one subject: preparing, the steps that are timed, restoring.
-struct Repetition {
-    let works: WorkSet
-    /// Whether all rows are read after the steps, and after restoring.
+/// One iteration of a workload by one subject: preparation, the timed steps, and restoration.
+struct Iteration {
+    let works: WorkCache
+    /// Whether to read all rows after the steps, and again after restoration.
     let readsAllRows: Bool
 
-    /// What came of it.
+    /// The result of an iteration.
     struct Outcome {
         var sample: Sample
         var answer: Answer
         var latencies: LatencyHistogram
-        /// What all rows came to, whenever they were read.
+        /// The answers to reading all rows, in order of time.
         var allRows: [Answer] = []
     }
 
-    /// Does it on the database that the workload begins with.
-    func perform(by participant: Participant) throws -> Outcome {
+    /// Performs the iteration on the database that the workload starts with.
+    func perform(by subject: Subject) throws -> Outcome {
         switch works.workload.start {
         case .loaded(let table):
-            guard let database = participant.loaded[table] else { throw BenchmarkError("there is no loaded database") }
-            return try perform(on: database, of: participant)
+            guard let database = subject.loaded[table] else { throw BenchmarkError("the database is not loaded") }
+            return try perform(on: database, of: subject)
         case .empty(let table):
-            let database = try participant.makeDatabase(table)
-            let outcome = try perform(on: database, of: participant)
-            try participant.remove(database)
+            let database = try subject.makeDatabase(table)
+            let outcome = try perform(on: database, of: subject)
+            try subject.remove(database)
             return outcome
         }
     }
 
-    private func perform(on database: Participant.Database, of participant: Participant) throws -> Outcome {
+    private func perform(on database: Subject.Database, of subject: Subject) throws -> Outcome {
         var isTouched = false
         do {
             return try perform(on: database, &isTouched)
         } catch {
-            var isEmpty = false
-            if case .empty = works.workload.start { isEmpty = true }
-            // Only a database on which nothing was done is what it was.
-            if isEmpty || isTouched || !(error is WorkNotApplicable) { participant.discard(database) }
+            // Only a loaded database on which no work was done can be used again.
+            let isLoaded = subject.loaded[database.table]?.directory == database.directory
+            if !isLoaded || isTouched || !(error is WorkNotApplicable) { subject.discard(database) }
             throw error
         }
     }
 
-    private func perform(on database: Participant.Database, _ isTouched: inout Bool) throws -> Outcome {
+    private func perform(on database: Subject.Database, _ isTouched: inout Bool) throws -> Outcome {
         let session = database.session
         for work in try works.prepare() {
             _ = try session.perform(work, noting: LatencySink())
             isTouched = true
         }
-        // What was written before is not written back meanwhile, at the cost of who is measured now.
+        // Earlier writes must not reach the disk while the steps are measured.
         FileSystem.flush(database.directory)
-        var (meter, step) = (Meter(), Step.Outcome())
+        var (stopwatch, step) = (Stopwatch(), Step.Outcome())
         for index in works.workload.steps.indices {
-            try Step.perform(try works.step(index), on: session, &meter, &step)
+            try Step.perform(try works.step(index), on: session, &stopwatch, &step)
             isTouched = true
         }
         var outcome = Outcome(
-            sample: Sample(meter, fileSize: FileSize.bytes(inFolder: database.directory)), answer: step.answer,
+            sample: Sample(stopwatch, fileSize: FileSystem.size(ofFolder: database.directory)), answer: step.answer,
             latencies: step.latencies)
         if readsAllRows { outcome.allRows.append(try Self.allRows(session)) }
         for work in try works.restore() { _ = try session.perform(work, noting: LatencySink()) }
@@ -71,74 +70,72 @@ struct Repetition {
 }
 
 extension Sample {
-    /// What was measured.
-    fileprivate init(_ meter: Meter, fileSize: Int) {
+    fileprivate init(_ stopwatch: Stopwatch, fileSize: Int) {
         self.init(
-            seconds: meter.seconds, cpuSeconds: meter.cpuSeconds, peakMemory: meter.peakMemory,
-            bytesWritten: meter.bytesWritten, fileSize: fileSize)
+            seconds: stopwatch.seconds, cpuSeconds: stopwatch.cpuSeconds, peakMemory: stopwatch.peakMemory,
+            bytesWritten: stopwatch.bytesWritten, fileSize: fileSize)
     }
 }
 
-/// The works of a step, done at once.
+/// The works of a step, performed concurrently.
 enum Step {
-    /// What was done.
+    /// The result of a step.
     struct Outcome {
         var answer = Answer()
         var latencies = LatencySink.makeHistogram()
     }
 
-    /// Does the works, each on a thread of its own if there are several, and measures that.
+    /// Performs and measures the works, each on its own thread if there is more than one.
     static func perform(
-        _ works: [Work], on session: any BenchmarkSession, _ meter: inout Meter, _ outcome: inout Outcome
+        _ works: [Work], on session: any BenchmarkSession, _ stopwatch: inout Stopwatch, _ outcome: inout Outcome
     ) throws {
         for work in works { try session.prepare(work) }
-        if works.count > 1 { return try performAtOnce(works, on: session, &meter, &outcome) }
+        if works.count > 1 { return try performConcurrently(works, on: session, &stopwatch, &outcome) }
         for work in works {
             let sink = LatencySink()
-            let part = Meter.begin()
+            let part = Stopwatch.begin()
             let answer = try session.perform(work, noting: sink)
-            meter.end(part)
+            stopwatch.end(part)
             outcome.answer += answer
             outcome.latencies.add(sink.histogram)
         }
     }
 
-    private static func performAtOnce(
-        _ works: [Work], on session: any BenchmarkSession, _ meter: inout Meter, _ outcome: inout Outcome
+    private static func performConcurrently(
+        _ works: [Work], on session: any BenchmarkSession, _ stopwatch: inout Stopwatch, _ outcome: inout Outcome
     ) throws {
         let outcomes = Outcomes()
-        let (ready, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let (ended, told) = (DispatchGroup(), DispatchGroup())
+        let (ready, start) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let (done, recorded) = (DispatchGroup(), DispatchGroup())
         for work in works {
-            ended.enter()
-            told.enter()
+            done.enter()
+            recorded.enter()
             Thread.detachNewThread {
                 let sink = LatencySink()
                 ready.signal()
-                gate.wait()
+                start.wait()
                 let answer = Result { try session.perform(work, noting: sink) }
-                ended.leave()
-                // What was noted is sorted in when the time has been taken.
+                done.leave()
+                // Building the histogram is not part of the measured time.
                 outcomes.add(answer, sink.histogram)
-                told.leave()
+                recorded.leave()
             }
         }
         for _ in works { ready.wait() }
-        let part = Meter.begin()
-        for _ in works { gate.signal() }
-        ended.wait()
-        meter.end(part)
-        told.wait()
+        let part = Stopwatch.begin()
+        for _ in works { start.signal() }
+        done.wait()
+        stopwatch.end(part)
+        recorded.wait()
         for (answer, histogram) in outcomes.all {
             outcome.answer += try answer.get()
             outcome.latencies.add(histogram)
         }
     }
 
-    /// What the threads of a step came to.
+    /// The results of the threads of a step.
     private final class Outcomes: Sendable {
-        private typealias One = (Result<Answer, any Error>, LatencyHistogram)
-        private let list = Mutex<[One]>([])
+        private let list = Mutex<[(Result<Answer, any Error>, LatencyHistogram)]>([])
 
         func add(_ answer: Result<Answer, any Error>, _ histogram: LatencyHistogram) {
             list.withLock { $0.append((answer, histogram)) }
@@ -148,12 +145,10 @@ enum Step {
     }
 }
 
-/// What a workload does, made once and done by every subject in every repetition; it belongs to the run's thread.
-///
-/// Only where that is too much to keep is it made each time.
-final class WorkSet {
-    /// Up to how many rows the work of a workload is kept.
-    private static let mostRows = 1_000_000
+/// The works of a workload, made once and performed by every subject in every iteration; used on the run's thread only.
+final class WorkCache {
+    /// Above this number of rows, works are made again for each use to save memory.
+    private static let maxRows = 1_000_000
 
     private enum Part: Hashable {
         case prepare
@@ -162,12 +157,12 @@ final class WorkSet {
     }
 
     let workload: Workload
-    private let keeps: Bool
-    private var made: [Part: [Work]] = [:]
+    private let isEnabled: Bool
+    private var cached: [Part: [Work]] = [:]
 
     init(_ workload: Workload, rows: Int) {
         self.workload = workload
-        keeps = rows <= Self.mostRows
+        isEnabled = rows <= Self.maxRows
     }
 
     func prepare() throws -> [Work] { try works(.prepare, workload.prepare) }
@@ -175,9 +170,9 @@ final class WorkSet {
     func restore() throws -> [Work] { try works(.restore, workload.restore) }
 
     private func works(_ part: Part, _ make: Workload.WorkMaker) throws -> [Work] {
-        if let works = made[part] { return works }
+        if let works = cached[part] { return works }
         let works = try make()
-        if keeps { made[part] = works }
+        if isEnabled { cached[part] = works }
         return works
     }
 }

@@ -1,88 +1,89 @@
 internal import Foundation
 internal import TidelineStore
 
-/// What the parts of a run have in common; it belongs to the run's thread.
-final class Conduct {
+/// The state that the parts of a run share; used on the run's thread only.
+final class RunContext {
     let settings: BenchmarkSettings
     let collector: BenchmarkCollector
-    let room: DiskRoom
+    let diskSpace: DiskSpace
     private let isCancelled: () -> Bool
-    private let note: (BenchmarkEvent) -> Void
+    private let events: (BenchmarkEvent) -> Void
     private let total: Int
     private var done = 0
 
-    /// - Parameter total: The sum of what ``advance(by:)`` will be told.
+    /// - Parameter total: The sum of the weights of all iterations.
     init(
         _ run: BenchmarkRun, _ collector: BenchmarkCollector, total: Int, isCancelled: @escaping () -> Bool,
-        note: @escaping (BenchmarkEvent) -> Void
+        events: @escaping (BenchmarkEvent) -> Void
     ) {
         settings = run.settings
-        room = run.room
+        diskSpace = run.diskSpace
         self.collector = collector
         self.total = total
         self.isCancelled = isCancelled
-        self.note = note
+        self.events = events
     }
 
-    /// - Throws: `CancellationError` when the run is to end.
-    func confirm() throws { if isCancelled() { throw CancellationError() } }
+    /// - Throws: `CancellationError` if the run is cancelled.
+    func checkCancellation() throws { if isCancelled() { throw CancellationError() } }
 
-    /// Tells what happens now.
-    func tell(_ kind: BenchmarkEvent.Kind) {
-        note(BenchmarkEvent(kind: kind, share: total > 0 ? min(Double(done) / Double(total), 1) : 1))
+    /// Reports a progress event.
+    func report(_ kind: BenchmarkEvent.Kind) {
+        events(BenchmarkEvent(kind: kind, share: total > 0 ? min(Double(done) / Double(total), 1) : 1))
     }
 
-    /// Counts a repetition over so many rows as done, or as not coming any more.
+    /// Counts an iteration as done, or as skipped.
     func advance(by rows: Int) { done += Self.weight(rows) }
 
-    /// What a repetition weighs: it takes some time however few rows there are.
+    /// The weight of an iteration in the progress: a constant part, and one that depends on the number of rows.
     static func weight(_ rows: Int) -> Int { rows + 2_000 }
 }
 
-/// Whether the disk has room for a run.
-struct DiskRoom {
-    /// How many bytes are free at a path; nil when it is not known.
+/// The free disk space, and the space that a run needs.
+struct DiskSpace {
+    /// Returns the number of free bytes at a path, or `nil` if it is unknown.
     var freeBytes: @Sendable (_ path: String) -> Int? = { FileSystem.freeBytes(at: $0) }
 
-    /// About how many bytes the databases of so many subjects take at their most.
+    /// Estimates the maximum size of the databases of a number of subjects, in bytes.
     static func need(_ settings: BenchmarkSettings, workloads: (Int) -> [Workload], subjects: Int) -> Int {
         settings.rows.map { rows in
             let source = settings.source(rows: rows)
-            let tables = mostTables(workloads(rows).map(\.start))
-            // A tree of pages that are filled by random ids is two thirds full, and there is a log beside it. One more is
-            // there for a repetition.
+            let tables = maxTables(workloads(rows).map(\.start))
+            // Random identifiers leave the pages of a tree two thirds full, and there is a log file. One database more
+            // belongs to the current iteration.
             let databases = (subjects * tables + 1) * 2
             return rows * rowSize(source) * databases + subjects * 32 << 20
         }.max() ?? 0
     }
 
-    /// Why a run would not have room; nil when it has.
-    func lack(of need: Int, at path: String) -> String? {
+    /// Describes why a run does not fit on the disk, or returns `nil` if it fits.
+    func shortage(of need: Int, at path: String) -> String? {
         guard let free = freeBytes(path), free < need else { return nil }
         return
-            "the databases take about \(Self.text(need)) in \(path.debugDescription), where \(Self.text(free)) are free. "
-            + "Make room, name a folder elsewhere with --directory, or measure fewer --rows."
+            "not enough disk space: the databases need about \(Self.text(need)) in \(path.debugDescription), and "
+            + "\(Self.text(free)) are free. Free some space, choose another --directory, or reduce --rows."
     }
 
-    /// Whether an error is about a disk without room, rather than about a limit of the store's own.
+    /// Whether an error means that the disk is full, and not that a limit of the store is reached.
     func isFull(_ error: any Error, at path: String) -> Bool {
-        let isAboutRoom =
+        let isAboutSpace =
             (error as? StoreError)?.code == .full || (error as? POSIXError)?.code == .ENOSPC
             || (error as? CocoaError)?.code == .fileWriteOutOfSpace
-        // A transaction that was taken back may have left some.
-        return isAboutRoom && freeBytes(path).map { $0 < 256 << 20 } ?? true
+        // A rolled-back transaction may have freed some space.
+        return isAboutSpace && freeBytes(path).map { $0 < 256 << 20 } ?? true
     }
 
-    /// The most tables that are loaded at a time, for each subject.
-    static func mostTables(_ starts: [Workload.Start]) -> Int {
-        let tables = starts.map { start in if case .loaded(let table) = start { table } else { nil as BenchmarkTable? }
+    /// The maximum number of tables that are loaded at the same time for each subject.
+    static func maxTables(_ starts: [Workload.Start]) -> Int {
+        let tables = starts.map { start in
+            if case .loaded(let table) = start { table } else { nil as BenchmarkTable? }
         }
         return starts.indices.map { place in
             Set(tables[...place].compactMap(\.self)).intersection(tables[place...].compactMap(\.self)).count
         }.max() ?? 0
     }
 
-    /// The bytes of a row's values, and some around them.
+    /// The size of a row's values, and an overhead.
     private static func rowSize(_ source: RowSource) -> Int {
         let values = source.values(0) + [.string("123e4567-e89b-12d3-a456-426614174000")]
         return values.reduce(32) { size, value in

@@ -1,7 +1,7 @@
 internal import TidelineStore
 
-/// A subject in a run, with its databases; it belongs to the run's thread.
-final class Participant {
+/// A subject and its databases during a run; used on the run's thread only.
+final class Subject {
     /// An open database.
     struct Database {
         let session: any BenchmarkSession
@@ -9,28 +9,30 @@ final class Participant {
         let table: BenchmarkTable
     }
 
-    let subject: BenchmarkSubject
+    let definition: BenchmarkSubject
     let folder: BenchmarkFolder
-    /// The databases that hold all rows.
+    /// The databases that contain all rows.
     private(set) var loaded: [BenchmarkTable: Database] = [:]
 
-    init(_ subject: BenchmarkSubject, folder: BenchmarkFolder) {
-        self.subject = subject
+    init(_ definition: BenchmarkSubject, folder: BenchmarkFolder) {
+        self.definition = definition
         self.folder = folder
     }
 
-    /// A new, empty database.
+    var name: String { definition.name }
+
+    /// Creates an empty database.
     func makeDatabase(_ table: BenchmarkTable) throws -> Database {
-        let directory = try folder.makeDirectory(for: subject.name)
+        let directory = try folder.makeDirectory(for: name)
         do { return try open(directory, table) } catch {
             folder.remove(directory)
             throw error
         }
     }
 
-    /// Keeps a database that was filled, closed and opened again, so that what its engine does after a great change is done.
+    /// Keeps a filled database. It is closed and opened first, so that pending work of the engine is done.
     func keep(_ database: Database) throws {
-        guard subject.isPersistent else {
+        guard definition.isPersistent else {
             loaded[database.table] = database
             return
         }
@@ -43,100 +45,101 @@ final class Participant {
         }
     }
 
-    /// Removes a database that is open, or whose state is not known any more.
+    /// Removes a database that is open or in an unknown state, and ignores errors.
     func discard(_ database: Database) {
         if loaded[database.table]?.directory == database.directory { loaded[database.table] = nil }
-        // What had to be told of it was told.
         try? database.session.close()
         folder.remove(database.directory)
     }
 
-    /// Closes and removes a database that is not needed any more.
+    /// Closes and removes a database.
     func remove(_ database: Database) throws {
         defer { folder.remove(database.directory) }
         try database.session.close()
     }
 
-    /// Closes a loaded database and finds out its size, before and after it is compacted.
+    /// Closes a loaded database and returns its size before and after compaction.
     func close(_ table: BenchmarkTable, rows: Int) throws -> DatabaseSize? {
         guard let database = loaded.removeValue(forKey: table) else { return nil }
         try database.session.close()
-        guard subject.isPersistent else { return nil }
+        guard definition.isPersistent else { return nil }
         var size = DatabaseSize(
-            subject: subject.name, rows: rows, isIndexed: table.isIndexed,
-            bytes: FileSize.bytes(inFolder: database.directory))
-        if let compact = subject.compact {
+            subject: name, rows: rows, isIndexed: table.isIndexed,
+            bytes: FileSystem.size(ofFolder: database.directory))
+        if let compact = definition.compact {
             try compact(database.directory)
-            size.compactedBytes = FileSize.bytes(inFolder: database.directory)
+            size.compactedBytes = FileSystem.size(ofFolder: database.directory)
         }
         folder.removeUnlessKept(database.directory)
         return size
     }
 
-    /// Closes all databases, whatever they say: the run is over.
+    /// Closes all databases and ignores errors.
     func end() {
         for database in loaded.values { try? database.session.close() }
         loaded = [:]
     }
 
     private func open(_ directory: String, _ table: BenchmarkTable) throws -> Database {
-        let session = try subject.open(BenchmarkOpening(directory: directory, table: table))
+        let session = try definition.open(BenchmarkOpening(directory: directory, table: table))
         return Database(session: session, directory: directory, table: table)
     }
 }
 
-/// Fills new databases with all rows of a run, which are made only once for all of them.
-struct Loading {
+/// A table with all rows of a run, for the databases that workloads start with.
+struct Fixture {
     let settings: BenchmarkSettings
     let rows: Int
     let table: BenchmarkTable
 
-    /// How many rows are made at a time, and how many a transaction takes.
+    /// The number of rows that are generated at a time, and the number of rows in a transaction.
     private static let (part, batch) = (50_000, 10_000)
 
-    /// Fills a database for each participant.
+    private typealias Loading = (subject: Subject, database: Subject.Database)
+
+    /// Fills a database for each subject; the rows are generated once for all of them.
     /// - Parameters:
-    ///   - confirm: Is asked again and again whether to go on, and throws if not.
-    ///   - failed: Takes those that cannot be filled.
+    ///   - checkCancellation: Throws if the run is cancelled.
+    ///   - failed: Receives each subject whose database cannot be filled.
     func load(
-        _ participants: [Participant], confirm: () throws -> Void, failed: (Participant, any Error) throws -> Void
+        _ subjects: [Subject], checkCancellation: () throws -> Void, failed: (Subject, any Error) throws -> Void
     ) throws {
-        var filling: [(participant: Participant, database: Participant.Database)] = []
+        var loading: [Loading] = []
         do {
-            for participant in participants {
-                do { filling.append((participant, try participant.makeDatabase(table))) } catch {
-                    try failed(participant, error)
+            for subject in subjects {
+                do { loading.append((subject, try subject.makeDatabase(table))) } catch {
+                    try failed(subject, error)
                 }
             }
-            try fill(&filling, confirm, failed)
-            while let (participant, database) = filling.popLast() {
-                do { try participant.keep(database) } catch { try failed(participant, error) }
+            try fill(&loading, checkCancellation, failed)
+            while let (subject, database) = loading.popLast() {
+                do { try subject.keep(database) } catch { try failed(subject, error) }
             }
         } catch {
-            for (participant, database) in filling { participant.discard(database) }
+            for (subject, database) in loading { subject.discard(database) }
             throw error
         }
     }
 
     private func fill(
-        _ filling: inout [(participant: Participant, database: Participant.Database)], _ confirm: () throws -> Void,
-        _ failed: (Participant, any Error) throws -> Void
+        _ loading: inout [Loading], _ checkCancellation: () throws -> Void,
+        _ failed: (Subject, any Error) throws -> Void
     ) throws {
         let source = settings.source(rows: rows, isIndexed: table.isIndexed)
         for start in stride(from: 0, to: rows, by: Self.part) {
             let range = start..<min(start + Self.part, rows)
             let batches = try source.batches(range, of: Self.batch)
-            for (participant, database) in filling {
-                try confirm()
+            for (subject, database) in loading {
+                try checkCancellation()
                 do {
                     let answer = try database.session.perform(.upsert(batches), noting: LatencySink())
                     guard answer.count == range.count else {
-                        throw BenchmarkError("of \(range.count) rows \(answer.count) were stored")
+                        throw BenchmarkError("\(answer.count) of \(range.count) rows were stored")
                     }
                 } catch {
-                    filling.removeAll { $0.participant === participant }
-                    participant.discard(database)
-                    try failed(participant, error)
+                    loading.removeAll { $0.subject === subject }
+                    subject.discard(database)
+                    try failed(subject, error)
                 }
             }
         }

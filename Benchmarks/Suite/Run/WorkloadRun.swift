@@ -1,10 +1,10 @@
 internal import TidelineSupport
 
-/// The repetitions of one workload with one number of rows; it belongs to the run's thread.
+/// The iterations of one workload with one number of rows; used on the run's thread only.
 final class WorkloadRun {
-    /// What a participant has come to.
+    /// The results of a subject.
     private struct Entry {
-        let participant: Participant
+        let subject: Subject
         var samples: [Sample] = []
         var latencies = LatencySink.makeHistogram()
         var failure: SubjectResult.Failure?
@@ -12,184 +12,174 @@ final class WorkloadRun {
 
     private let workload: Workload
     private let rows: Int
-    private let conduct: Conduct
-    private let reference: Participant?
-    private let works: WorkSet
+    private let context: RunContext
+    private let reference: Subject?
+    private let works: WorkCache
     private var entries: [Entry]
 
-    init(
-        _ workload: Workload, rows: Int, participants: [Participant], reference: Participant?, conduct: Conduct
-    ) {
+    init(_ workload: Workload, rows: Int, subjects: [Subject], reference: Subject?, context: RunContext) {
         self.workload = workload
         self.rows = rows
-        self.conduct = conduct
+        self.context = context
         self.reference = reference
-        works = WorkSet(workload, rows: rows)
-        entries = participants.map { Entry(participant: $0) }
+        works = WorkCache(workload, rows: rows)
+        entries = subjects.map { Entry(subject: $0) }
     }
 
-    /// Warm-ups and repetitions. What is found is told after each round, so that all subjects have equally many.
+    /// Performs all iterations. Results are reported after each round, so that all subjects have the same number.
     func run() throws {
-        let settings = conduct.settings
+        let settings = context.settings
         try load()
-        let agreement = Agreement(expected: try expected())
+        let check = AnswerCheck(expected: try expected())
         for warmUp in 0..<settings.warmUp {
-            try round(warmUp, number: nil, agreement, isLast: settings.repetitions == 0)
+            try round(warmUp, number: nil, check, isLast: settings.repetitions == 0)
         }
-        for repetition in 0..<settings.repetitions {
-            try round(repetition, number: repetition + 1, agreement, isLast: repetition == settings.repetitions - 1)
-            conduct.collector.put(result)
+        for index in 0..<settings.repetitions {
+            try round(index, number: index + 1, check, isLast: index == settings.repetitions - 1)
+            context.collector.put(result)
         }
-        conduct.collector.put(result)
-        conduct.tell(.ended(result))
+        context.collector.put(result)
+        context.report(.ended(result))
     }
 
-    /// What was found so far.
+    /// The result so far.
     private var result: WorkloadResult {
         WorkloadResult(
             id: workload.id, group: workload.group, title: workload.title, explanation: workload.explanation,
             unit: workload.unit, units: workload.units, rows: rows,
             subjects: entries.map { entry in
-                // A subject that fails, or answers wrongly, has no figure: not of the repetitions before, either.
+                // A subject that fails or gives a wrong answer has no figures, also not for its earlier iterations.
                 let counts = entry.failure == nil
                 return SubjectResult(
-                    subject: entry.participant.subject.name, samples: counts ? entry.samples : [],
+                    subject: entry.subject.name, samples: counts ? entry.samples : [],
                     latency: counts ? LatencySummary(entry.latencies) : nil, failure: entry.failure)
             })
     }
 
-    // MARK: Before
+    // MARK: Preparation
 
     private func load() throws {
         guard case .loaded(let table) = workload.start else { return }
-        let participants = entries.map(\.participant) + [reference].compactMap(\.self)
-        let missing = participants.filter { $0.loaded[table] == nil }
+        let missing = (entries.map(\.subject) + [reference].compactMap(\.self)).filter { $0.loaded[table] == nil }
         guard !missing.isEmpty else { return }
-        conduct.tell(.loading(rows: rows))
-        try Loading(settings: conduct.settings, rows: rows, table: table).load(
-            missing, confirm: conduct.confirm,
-            failed: { participant, error in
-                try note(error, of: participant, "the database could not be filled: ")
+        context.report(.loading(rows: rows))
+        try Fixture(settings: context.settings, rows: rows, table: table).load(
+            missing, checkCancellation: context.checkCancellation,
+            failed: { subject, error in
+                try record(error, of: subject, "the database could not be filled: ")
             })
     }
 
-    /// What the reference answers; nil where it has no answer.
-    private func expected() throws -> Repetition.Outcome? {
+    /// The outcome of the reference, or `nil` if it does not perform the work.
+    private func expected() throws -> Iteration.Outcome? {
         guard let reference else { return nil }
         do {
-            return try Repetition(works: works, readsAllRows: readsAllRows()).perform(by: reference)
+            return try Iteration(works: works, readsAllRows: readsAllRows()).perform(by: reference)
         } catch is WorkNotApplicable {
             return nil
         } catch let error as BenchmarkError {
             throw error
         } catch {
-            throw BenchmarkError("the right answer to \(workload.id) could not be found: \(error)")
+            throw BenchmarkError("the expected answer to \(workload.id) could not be computed: \(error)")
         }
     }
 
     private func readsAllRows() throws -> Bool {
-        guard conduct.settings.verifiesAll, workload.field == .databases else { return false }
+        guard context.settings.verifiesAll, workload.field == .databases else { return false }
         if try works.prepare().contains(where: \.changesRows) { return true }
         return try workload.steps.indices.contains { try works.step($0).contains(where: \.changesRows) }
     }
 
     // MARK: Rounds
 
-    /// One repetition of each, of which another is the first each time.
-    private func round(_ turn: Int, number: Int?, _ agreement: Agreement, isLast: Bool) throws {
-        let repetition = Repetition(works: works, readsAllRows: try isLast && readsAllRows())
-        var outcomes: [(subject: String, outcome: Repetition.Outcome)] = []
+    /// One iteration by each subject; each round starts with another subject.
+    private func round(_ turn: Int, number: Int?, _ check: AnswerCheck, isLast: Bool) throws {
+        let iteration = Iteration(works: works, readsAllRows: try isLast && readsAllRows())
+        var outcomes: [String: Iteration.Outcome] = [:]
         for offset in entries.indices {
-            let place = (turn + offset) % entries.count
-            defer { conduct.advance(by: rows) }
-            guard entries[place].failure == nil else { continue }
-            try conduct.confirm()
-            let participant = entries[place].participant
-            let name = participant.subject.name
-            conduct.tell(.repetition(.init(workload: workload.id, rows: rows, subject: name, number: number)))
+            let entry = entries[(turn + offset) % entries.count]
+            defer { context.advance(by: rows) }
+            guard entry.failure == nil else { continue }
+            try context.checkCancellation()
+            let name = entry.subject.name
+            context.report(.iteration(.init(workload: workload.id, rows: rows, subject: name, number: number)))
             do {
-                outcomes.append((name, try repetition.perform(by: participant)))
+                outcomes[name] = try iteration.perform(by: entry.subject)
             } catch {
-                try note(error, of: participant)
+                try record(error, of: entry.subject)
             }
         }
-        judge(outcomes, agreement)
-        if number != nil { take(outcomes) }
-    }
-
-    private func judge(_ outcomes: [(subject: String, outcome: Repetition.Outcome)], _ agreement: Agreement) {
-        for (subject, mistake) in agreement.mistakes(outcomes) {
-            guard let place = entries.firstIndex(where: { $0.participant.subject.name == subject }) else { continue }
-            entries[place].failure = .init(kind: .wrongAnswer, reason: mistake)
-            // Nobody knows what is in it.
-            if case .loaded(let table) = workload.start, let database = entries[place].participant.loaded[table] {
-                entries[place].participant.discard(database)
+        let mistakes = check.mistakes(outcomes)
+        for index in entries.indices {
+            let subject = entries[index].subject
+            if let mistake = mistakes[subject.name] {
+                entries[index].failure = .init(kind: .wrongAnswer, reason: mistake)
+                // The content of the database is unknown.
+                if case .loaded(let table) = workload.start, let database = subject.loaded[table] {
+                    subject.discard(database)
+                }
+            }
+            if number != nil, let outcome = outcomes[subject.name] {
+                entries[index].samples.append(outcome.sample)
+                entries[index].latencies.add(outcome.latencies)
             }
         }
     }
 
-    private func take(_ outcomes: [(subject: String, outcome: Repetition.Outcome)]) {
-        for (subject, outcome) in outcomes {
-            guard let place = entries.firstIndex(where: { $0.participant.subject.name == subject }) else { continue }
-            entries[place].samples.append(outcome.sample)
-            entries[place].latencies.add(outcome.latencies)
-        }
-    }
-
-    /// Notes an error, after which the others go on; but not when the disk is full, or the run is to end.
-    private func note(_ error: any Error, of participant: Participant, _ prefix: String = "") throws {
+    /// Records an error of a subject. Throws if the run must stop: it is cancelled, the disk is full, or the reference failed.
+    private func record(_ error: any Error, of subject: Subject, _ prefix: String = "") throws {
         if error is CancellationError { throw error }
-        let name = participant.subject.name
-        guard !conduct.room.isFull(error, at: participant.folder.path) else {
+        let path = subject.folder.path
+        guard !context.diskSpace.isFull(error, at: path) else {
             throw BenchmarkError(
-                "the disk is full: \(name) could not write in \(participant.folder.path.debugDescription). \(error)")
+                "the disk is full: \(subject.name) could not write in \(path.debugDescription). \(error)")
         }
-        guard participant !== reference else { throw BenchmarkError("the reference: \(prefix)\(error)") }
-        guard let place = entries.firstIndex(where: { $0.participant === participant }) else { return }
+        guard subject !== reference else { throw BenchmarkError("the reference failed: \(prefix)\(error)") }
+        guard let place = entries.firstIndex(where: { $0.subject === subject }) else { return }
         let kind: SubjectResult.Failure.Kind = error is WorkNotApplicable ? .notApplicable : .failed
         entries[place].failure = .init(kind: kind, reason: "\(prefix)\(error)")
     }
 }
 
-/// Whether the subjects' answers are right.
-struct Agreement {
-    /// The right answer and the right contents; nil where only the subjects can tell.
-    let expected: Repetition.Outcome?
+/// Compares the answers of the subjects.
+struct AnswerCheck {
+    /// The correct outcome; `nil` if there is no reference.
+    let expected: Iteration.Outcome?
 
-    /// Those of a repetition whose answers are wrong, each with what is wrong.
+    /// Returns the wrong answers of an iteration, each with a description, by subject.
     ///
-    /// Without a known answer, the one that most subjects gave is held to be right; where no answer has more voices than any
-    /// other, all that differ are in doubt, and none counts.
-    func mistakes(_ outcomes: [(subject: String, outcome: Repetition.Outcome)]) -> [String: String] {
+    /// Without an expected outcome, the most frequent answer counts as correct. If no answer is the most frequent, all
+    /// subjects whose answers differ are reported.
+    func mistakes(_ outcomes: [String: Iteration.Outcome]) -> [String: String] {
         var mistakes: [String: String] = [:]
-        for (what, value) in Self.parts(outcomes.map(\.outcome).max { $0.allRows.count < $1.allRows.count }) {
-            let right = expected.map(value) ?? Self.mostFrequent(outcomes.map { value($0.outcome) })
+        for (part, value) in Self.parts(readCount: outcomes.values.map(\.allRows.count).max() ?? 0) {
+            let right = expected.map(value) ?? Self.mostFrequent(outcomes.values.map(value))
             for (subject, outcome) in outcomes where mistakes[subject] == nil {
                 guard let found = value(outcome), found != right else { continue }
-                mistakes[subject] = Self.text(what, found, right)
+                mistakes[subject] = Self.text(part, found, right)
             }
         }
         return mistakes
     }
 
-    /// What is compared: the answer, and all rows at the times they were read.
-    private static func parts(_ longest: Repetition.Outcome?) -> [(String, (Repetition.Outcome) -> Answer?)] {
-        let times = ["all rows after the work", "all rows after it was undone"]
-        let reads = times.indices.prefix(longest?.allRows.count ?? 0)
+    /// The parts of an outcome to compare: the answer, and the answers to reading all rows.
+    private static func parts(readCount: Int) -> [(String, (Iteration.Outcome) -> Answer?)] {
+        let names = ["all rows after the work", "all rows after restoration"]
         return [("the answer", { $0.answer })]
-            + reads.map { place in (times[place], { $0.allRows.indices.contains(place) ? $0.allRows[place] : nil }) }
+            + names.indices.prefix(readCount).map { place in
+                (names[place], { $0.allRows.indices.contains(place) ? $0.allRows[place] : nil })
+            }
     }
 
     private static func mostFrequent(_ answers: [Answer?]) -> Answer? {
         let counts = Dictionary(answers.compactMap { answer in answer.map { ($0, 1) } }, uniquingKeysWith: +)
-        let most = counts.values.max() ?? 0
-        let winners = counts.filter { $0.value == most }
+        let winners = counts.filter { $0.value == counts.values.max() }
         return winners.count == 1 ? winners.keys.first : nil
     }
 
-    private static func text(_ what: String, _ found: Answer, _ right: Answer?) -> String {
-        "\(what): \(text(found))"
-            + (right.map { ", expected was \(text($0))" } ?? "; the subjects disagree, and none is known to be right")
+    private static func text(_ part: String, _ found: Answer, _ right: Answer?) -> String {
+        "\(part): \(text(found))"
+            + (right.map { ", expected \(text($0))" } ?? "; the subjects disagree and the correct answer is unknown")
     }
 
     private static func text(_ answer: Answer) -> String {

@@ -1,26 +1,26 @@
 internal import Foundation
 public import TidelineStore
 
-/// A local store to be measured, as its author hands it over; only how it is opened is needed.
+/// A local store to measure, as its author provides it; only ``open`` is required.
 ///
 /// ```swift
 /// BenchmarkStore { directory in try MyStore(directory: directory) }
 /// ```
 public struct BenchmarkStore: Sendable {
-    /// The name in reports; by default the one that the store declares.
+    /// The name in reports; by default the name in the store's capabilities.
     public var name: String?
-    /// The engine below, by which the store is held against a baseline; by default the name that the store declares.
+    /// The engine below, which selects the baseline; by default the name in the store's capabilities.
     public var engine: String?
-    /// The engine's version.
+    /// The version of the engine.
     public var engineVersion: String?
-    /// The settings that it is opened with, as the report shows them, such as `durability=full`.
+    /// The settings to show in reports, such as `durability=full`.
     public var settings: [String]
-    /// Makes the files of the closed store in a folder as small as they get; nil where nothing is known to do it.
+    /// Compacts the files of the closed store in a directory; `nil` if the store has no compaction.
     public var compact: (@Sendable (_ directory: String) throws -> Void)?
-    /// Opens the store in a folder, which exists and is the store's alone, or makes an empty one there.
+    /// Opens or creates the store in an existing directory of its own.
     public var open: @Sendable (_ directory: String) throws -> any LocalStore
 
-    /// A store; see the properties.
+    /// Creates a store; see the properties.
     public init(
         name: String? = nil, engine: String? = nil, engineVersion: String? = nil, settings: [String] = [],
         compact: (@Sendable (_ directory: String) throws -> Void)? = nil,
@@ -34,8 +34,7 @@ public struct BenchmarkStore: Sendable {
         self.open = open
     }
 
-    /// The subject that it is. What the store tells of itself it is asked in a folder that is removed again, for which it is
-    /// opened once.
+    /// Returns the subject for this store. It opens the store once in a temporary directory to read its capabilities.
     public func makeSubject() throws -> BenchmarkSubject {
         let capabilities = try probe()
         let open = open
@@ -58,13 +57,13 @@ public struct BenchmarkStore: Sendable {
         return capabilities
     }
 
-    /// The session of a store whose type is known from here on.
+    /// Opens the existential, so that the session knows the store's type.
     private static func makeSession<Store: LocalStore>(
         _ store: Store, _ opening: BenchmarkOpening, _ open: @escaping @Sendable (String) throws -> any LocalStore
     ) throws -> any BenchmarkSession {
         try StoreSession(store, table: opening.table) {
             guard let store = try open(opening.directory) as? Store else {
-                throw WorkNotApplicable("another kind of store was opened than before")
+                throw WorkNotApplicable("the store has another type after it is opened again")
             }
             return store
         }

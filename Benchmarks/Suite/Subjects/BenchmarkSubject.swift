@@ -1,43 +1,42 @@
 public import TidelineStore
 
-/// What the benchmark measures: a store of Tideline's, or something that does the same work without it.
+/// A subject of the benchmark: a store of Tideline, or other code that performs the same work.
 public struct BenchmarkSubject: Sendable {
-    /// What a subject is to the others.
+    /// The role of a subject.
     public enum Kind: String, Sendable, Codable {
         /// A local store.
         case store
-        /// The same work in C on the engine below a store: the limit that its figures are held against.
+        /// The same work in C on the engine below a store, as the upper limit for the store's figures.
         case baseline
-        /// Something else that does the same work, such as another library over the same engine.
+        /// Other code that performs the same work, such as another library over the same engine.
         case other
     }
 
-    /// The name in reports; no two subjects of a run have the same.
+    /// The name in reports, unique in a run.
     public var name: String
-    /// What it is to the others.
+    /// The role.
     public var kind: Kind
-    /// Which workloads are its.
+    /// The kind of workloads that it performs.
     public var field: Workload.Field
-    /// The engine at work, such as `sqlite`: a subject is held against the baseline of its engine.
+    /// The engine, such as `sqlite`; a subject is compared with the baseline of its engine.
     public var engine: String
-    /// The engine's version, as the engine tells it.
+    /// The version that the engine reports.
     public var engineVersion: String?
-    /// The settings that it is opened with, as the report shows them, such as `durability=full`.
+    /// The settings to show in reports, such as `durability=full`.
     public var settings: [String]
-    /// What a commit survives. Subjects of unequal durability are never compared.
+    /// The durability of a commit. Subjects of different durability are never compared.
     public var durability: StoreCapabilities.Durability
-    /// Whether the rows are there again after it was closed and opened.
+    /// Whether rows remain after it is closed and opened again.
     public var isPersistent: Bool
-    /// Opens the database in a folder, or makes an empty one there.
+    /// Opens or creates the database in a directory.
     public var open: @Sendable (BenchmarkOpening) throws -> any BenchmarkSession
-    /// Makes the files of the closed database in a folder as small as they get; nil where nothing is known to do it.
+    /// Compacts the files of the closed database in a directory; `nil` if there is no compaction.
     public var compact: (@Sendable (_ directory: String) throws -> Void)?
 
-    /// A subject; see the properties.
+    /// Creates a subject; see the properties.
     public init(
         name: String, kind: Kind, field: Workload.Field = .databases, engine: String, engineVersion: String? = nil,
-        settings: [String] = [],
-        durability: StoreCapabilities.Durability, isPersistent: Bool = true,
+        settings: [String] = [], durability: StoreCapabilities.Durability, isPersistent: Bool = true,
         compact: (@Sendable (_ directory: String) throws -> Void)? = nil,
         open: @escaping @Sendable (BenchmarkOpening) throws -> any BenchmarkSession
     ) {
@@ -54,34 +53,34 @@ public struct BenchmarkSubject: Sendable {
     }
 }
 
-/// What is asked of a subject that opens its database.
+/// The arguments for opening a database.
 public struct BenchmarkOpening: Sendable {
-    /// The folder, which exists and is the database's alone.
+    /// The existing directory, which belongs to the database alone.
     public var directory: String
-    /// The one table that the work is done on, which is made if it does not exist.
+    /// The table to define.
     public var table: BenchmarkTable
 
-    /// An opening.
+    /// Creates the arguments.
     public init(directory: String, table: BenchmarkTable) {
         self.directory = directory
         self.table = table
     }
 }
 
-/// A subject's open database.
+/// An open database of a subject.
 ///
-/// ``perform(_:noting:)`` may be called on several threads at once: reading beside reading and beside one writer.
+/// ``perform(_:noting:)`` is called concurrently: by any number of readers and one writer.
 public protocol BenchmarkSession: AnyObject, Sendable {
-    /// Does the work and answers what it came to.
+    /// Performs work and returns its answer.
     ///
-    /// This is the time that is measured, so that nothing else belongs here: what the work needs is in it, made before.
+    /// The whole call is measured, so it must do nothing else. The work contains everything it needs.
     ///
-    /// - Parameter latencies: Takes the time of each operation, where ``Work`` says what one is.
-    /// - Throws: ``WorkNotApplicable`` for work that the subject does not do; whatever the subject throws.
+    /// - Parameter latencies: Records the latency of each operation; ``Work`` defines the operations of each case.
+    /// - Throws: ``WorkNotApplicable`` for work that the subject does not support, or an error of the subject.
     func perform(_ work: Work, noting latencies: LatencySink) throws -> Answer
 
-    /// Makes what the subject itself would be given for the work, such as records of its own, before the time is taken; not
-    /// every work is prepared. The default does nothing.
+    /// Prepares data that an app would already have, such as records of its own, before the measurement. Not every work is
+    /// prepared. The default does nothing.
     func prepare(_ work: Work) throws
 
     /// Closes the database.
@@ -92,31 +91,31 @@ extension BenchmarkSession {
     public func prepare(_ work: Work) {}
 }
 
-/// The error of a subject that is asked for work it does not do; the report says so in its place.
+/// The error of a subject that does not support a work; reports show it in place of a figure.
 public struct WorkNotApplicable: Error, CustomStringConvertible {
-    /// Why not, such as `bare engine: no sync`.
+    /// The reason, such as `bare engine: no sync`.
     public let reason: String
 
-    /// An error with its reason.
+    /// Creates an error with a reason.
     public init(_ reason: String) { self.reason = reason }
 
     public var description: String { reason }
 }
 
-/// What work came to: it must be the same for all who do it.
+/// The answer of work, which must be the same for all subjects.
 public struct Answer: Sendable, Hashable, Codable {
-    /// How many rows were written, found or removed.
+    /// The number of rows that were written, found or removed.
     public var count: Int
-    /// What the rows held that were read; see ``RowChecksum``. Zero where nothing is read.
+    /// The checksum of the rows that were read, or zero if none was read; see ``RowChecksum``.
     public var checksum: UInt64
 
-    /// An answer.
+    /// Creates an answer.
     public init(count: Int = 0, checksum: UInt64 = 0) {
         self.count = count
         self.checksum = checksum
     }
 
-    /// Adds what a further part of the work came to: checksums of parts add up, so that their order does not matter.
+    /// Adds the answer of another part of the work; the order of the parts does not matter.
     public static func += (a: inout Answer, b: Answer) {
         a.count += b.count
         a.checksum &+= b.checksum

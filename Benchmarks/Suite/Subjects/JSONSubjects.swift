@@ -2,9 +2,9 @@ internal import Foundation
 internal import TidelineStore
 internal import TidelineWire
 
-/// The readers of JSON that are measured beside each other.
+/// The JSON parsers to compare.
 public enum JSONSubjects {
-    /// Tideline's, and Foundation's two.
+    /// Tideline's parser and the two of Foundation.
     public static var all: [BenchmarkSubject] {
         [
             tideline,
@@ -13,7 +13,7 @@ public enum JSONSubjects {
         ]
     }
 
-    /// Tideline's parser.
+    /// Tideline's parser, which pulls use.
     public static let tideline = subject("Tideline", .store) {
         try PackedJSONReader(PageParser(schema: $0.schema))
     }
@@ -28,28 +28,26 @@ public enum JSONSubjects {
     }
 }
 
-/// Reads one page of rows, and every value in them.
+/// Parses a page of rows and reads every value.
 protocol JSONReader: Sendable {
     func read(_ page: [UInt8]) throws -> Answer
 }
 
-/// A reader of JSON at work.
+/// A session of a JSON parser.
 final class JSONSession: BenchmarkSession {
     private let reader: any JSONReader
 
     init(_ reader: any JSONReader) { self.reader = reader }
 
     func perform(_ work: Work, noting latencies: LatencySink) throws -> Answer {
-        guard case .parse(let pages) = work else { throw WorkNotApplicable("reads JSON only") }
-        var answer = Answer()
-        for body in pages.bodies { answer += try latencies.time { try reader.read(body) } }
-        return answer
+        guard case .parse(let pages) = work else { throw WorkNotApplicable("parses JSON only") }
+        return try latencies.each(pages.bodies) { try reader.read($0) }
     }
 
     func close() {}
 }
 
-/// The parser of a pull, used as a pull does.
+/// Parses to packed rows, as a pull does.
 private struct PackedJSONReader: JSONReader {
     let parser: PageParser
     let columns: BenchmarkColumns
@@ -68,7 +66,7 @@ private struct PackedJSONReader: JSONReader {
     }
 }
 
-/// Foundation's reader of JSON into dictionaries: what the original SDK's rows are.
+/// Parses to dictionaries with `JSONSerialization`, the row type of the original SDK.
 struct DictionaryJSONReader: JSONReader {
     private let columns: [ColumnSchema]
 
@@ -106,13 +104,13 @@ struct DictionaryJSONReader: JSONReader {
     }
 }
 
-/// Foundation's reader of JSON into values of a type that the app declares.
+/// Parses to a `Decodable` type of the app with `JSONDecoder`.
 struct CodableJSONReader: JSONReader {
     private let decoder: JSONDecoder
 
     init(_ table: BenchmarkTable) throws {
         guard table.schema.columns.count + 2 <= BenchmarkTable.leastColumns else {
-            throw WorkNotApplicable("its type has the first ten columns only")
+            throw WorkNotApplicable("the Decodable type has the first ten columns only")
         }
         decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .custom { decoder in
@@ -155,7 +153,7 @@ struct CodableJSONReader: JSONReader {
     }
 }
 
-/// Dates as an app reads them with Foundation; they keep the milliseconds that the pages have.
+/// Dates parsed with Foundation, to the millisecond.
 private enum FoundationDate {
     static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 
@@ -166,7 +164,7 @@ private enum FoundationDate {
     }
 }
 
-/// JSON that is not what the table's rows are.
+/// An error for JSON that does not match the table.
 private struct UnexpectedJSON: Error, CustomStringConvertible {
     let description: String
 

@@ -1,11 +1,11 @@
 internal import Synchronization
 internal import TidelineStore
 
-/// What the answers must be: every piece of work done in the plainest way, by a dictionary and by sorting.
+/// The reference for answers: performs all work in the simplest way, with a dictionary and sorting.
 public final class ReferenceSession: BenchmarkSession {
     private let table: Mutex<ReferenceTable>
 
-    /// An empty table of a source's rows.
+    /// Creates an empty table for the rows of a source.
     public init(source: RowSource) { table = Mutex(ReferenceTable(source: source)) }
 
     public func perform(_ work: Work, noting latencies: LatencySink) throws -> Answer {
@@ -15,22 +15,21 @@ public final class ReferenceSession: BenchmarkSession {
     public func close() {}
 }
 
-/// The rows of the model.
+/// The rows of the reference.
 private struct ReferenceTable {
-    /// What of a row answers need. Its values are made anew from the source where they are changed, so that millions of rows
-    /// take little room.
+    /// The part of a row that answers need. Other values are generated again from the source, to save memory.
     struct Entry {
         var number: UInt64
         var list: String
         var rank: Int64
-        /// Which row of the source it is; nil for one of none.
+        /// The index of the row in the source, if it has one.
         var index: Int?
     }
 
     let source: RowSource
     private var entries: [RowID: Entry] = [:]
     private var order = ReferenceOrder()
-    /// The rows of each list by rank, made when first asked for after a change.
+    /// The rows of each list by rank, computed on first use after a change.
     private var lists: [String: [RowID]]?
 
     init(source: RowSource) { self.source = source }
@@ -48,7 +47,7 @@ private struct ReferenceTable {
         case .delete(let lists): lists.reduce(into: Answer()) { $0 += delete($1) }
         case .deleteMatching(let filters): filters.reduce(into: Answer()) { $0 += delete(rows(of: $1)) }
         case .mix(let steps): try steps.reduce(into: Answer()) { $0 += try perform($1) }
-        case .pull, .sync, .parse: throw WorkNotApplicable("the model does not sync and reads no JSON")
+        case .pull, .sync, .parse: throw WorkNotApplicable("the reference neither syncs nor parses JSON")
         }
     }
 
@@ -120,7 +119,7 @@ private struct ReferenceTable {
 
     private mutating func change(_ id: RowID, _ text: String) throws {
         guard let index = entries[id]?.index else {
-            throw StoreError(.invalidValue, "a text is changed of a row that is not there", id: id.text)
+            throw StoreError(.invalidValue, "the row to change does not exist", id: id.text)
         }
         entries[id]?.number = RowChecksum.number(id: id, values: source.values(index, text: text))
     }
@@ -132,14 +131,14 @@ private struct ReferenceTable {
     }
 }
 
-/// The ids in order, kept until rows are removed: sorting a million takes its time.
+/// The sorted identifiers, kept until rows are removed, because sorting a million is slow.
 private struct ReferenceOrder {
     private var ids: [RowID]?
-    /// Those that came since.
+    /// Identifiers that are not yet in ``ids``.
     private var added: [RowID] = []
 
-    /// How many are put in their places singly rather than by sorting all.
-    private static let few = 100
+    /// The maximum number of identifiers to insert one by one instead of sorting all.
+    private static let maxInserts = 100
 
     mutating func add(_ id: RowID) {
         if ids != nil { added.append(id) }
@@ -152,7 +151,7 @@ private struct ReferenceOrder {
 
     mutating func sorted(_ all: some Sequence<RowID>) -> [RowID] {
         var sorted = ids.take() ?? []
-        if sorted.isEmpty || added.count > Self.few {
+        if sorted.isEmpty || added.count > Self.maxInserts {
             sorted = all.sorted { $0.text < $1.text }
         } else {
             for id in added { sorted.insert(id, at: Self.place(of: id, in: sorted)) }
@@ -162,7 +161,7 @@ private struct ReferenceOrder {
         return sorted
     }
 
-    /// The place of the first id that is not before this one.
+    /// The position of the first identifier that is not less than `id`.
     static func place(of id: RowID, in ids: [RowID]) -> Int {
         var (low, high) = (0, ids.count)
         while low < high {

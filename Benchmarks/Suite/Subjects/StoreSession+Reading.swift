@@ -1,7 +1,7 @@
 internal import TidelineStore
 
 extension StoreSession {
-    /// Reads each row in a transaction of its own.
+    /// Reads each row in its own transaction.
     func getEach(_ ids: [RowID], _ access: Work.Access, _ now: Opened, _ latencies: LatencySink) throws -> Answer {
         var answer = Answer()
         let columns = now.columns
@@ -17,7 +17,7 @@ extension StoreSession {
         return try now.store.read { try get(ids, access, columns, $0, latencies) }
     }
 
-    /// Reads rows with one reader, whose type is known here rather than looked up for each row.
+    /// Reads rows with a concrete reader type, to avoid dynamic dispatch for each row.
     private func get(
         _ ids: [RowID], _ access: Work.Access, _ columns: BenchmarkColumns, _ reader: some StoreReader,
         _ latencies: LatencySink
@@ -33,7 +33,7 @@ extension StoreSession {
         return answer
     }
 
-    /// Reads one row, if there is one of that id.
+    /// Reads a row if it exists.
     @inline(__always)
     func get(
         _ id: RowID, _ access: Work.Access, _ columns: BenchmarkColumns, _ reader: some StoreReader,
@@ -66,29 +66,23 @@ extension StoreSession {
         }
     }
 
-    /// Answers each query, all its rows read where they lie.
+    /// Performs each query and reads its rows in place.
     func find(_ filters: [RowFilter], limit: Int, _ now: Opened, _ latencies: LatencySink) throws -> Answer {
-        var answer = Answer()
         let columns = now.columns
-        for filter in filters {
-            answer += try latencies.time {
-                let query = filter.query(table).limit(limit)
-                return try now.store.read { try sum(query, $0) { columns.number(viewing: $0) } }
-            }
+        return try latencies.each(filters) { filter in
+            let query = filter.query(table).limit(limit)
+            return try now.store.read { try sum(query, $0) { columns.number(viewing: $0) } }
         }
-        return answer
     }
 
-    /// Counts what each query finds.
+    /// Counts the rows of each query.
     func count(_ filters: [RowFilter], _ now: Opened, _ latencies: LatencySink) throws -> Answer {
-        var answer = Answer()
-        for filter in filters {
-            answer.count += try latencies.time { try now.store.read { try $0.count(filter.query(table)) } }
+        try latencies.each(filters) { filter in
+            Answer(count: try now.store.read { try $0.count(filter.query(table)) })
         }
-        return answer
     }
 
-    /// How many rows a query finds, and their numbers, each times its place.
+    /// The number of rows of a query, and the sum of their row numbers, each times its position.
     @inline(__always)
     func sum(
         _ query: Query, _ reader: some StoreReader, _ number: (borrowing RowView) -> UInt64

@@ -3,63 +3,59 @@ internal import TidelineStore
 extension StoreSession {
     /// Writes packed rows.
     func upsert(_ batches: [RowBatch], _ now: Opened, _ latencies: LatencySink) throws -> Answer {
-        var answer = Answer()
-        for batch in batches {
-            try latencies.time { try now.store.write { try $0.upsert(batch.packed, into: table.schema.name) } }
-            answer.count += batch.packed.count
+        try latencies.each(batches) { batch in
+            try now.store.write { try $0.upsert(batch.packed, into: table.schema.name) }
+            return Answer(count: batch.packed.count)
         }
-        return answer
     }
 
     /// Writes `Row` values.
     func upsertRows(_ batches: [RowBatch], _ now: Opened, _ latencies: LatencySink) throws -> Answer {
-        var answer = Answer()
-        for batch in batches {
-            try latencies.time { try now.store.write { try $0.upsert(batch.rows, into: table.schema.name) } }
-            answer.count += batch.rows.count
+        try latencies.each(batches) { batch in
+            try now.store.write { try $0.upsert(batch.rows, into: table.schema.name) }
+            return Answer(count: batch.rows.count)
         }
-        return answer
     }
 
-    /// Deletes the rows of each list.
+    /// Deletes rows by identifier, each list in its own transaction.
     func delete(_ lists: [[RowID]], _ now: Opened, _ latencies: LatencySink) throws -> Answer {
-        var answer = Answer()
-        for ids in lists {
-            answer.count += try latencies.time {
-                try now.store.write { try $0.delete(ids: ids, from: table.schema.name) }
-            }
+        try latencies.each(lists) { ids in
+            Answer(count: try now.store.write { try $0.delete(ids: ids, from: table.schema.name) })
         }
-        return answer
     }
 
-    /// Deletes what each query finds.
+    /// Deletes the rows of each query.
     func delete(matching filters: [RowFilter], _ now: Opened, _ latencies: LatencySink) throws -> Answer {
-        var answer = Answer()
-        for filter in filters {
-            // Which row goes first does not matter to who deletes all.
+        try latencies.each(filters) { filter in
+            // A deletion needs no order.
             let query = Query(table.schema.name, predicate: filter.query(table).predicate)
-            answer.count += try latencies.time { try now.store.write { try $0.delete(matching: query) } }
+            return Answer(count: try now.store.write { try $0.delete(matching: query) })
         }
-        return answer
     }
-}
 
-extension StoreSession {
-    /// Does small operations, each in a transaction of its own.
+    /// Performs a mix of small operations, each in its own transaction.
     func mix(_ steps: [MixedStep], _ now: Opened, _ latencies: LatencySink) throws -> Answer {
-        var mixing = try Mixing(self, now)
-        for step in steps { try latencies.time { try mixing.perform(step) } }
-        return mixing.answer
+        var runner = try MixRunner(self, now)
+        for step in steps { try latencies.time { try runner.perform(step) } }
+        return runner.answer
+    }
+
+    /// Performs the work of a sync client.
+    func sync(_ work: SyncWork, _ now: Opened, _ latencies: LatencySink) throws -> Answer {
+        guard case .restart = work else { return try now.sync.perform(work, noting: latencies) }
+        guard now.store.capabilities.isPersistent else { throw WorkNotApplicable("in memory only") }
+        try now.store.close()
+        return try latencies.time { try openAgain().sync.perform(work, noting: LatencySink()) }
     }
 }
 
-/// A mix under way.
-private struct Mixing<Store: LocalStore>: ~Copyable {
+/// Performs the steps of a mix.
+private struct MixRunner<Store: LocalStore>: ~Copyable {
     private let session: StoreSession<Store>
     private let now: StoreSession<Store>.Opened
     private let table: String
     private let text: Int
-    /// A row of nothing but a text, used anew for each change.
+    /// A buffer for a row with only a text, reused for each change.
     private var change: PackedRows
     private(set) var answer = Answer()
 
@@ -102,15 +98,5 @@ private struct Mixing<Store: LocalStore>: ~Copyable {
         change.setID(id)
         change.set(.string(text), at: self.text)
         try change.endRow()
-    }
-}
-
-extension StoreSession {
-    /// Does what a sync client does, over the store.
-    func sync(_ work: SyncWork, _ now: Opened, _ latencies: LatencySink) throws -> Answer {
-        guard case .restart = work else { return try now.sync.perform(work, noting: latencies) }
-        guard now.store.capabilities.isPersistent else { throw WorkNotApplicable("keeps nothing") }
-        try now.store.close()
-        return try latencies.time { try openAgain().sync.perform(work, noting: LatencySink()) }
     }
 }

@@ -1,10 +1,9 @@
 internal import Synchronization
 internal import TidelineStore
 
-/// A local store at work, used as an app would that wants its speed: whole transactions, rows read where they lie, columns
-/// found once.
+/// A session of a local store, used for speed: large transactions, rows read in place, and columns resolved once.
 final class StoreSession<Store: LocalStore>: BenchmarkSession {
-    /// The store with what is found out once about its table.
+    /// An open store and the resolved properties of its table.
     struct Opened: Sendable {
         let store: Store
         let shape: RowShape
@@ -16,7 +15,7 @@ final class StoreSession<Store: LocalStore>: BenchmarkSession {
     private let opened: Mutex<Opened>
     private let reopening: @Sendable () throws -> Store
 
-    /// A session with an open store, in which it defines the table.
+    /// Creates a session and defines the table in the open store.
     init(_ store: Store, table: BenchmarkTable, reopening: @escaping @Sendable () throws -> Store) throws {
         self.table = table
         self.reopening = reopening
@@ -36,7 +35,7 @@ final class StoreSession<Store: LocalStore>: BenchmarkSession {
         }
     }
 
-    /// The store as it is open now.
+    /// The store that is currently open.
     var now: Opened { opened.withLock { $0 } }
 
     func perform(_ work: Work, noting latencies: LatencySink) throws -> Answer {
@@ -55,15 +54,15 @@ final class StoreSession<Store: LocalStore>: BenchmarkSession {
         case .mix(let steps): try mix(steps, now, latencies)
         case .pull(let pages): try now.sync.pull(pages, noting: latencies)
         case .sync(let work): try sync(work, now, latencies)
-        case .parse: throw WorkNotApplicable("a store does not read JSON")
+        case .parse: throw WorkNotApplicable("a store parses no JSON")
         }
     }
 
     func close() throws { try now.store.close() }
 
-    /// Closes the store and opens it as an app does that starts: its table defined, a row read.
+    /// Closes and opens the store as an app does at launch: defines the table and reads a row.
     private func reopen(times: Int, reading id: RowID, _ latencies: LatencySink) throws -> Answer {
-        guard now.store.capabilities.isPersistent else { throw WorkNotApplicable("keeps nothing") }
+        guard now.store.capabilities.isPersistent else { throw WorkNotApplicable("in memory only") }
         var answer = Answer()
         for _ in 0..<times {
             try now.store.close()
@@ -75,21 +74,10 @@ final class StoreSession<Store: LocalStore>: BenchmarkSession {
         return answer
     }
 
-    /// Opens the store, which is closed, as it was opened first.
+    /// Opens the closed store again.
     func openAgain() throws -> Opened {
         let new = try Self.define(table, in: try reopening())
         opened.withLock { $0 = new }
         return new
-    }
-}
-
-extension LatencySink {
-    /// Notes the time that `body` takes.
-    @inline(__always)
-    func time<T>(_ body: () throws -> T) rethrows -> T {
-        let start = Self.now
-        let result = try body()
-        note(since: start)
-        return result
     }
 }

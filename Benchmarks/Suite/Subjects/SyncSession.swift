@@ -2,20 +2,20 @@ internal import Synchronization
 internal import Tideline
 public import TidelineStore
 
-/// A sync client over an open store, made when it is first needed.
+/// A sync client over an open store, created on first use.
 final class SyncSession<Store: LocalStore>: Sendable {
     private let store: Store
     private let table: String
     private let transport = SyncTransport()
     private let client = Mutex<SyncClient<Store>?>(nil)
 
-    /// The session of a store in which the table is defined.
+    /// Creates a session for a store in which the table is defined.
     init(_ store: Store, table: BenchmarkTable) {
         self.store = store
         self.table = table.schema.name
     }
 
-    /// Does all but ``SyncWork/restart``, which is of the store's session.
+    /// Performs all sync work except reopening the store for ``SyncWork/restart``.
     func perform(_ work: SyncWork, noting latencies: LatencySink) throws -> Answer {
         switch work {
         case .connect:
@@ -37,7 +37,7 @@ final class SyncSession<Store: LocalStore>: Sendable {
         }
     }
 
-    /// Pulls pages that were recorded before.
+    /// Pulls recorded pages.
     func pull(_ pages: JSONPages, noting latencies: LatencySink) throws -> Answer {
         let count = max(pages.bodies.count, 1)
         let settings = PullSettings(
@@ -58,10 +58,11 @@ final class SyncSession<Store: LocalStore>: Sendable {
 
     // MARK: Pull
 
-    private func pull(_ route: SyncTransport.Route, _ settings: PullSettings, _ latencies: LatencySink) throws -> Answer
-    {
+    private func pull(
+        _ route: SyncTransport.Route, _ settings: PullSettings, _ latencies: LatencySink
+    ) throws -> Answer {
         let items = try items
-        let times = Moments()
+        let times = EventTimes()
         var settings = settings
         settings.onProgress = { _ in times.note() }
         transport.follow(route)
@@ -75,7 +76,7 @@ final class SyncSession<Store: LocalStore>: Sendable {
 
     private func edit(_ edits: [LocalEdit], _ latencies: LatencySink) throws -> Answer {
         let items = try items
-        let times = Moments()
+        let times = EventTimes()
         let start = LatencySink.now
         try BlockingTask.run {
             for edit in edits {
@@ -99,12 +100,12 @@ final class SyncSession<Store: LocalStore>: Sendable {
             try await context.push()
             return before - (try await context.pendingOperationsCount)
         }
-        // From one request to the next all is done that an operation takes; after the last, the count is taken, too.
+        // The time between two requests is that of one operation. After the last request only the count is read.
         if let first = transport.times.first { latencies.note(from: first, to: transport.times.dropFirst()) }
         return Answer(count: done)
     }
 
-    /// What an app does that starts; see ``SyncWork/restart``.
+    /// Performs the startup of an app; see ``SyncWork/restart``.
     private func start() throws -> Answer {
         let context = try connected().context
         transport.follow(.lost)
@@ -113,7 +114,7 @@ final class SyncSession<Store: LocalStore>: Sendable {
             do {
                 try await context.push()
             } catch let error as SyncError where error.code == .network {
-                // The request was on its way, and that is all that was waited for.
+                // The request was sent, which is all that this work waits for.
             }
             return pending
         }
@@ -148,20 +149,20 @@ final class SyncSession<Store: LocalStore>: Sendable {
     }
 }
 
-/// Moments, noted by whoever is at work.
-private final class Moments: Sendable {
-    private let moments = Mutex<[UInt64]>([])
+/// The times of events, recorded from any thread.
+private final class EventTimes: Sendable {
+    private let times = Mutex<[UInt64]>([])
 
-    var list: [UInt64] { moments.withLock { $0 } }
+    var list: [UInt64] { times.withLock { $0 } }
 
     func note() {
         let now = LatencySink.now
-        moments.withLock { $0.append(now) }
+        times.withLock { $0.append(now) }
     }
 }
 
 extension LatencySink {
-    /// Notes operations that were done one after the other, by the moments at which each ended.
+    /// Records consecutive operations from the times at which they ended.
     fileprivate func note(from start: UInt64, to ends: some Sequence<UInt64>) {
         var start = start
         for end in ends {
@@ -171,40 +172,39 @@ extension LatencySink {
     }
 }
 
-/// What only a sync client does; a subject that is no store throws ``WorkNotApplicable``.
+/// Work of a sync client; subjects that are no stores throw ``WorkNotApplicable``.
 ///
-/// All works on one opened store are of one client, and of the servers that the works name.
+/// The works on an open store share one client.
 public enum SyncWork: Sendable {
-    /// Makes the client, with the tables of its queue, so that the next work need not. The answer is empty.
+    /// Creates the client and the tables of its queue. The answer is empty.
     case connect
-    /// Pulls what the server has, by a query id: all rows first, then what changed since. The answer counts the rows stored
-    /// and removed; an operation is a transaction, with what was asked for and parsed for it.
+    /// Pulls with a query identifier: first all rows, later the changes. The answer counts the rows stored and removed. An
+    /// operation is a transaction, including the request and the parsing.
     case pull(SyncServer, pageSize: Int, pagesPerTransaction: Int)
-    /// Makes changes as an app does, each in a transaction of its own with its entry in the queue. The answer counts them; an
-    /// operation is a change.
+    /// Changes rows as an app does, each in a transaction with its queue entry. The answer counts the changes. An operation
+    /// is a change.
     case edit([LocalEdit])
-    /// Writes rows and makes an update of each pending: the queue that so many changes would leave, by copies of one operation,
-    /// sooner than they would. The answer counts the operations.
+    /// Writes rows and fills the queue with an update of each. It copies one operation, which is faster than that many
+    /// updates. The answer counts the operations.
     case fillQueue([RowBatch])
-    /// Sends all pending operations to the server, each request and its answer taking a time on the way. The answer counts
-    /// the operations that are no longer pending; an operation is one of those.
+    /// Pushes all pending operations, with a round-trip time for each request. The answer counts the operations that are no
+    /// longer pending. An operation is one of these.
     case push(SyncServer, roundTrip: Duration)
-    /// Closes the store, opens it as an app that starts does, makes the client, asks how long the queue is, and pushes until
-    /// the first request is on its way, which is lost. The answer is the number of pending operations; an operation is a
-    /// start.
+    /// Reopens the store as an app does at launch, creates the client, reads the length of the queue, and pushes until the
+    /// first request is sent, which is lost. The answer counts the pending operations. An operation is a start.
     case restart
-    /// Puts a server into a state, which is no work of the client's. The answer is empty.
+    /// Changes the state of a server. The answer is empty.
     case serve(SyncServer, SyncServer.Change)
-    /// Removes all rows of the table without telling the server. The answer counts them.
+    /// Removes all rows of the local table. The answer counts them.
     case purge
 }
 
-/// A change that an app makes to a local table.
+/// A change that an app makes in a local table.
 public enum LocalEdit: Sendable {
-    /// A new row, as the app has it: without the columns that a server makes.
+    /// Inserts a row without the server's columns.
     case insert(Row)
-    /// New values of some columns of a row.
+    /// Updates some columns of a row.
     case update(Row)
-    /// The end of a row.
+    /// Deletes a row.
     case delete(id: String)
 }

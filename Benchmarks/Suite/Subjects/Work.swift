@@ -1,90 +1,90 @@
 public import TidelineStore
 
-/// A piece of work that every subject does alike, with all that it needs.
+/// A piece of work with all the data it needs, the same for every subject.
 ///
-/// An *operation*, whose time a ``LatencySink`` takes, is what the case says.
+/// Each case defines its *operation*, the unit whose latency a ``LatencySink`` records.
 public enum Work: Sendable {
-    /// Closes the database and opens it again, so many times, reading the row each time, its values as borrowed bytes; the
-    /// answer counts the reads. An operation is one opening with its read. The session is usable afterwards.
+    /// Closes and opens the database repeatedly and reads a row in place each time. The answer counts the reads. An
+    /// operation is one opening with its read. The session remains open.
     case reopen(times: Int, id: RowID)
-    /// Inserts or replaces whole rows from packed batches. An operation is a transaction, which is one batch.
+    /// Inserts or replaces whole rows from packed batches. An operation is a transaction with one batch.
     case upsert([RowBatch])
-    /// The same from `Row` values, as an app makes them. A subject without such values does as in ``upsert(_:)``.
+    /// Inserts or replaces whole rows from `Row` values. Subjects without such values treat it as ``upsert(_:)``.
     case upsertRows([RowBatch])
-    /// Reads rows by id; the answer counts those found. An operation is a read: where all are in one transaction, every
-    /// 16th is timed.
+    /// Reads rows by identifier. The answer counts the rows found. An operation is a read; in a single transaction only
+    /// every 16th is recorded.
     case get(ids: [RowID], access: Access, transaction: Transaction)
-    /// Reads all rows in order of id. One operation.
+    /// Reads all rows in order of identifier, as one operation.
     case scan(Access)
-    /// Reads the first rows that match, in the filter's order; an operation is a query.
+    /// Reads the first rows that match, in the filter's order. An operation is a query.
     case find([RowFilter], limit: Int)
-    /// Counts the rows that match; an operation is a query.
+    /// Counts the rows that match. An operation is a query.
     case count([RowFilter])
-    /// Deletes the rows of these ids. An operation is a transaction, which is one list.
+    /// Deletes rows by identifier. An operation is a transaction with one list.
     case delete([[RowID]])
-    /// Deletes the rows that match, each filter in a transaction of its own. An operation is a transaction.
+    /// Deletes the rows that match. An operation is a transaction with one filter.
     case deleteMatching([RowFilter])
-    /// A mix of small operations, each in a transaction of its own, as a server of many users sees them; the answer counts
-    /// the rows that each reads or writes, one that it reads and then writes once. An operation is a step.
+    /// A mix of small operations, each in its own transaction. The answer counts the rows read or written; a row that a step
+    /// reads and writes counts once. An operation is a step.
     case mix([MixedStep])
-    /// Applies pages of a table as a service answers them: JSON to stored rows, with the token of the last page kept in the
-    /// same transaction. An operation is a transaction.
+    /// Parses the pages of a service and stores their rows and the token of the last page, in one transaction. An operation
+    /// is a transaction.
     case pull(JSONPages)
-    /// What only a sync client does.
+    /// Work that only a sync client performs.
     case sync(SyncWork)
-    /// Reads pages of JSON into rows, each page on its own, and every value of the rows, which are then let go. An operation
-    /// is a page; the answer counts the rows and adds up their numbers, each once. Only for subjects without a database.
+    /// Parses each page of JSON separately and reads every value. An operation is a page. The answer counts the rows and
+    /// sums their row numbers. Only for subjects without a database.
     case parse(JSONPages)
 
-    /// How the values of a row are read.
+    /// The ways to read the values of a row.
     public enum Access: String, Sendable, Codable, CaseIterable {
-        /// Every value where it lies, text as borrowed bytes.
+        /// Every value in place, text as borrowed bytes.
         case view
-        /// Every value by a column that was resolved once, text as `String`.
+        /// Every value through a resolved column, text as `String`.
         case typed
-        /// Every value by its name, of an owned `Row`.
+        /// Every value of an owned `Row`, by column name.
         case row
     }
 
-    /// What lies within one transaction.
+    /// The extent of a transaction.
     public enum Transaction: String, Sendable, Codable {
-        /// Each read.
+        /// One transaction for each read.
         case each
-        /// All of them.
+        /// One transaction for all reads.
         case one
     }
 }
 
-/// Which rows a query finds, and in what order: those of a list, by rank.
+/// A filter for the rows of a list, ordered by rank.
 public struct RowFilter: Sendable, Hashable {
     /// The value of the column `list`.
     public var list: String
 
-    /// A filter.
+    /// Creates a filter.
     public init(list: String) { self.list = list }
 
-    /// The query that it is, in the order of `rank`.
+    /// Returns the query of the filter, ordered by `rank`.
     public func query(_ table: BenchmarkTable) -> Query {
         Query(table.schema.name).filter(.column("list") == list).order(by: "rank")
     }
 }
 
-/// One operation of a mix; see Cooper et al., *Benchmarking Cloud Serving Systems with YCSB*, 2010.
+/// A step of a mix; see Cooper et al., *Benchmarking Cloud Serving Systems with YCSB*, 2010.
 public enum MixedStep: Sendable {
-    /// Reads a row, all values as borrowed bytes.
+    /// Reads a row in place.
     case read(RowID)
-    /// Changes the text of a row that exists.
+    /// Changes the text of an existing row.
     case update(RowID, text: String)
-    /// Inserts a new row: a batch of one.
+    /// Inserts the single row of a batch.
     case insert(RowBatch)
-    /// Reads so many rows in order of id from this one on, all values as borrowed bytes.
+    /// Reads a number of rows in place, in order of identifier, from the given one on.
     case scan(from: RowID, count: Int)
-    /// Reads a row and then changes its text, in one transaction.
+    /// Reads a row and changes its text in one transaction.
     case readModifyWrite(RowID, text: String)
 }
 
 extension Work {
-    /// Whether the rows may be others afterwards.
+    /// Whether the work may change rows.
     var changesRows: Bool {
         switch self {
         case .reopen, .get, .scan, .find, .count, .parse: false
@@ -93,17 +93,17 @@ extension Work {
     }
 }
 
-/// Pages of a table as a service answers them, in order.
+/// Pages of a table in the format of a service, in order.
 public struct JSONPages: Sendable {
-    /// The bodies of the answers, each a JSON array of rows, each row once. A row has its `id`, the table's columns and the
-    /// service's own, of which the table keeps `updatedAt` and `version` but not `createdAt` and `deleted`.
+    /// The response bodies, JSON arrays of rows. A row has the `id`, the columns of the table, and `createdAt` and
+    /// `deleted`, which the table does not store.
     public var bodies: [[UInt8]]
-    /// How many rows there are in all.
+    /// The total number of rows.
     public var rows: Int
-    /// How many pages are applied in one transaction.
+    /// The number of pages to store in one transaction.
     public var pagesPerTransaction: Int
 
-    /// Pages.
+    /// Creates pages.
     public init(bodies: [[UInt8]], rows: Int, pagesPerTransaction: Int = 1) {
         self.bodies = bodies
         self.rows = rows

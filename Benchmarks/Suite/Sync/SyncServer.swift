@@ -5,49 +5,48 @@ internal import TidelineMemory
 internal import TidelineServer
 internal import TidelineStore
 
-/// A table service in this process with the rows of a run in its memory; made when it is first needed, and shared by the
-/// workloads, each of which leaves it as it was.
+/// A table service in this process with the rows of a run in memory. It starts on first use, and the workloads share it; each
+/// restores the rows that it changes.
 public final class SyncServer: Sendable {
-    /// The source of its rows.
+    /// The source of the rows.
     public let source: RowSource
-    /// How many it has, from the first on.
+    /// The number of rows.
     public let rows: Int
     private let state = Mutex(State())
 
     private struct State {
         var running: Running?
         var pages: [Int: [[UInt8]]] = [:]
-        /// Rows that are not as the source has them, or that it does not have yet.
+        /// The positions of rows that differ from the source.
         var touched: Set<Int> = []
     }
 
-    /// The service and what it serves from.
+    /// The service and its store.
     private struct Running {
         let store: MemoryStore
         var service: TableService<MemoryStore>
-        let table: ServedRows
+        let table: ServerRows
     }
 
-    /// What happens to its rows beside what a client does.
+    /// Changes that the measured client does not make.
     public enum Change: Sendable {
-        /// Every row is again as it was at first, and those that came are gone.
+        /// Restores all rows of the source and removes all others.
         case reset
-        /// Other clients change so many rows, spread evenly over the table: their text, version and instant.
+        /// Changes rows as other clients do: text, version and `updatedAt` of a number of rows, spread evenly.
         case others(Int)
-        /// The client under test is going to push so many edits of ``LocalEdit/mix(_:of:rows:)``, which is said for the reset
-        /// after it.
+        /// Announces a push of the edits of ``LocalEdit/mix(_:of:rows:)``, so that ``reset`` restores their rows.
         case expectEdits(Int)
     }
 
-    /// A server of the first so many rows of a source.
+    /// Creates a server with the first rows of a source.
     public init(_ source: RowSource, rows: Int) {
         self.source = source
         self.rows = rows
     }
 
-    // MARK: Its rows
+    // MARK: Changes
 
-    /// Makes a change.
+    /// Applies a change.
     func make(_ change: Change) throws {
         try state.withLock { state in
             switch change {
@@ -83,17 +82,17 @@ public final class SyncServer: Sendable {
         state = State(running: running, pages: state.pages)
     }
 
-    // MARK: Its answers
+    // MARK: Requests
 
-    /// Answers a request.
+    /// Handles a request.
     func answer(_ request: HTTPRequest, body: [UInt8]) throws -> TransportResponse {
-        // Not in the lock: a service takes any number of requests at once.
+        // Outside the lock, because the service handles requests concurrently.
         let service = try state.withLock { try start(&$0).service }
         let answer = service.handle(request, body: body)
         return TransportResponse(response: answer.response, body: answer.body)
     }
 
-    /// All rows in pages of a size, as it answers them to a client, each row once.
+    /// Returns all rows in pages, in the format of a response.
     public func pages(of size: Int, perTransaction: Int = 1) throws -> JSONPages {
         let bodies = try state.withLock { state in
             if let bodies = state.pages[size] { return bodies }
@@ -108,8 +107,8 @@ public final class SyncServer: Sendable {
     }
 
     private func page(from first: Int, of size: Int, _ service: TableService<MemoryStore>) throws -> [UInt8] {
-        // Rows are numbered in the order of `updatedAt`, and no two have the same.
-        let bound = ServedRows.updatedAt(first).description
+        // The values of `updatedAt` are unique and in the order of the rows.
+        let bound = ServerRows.updatedAt(first).description
         let query = "$filter=(updatedAt ge datetimeoffset'\(bound)')&$orderby=updatedAt,id&$top=\(size)"
         let answer = service.handle(
             HTTPRequest(
@@ -122,14 +121,14 @@ public final class SyncServer: Sendable {
         return answer.body
     }
 
-    // MARK: Its start
+    // MARK: Start
 
     private func start(_ state: inout State) throws -> Running {
         if let running = state.running { return running }
         let store = try MemoryStore()
         let name = source.table.schema.name
         let service = try makeService(store)
-        let table = ServedRows(try store.read { try $0.shape(of: name) })
+        let table = ServerRows(try store.read { try $0.shape(of: name) })
         for first in stride(from: 0, to: rows, by: 1000) {
             try store.write { writer in
                 let packed = try table.packed(first..<min(first + 1000, rows), of: source)
@@ -141,19 +140,18 @@ public final class SyncServer: Sendable {
         return running
     }
 
-    /// A service that stamps the rows of the same pushes alike, so that the stores of all who push can be compared.
+    /// Creates a service whose times and versions are the same for each subject, so that the answers can be compared.
     private func makeService(_ store: MemoryStore) throws -> TableService<MemoryStore> {
         let versions = VersionCounter()
-        // Long after the last row's instant: a pull then does not look back at what it has.
-        let now = ServedRows.updatedAt(rows + 3_600_000)
+        // Much later than the last row, so that a pull has no look-back.
+        let now = ServerRows.updatedAt(rows + 3_600_000)
         let options = TableServiceOptions(
-            schemas: [ServedRows.schema(source.table)], clock: { now },
-            makeVersion: { versions.next() })
+            schemas: [ServerRows.schema(source.table)], clock: { now }, makeVersion: { versions.next() })
         return try TableService(store: store, options: options)
     }
 }
 
-/// Makes versions that are the same in every run.
+/// Generates the same versions in every run.
 private final class VersionCounter: Sendable {
     private let last = Mutex(0)
 
@@ -167,6 +165,6 @@ private final class VersionCounter: Sendable {
 }
 
 extension HTTPField.Name {
-    // A constant that is a valid name.
+    // The constant is a valid name.
     static let zumoVersion = HTTPField.Name("ZUMO-API-VERSION")!
 }

@@ -3,15 +3,15 @@ internal import HTTPTypes
 internal import Synchronization
 internal import Tideline
 
-/// What carries the requests of a benchmark's client: to a server in the process, to recorded pages, or nowhere.
+/// The transport of the measured client: to a server in this process, to recorded pages, or to nowhere.
 final class SyncTransport: Transport {
-    /// Where requests go.
+    /// The destination of requests.
     enum Route: Sendable {
-        /// Nowhere: they are lost.
+        /// No destination: every request fails.
         case lost
-        /// To a server, each taking a time there and back.
+        /// A server, with a round-trip time for each request.
         case server(SyncServer, roundTrip: Duration)
-        /// To a server that answers with these bodies, one after the other, and then with an empty page.
+        /// Recorded response bodies, in order, and then an empty page.
         case replay([[UInt8]])
     }
 
@@ -23,13 +23,13 @@ final class SyncTransport: Transport {
 
     private let state = Mutex(State())
 
-    /// How many requests were sent since the route was set.
+    /// The number of requests since the route was set.
     var requests: Int { state.withLock { $0.requests } }
 
-    /// The moments at which they were sent.
+    /// The times at which requests were sent.
     var times: [UInt64] { state.withLock { $0.times } }
 
-    /// Sets the route, and counts requests from 0 again.
+    /// Sets the route and resets the count of requests.
     func follow(_ route: Route) { state.withLock { $0 = State(route: route) } }
 
     func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
@@ -39,7 +39,7 @@ final class SyncTransport: Transport {
             return (state.route, state.requests - 1)
         }
         switch route {
-        case .lost: throw TransportError(.connection, "the network is gone")
+        case .lost: throw TransportError(.connection, "the benchmark's network is disconnected")
         case .server(let server, let roundTrip):
             if roundTrip > .zero { try await Task.sleep(for: roundTrip) }
             do {
@@ -55,12 +55,11 @@ final class SyncTransport: Transport {
     }
 }
 
-/// Runs asynchronous work for a caller that waits.
+/// Runs asynchronous work for a synchronous caller.
 ///
-/// The tasks run on threads of their own: the caller may hold one of the few on which Swift's tasks run by default, and were
-/// all of those held by callers that wait, they would wait for ever.
+/// The tasks run on their own threads: callers that wait may occupy every thread of Swift's default executor.
 enum BlockingTask {
-    /// Does the work and returns what it returns.
+    /// Runs `body` and waits for its result.
     static func run<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) throws -> T {
         let outcome = Outcome<T>()
         let isDone = DispatchSemaphore(value: 0)

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import TidelineSupport
 
-/// Which operations a mix has, and on which rows: the same whenever it is made from the same chance.
+/// The operations of a mix and their rows, determined by the random generator.
 struct MixPlan: Sendable {
     /// The kinds of operations.
     enum Kind: Sendable {
         case read, update, insert, scan, readModifyWrite
     }
 
-    /// An operation, with the row's place in the source.
+    /// An operation, with the index of its row in the source.
     enum Step: Hashable {
         case read(Int)
         case update(Int)
@@ -16,7 +16,7 @@ struct MixPlan: Sendable {
         case scan(Int, count: Int)
         case readModifyWrite(Int)
 
-        /// The row whose text it changes.
+        /// The row whose text the step changes.
         var changed: Int? {
             switch self {
             case .update(let row), .readModifyWrite(let row): row
@@ -24,23 +24,23 @@ struct MixPlan: Sendable {
             }
         }
 
-        /// The row that is new with it.
+        /// The row that the step inserts.
         var inserted: Int? {
             if case .insert(let row) = self { row } else { nil }
         }
     }
 
-    /// Of each kind, how many of a hundred operations are.
+    /// The percentage of each kind of operation.
     let shares: [(kind: Kind, percent: Int)]
-    /// How rows are chosen.
+    /// The distribution of the rows.
     let choice: KeyChooser.Choice
-    /// How many operations there are.
+    /// The number of operations.
     let count: Int
 
-    /// How many rows a scan reads at most, as in YCSB's workload E.
-    static let longestScan = 100
+    /// The maximum number of rows of a scan, as in YCSB's workload E.
+    static let maxScan = 100
 
-    /// The operations on a table of so many rows. Inserted rows come behind them; only the latest are chosen among those
+    /// Returns the operations for a table. New rows follow the existing ones; only ``KeyChooser/Choice/latest`` chooses them
     /// too.
     func steps(rows: Int, random: inout SplitMix64) -> [Step] {
         var chooser = KeyChooser(choice)
@@ -56,12 +56,12 @@ struct MixPlan: Sendable {
             case .scan:
                 return .scan(
                     chooser.next(of: rows, using: &random),
-                    count: Int.random(in: 1...Self.longestScan, using: &random))
+                    count: Int.random(in: 1...Self.maxScan, using: &random))
             }
         }
     }
 
-    /// The kind at a percentile.
+    /// The kind of operation at a percentile.
     private func kind(at percentile: Int) -> Kind {
         var rest = percentile
         for share in shares {
@@ -72,15 +72,15 @@ struct MixPlan: Sendable {
     }
 }
 
-/// Chooses rows by chance as YCSB does.
+/// Chooses rows with the distributions of YCSB.
 struct KeyChooser {
-    /// How likely each row is.
+    /// A distribution.
     enum Choice: Sendable {
-        /// All as likely.
+        /// All rows are equally likely.
         case uniform
-        /// Few much likelier than the others, scattered over all.
+        /// A few rows, scattered over the table, are much more likely.
         case zipfian
-        /// The later a row was inserted, the likelier.
+        /// Rows that were inserted later are more likely.
         case latest
     }
 
@@ -92,7 +92,7 @@ struct KeyChooser {
         zipfian = choice == .zipfian ? .ofManyItems : Zipfian()
     }
 
-    /// A row of so many.
+    /// Returns the index of one of `count` rows.
     mutating func next(of count: Int, using random: inout SplitMix64) -> Int {
         switch choice {
         case .uniform: Int.random(in: 0..<count, using: &random)
@@ -101,7 +101,7 @@ struct KeyChooser {
         }
     }
 
-    /// The place of an item among so many rows, by the 64-bit FNV hash of its number.
+    /// Maps an item to a row by the 64-bit FNV hash of its number.
     private static func scattered(_ item: Int, over count: Int) -> Int {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in 0..<8 {
@@ -111,21 +111,20 @@ struct KeyChooser {
     }
 }
 
-/// Numbers from 0 of which the first are the likeliest: the *n*th by 1/*n*^0.99.
+/// Numbers from 0 with a Zipfian distribution: the probability of the *n*th is proportional to 1/*n*^0.99.
 ///
-/// After Gray et al., *Quickly Generating Billion-Record Synthetic Databases*, 1994, as YCSB has it.
+/// After Gray et al., *Quickly Generating Billion-Record Synthetic Databases*, 1994, as in YCSB.
 struct Zipfian {
     private static let theta = 0.99
     private static let alpha = 1 / (1 - theta)
 
-    /// The sum of 1/*n*^0.99 over the first so many numbers.
+    /// The sum of 1/*n*^0.99 over the first ``summed`` numbers.
     private var zeta = 0.0
     private var summed = 0
 
     init() {}
 
-    /// So many items that each row of any table stands for several, and the sum for them, which takes minutes to make; both
-    /// are YCSB's.
+    /// YCSB's number of items, so large that each row stands for several, and its sum, which takes minutes to compute.
     static let manyItems = 10_000_000_000
     static let ofManyItems: Zipfian = {
         var zipfian = Zipfian()
@@ -134,7 +133,7 @@ struct Zipfian {
         return zipfian
     }()
 
-    /// A number below `count`, which may only grow from call to call.
+    /// Returns a number below `count`, which must not decrease between calls.
     mutating func next(of count: Int, using random: inout SplitMix64) -> Int {
         while summed < count {
             summed += 1

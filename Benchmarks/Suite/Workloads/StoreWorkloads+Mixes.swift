@@ -1,18 +1,16 @@
 internal import TidelineStore
 
 extension StoreWorkloads {
-    /// The core workloads of YCSB, and its C with rows picked evenly, for what its favourites gain.
+    /// The core workloads of YCSB, and workload C with a uniform distribution, which shows the effect of caching.
     var mixes: [Workload] {
         [
             mix("a", "half reads, half updates", [.read: 50, .update: 50], .zipfian, steps: 2000),
             mix("b", "95 % reads, 5 % updates", [.read: 95, .update: 5], .zipfian, steps: 10_000),
             mix("c", "reads", [.read: 100], .zipfian, steps: 20_000),
-            mix("c-uniform", "reads, all rows alike", [.read: 100], .uniform, steps: 20_000),
+            mix("c-uniform", "reads, uniform distribution", [.read: 100], .uniform, steps: 20_000),
             mix("d", "95 % reads of the latest, 5 % inserts", [.read: 95, .insert: 5], .latest, steps: 10_000),
             mix("e", "95 % short scans, 5 % inserts", [.scan: 95, .insert: 5], .zipfian, steps: 2000),
-            mix(
-                "f", "half reads, half changes of what was read", [.read: 50, .readModifyWrite: 50], .zipfian,
-                steps: 2000),
+            mix("f", "half reads, half read-modify-write", [.read: 50, .readModifyWrite: 50], .zipfian, steps: 2000),
         ]
     }
 
@@ -24,8 +22,8 @@ extension StoreWorkloads {
         return Workload(
             "ycsb-\(name)", .mixes, "YCSB \(name.prefix(1).uppercased()): \(title)",
             explanation: """
-                Workload \(name.prefix(1).uppercased()) of the Yahoo! Cloud Serving Benchmark, by one thread: \(title), \
-                each in a transaction of its own, \(choice.explanation).
+                Workload \(name.prefix(1).uppercased()) of the Yahoo! Cloud Serving Benchmark on one thread: \(title), \
+                each in its own transaction; \(choice.explanation).
                 """,
             unit: "operation", units: plan.count, start: .loaded(source.table),
             steps: [{ [.mix(try makeSteps(plan))] }],
@@ -60,9 +58,9 @@ extension StoreWorkloads {
 extension KeyChooser.Choice {
     fileprivate var explanation: String {
         switch self {
-        case .uniform: "all rows as likely"
-        case .zipfian: "few rows much likelier than the others (zipfian, scattered)"
-        case .latest: "the rows inserted last the likeliest"
+        case .uniform: "all rows are equally likely"
+        case .zipfian: "a few rows are much more likely (zipfian, scattered)"
+        case .latest: "rows inserted later are more likely"
         }
     }
 }

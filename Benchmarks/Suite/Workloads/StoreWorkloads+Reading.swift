@@ -1,4 +1,5 @@
 internal import TidelineStore
+internal import TidelineSupport
 
 extension StoreWorkloads {
     var reading: [Workload] {
@@ -10,34 +11,29 @@ extension StoreWorkloads {
         ]
     }
 
-    private func get(
-        _ access: Work.Access, _ transaction: Work.Transaction, isQuick: Bool = false
-    ) -> Workload {
+    private func get(_ access: Work.Access, _ transaction: Work.Transaction, isQuick: Bool = false) -> Workload {
         Workload(
             "get-\(transaction.rawValue)-\(access.rawValue)", .reading,
             "get by id, \(access.title), \(transaction.title)",
-            explanation: "Rows are read by id, picked at random, \(transaction.title): \(access.explanation).",
+            explanation: "Reads random rows by id, \(transaction.title): \(access.explanation).",
             unit: "row", units: reads, isQuick: isQuick, start: .loaded(source.table),
             steps: [{ [.get(ids: ids(reads, pick: 1), access: access, transaction: transaction)] }])
     }
 
     private func miss(_ transaction: Work.Transaction) -> Workload {
         Workload(
-            "get-miss-\(transaction.rawValue)", .reading, "get by id that no row has, \(transaction.title)",
-            explanation: "Rows are looked up by ids that no row has, \(transaction.title).",
+            "get-miss-\(transaction.rawValue)", .reading, "get of missing ids, \(transaction.title)",
+            explanation: "Looks up ids that no row has, \(transaction.title).",
             unit: "look-up", units: reads, start: .loaded(source.table),
             steps: [
-                {
-                    let ids = (rows..<rows + reads).map { source.id($0) }
-                    return [.get(ids: ids, access: .view, transaction: transaction)]
-                }
+                { [.get(ids: (rows..<rows + reads).map { source.id($0) }, access: .view, transaction: transaction)] }
             ])
     }
 
     private func scan(_ access: Work.Access, isQuick: Bool = false) -> Workload {
         Workload(
             "scan-\(access.rawValue)", .reading, "ordered scan, \(access.title)",
-            explanation: "All rows are read in order of id, in one transaction: \(access.explanation).",
+            explanation: "Reads all rows in order of id, in one transaction: \(access.explanation).",
             unit: "row", units: rows, isQuick: isQuick, start: .loaded(source.table), steps: [{ [.scan(access)] }])
     }
 }
@@ -53,9 +49,9 @@ extension Work.Access {
 
     fileprivate var explanation: String {
         switch self {
-        case .view: "every value where it lies, texts as bytes, without a copy"
-        case .typed: "every value by a column of its type, texts as Swift strings"
-        case .row: "each as a Row of its own, every value by the column's name"
+        case .view: "every value in place, text as bytes"
+        case .typed: "every value through a typed column, text as String"
+        case .row: "every value of a Row, by column name"
         }
     }
 }
@@ -63,7 +59,7 @@ extension Work.Access {
 extension Work.Transaction {
     fileprivate var title: String {
         switch self {
-        case .each: "each in a transaction of its own"
+        case .each: "each in its own transaction"
         case .one: "all in one transaction"
         }
     }
@@ -74,7 +70,7 @@ extension StoreWorkloads {
 
     private static let limit = 50
 
-    /// How many queries are done: each looks at all rows where there is no index.
+    /// The number of queries, smaller without an index, because each query then reads all rows.
     private func count(of source: RowSource) -> Int {
         operations(source.table.isIndexed ? 500 : min(max(1_000_000 / rows, 1), 50))
     }
@@ -90,8 +86,8 @@ extension StoreWorkloads {
             source.table.isIndexed ? "find-index" : "find-plain", .queries,
             "filter, order, first \(Self.limit), \(index)",
             explanation: """
-                The first \(Self.limit) rows of one of \(source.lists) lists in the order of another column, read where \
-                they lie, \(index) over both columns.
+                Finds the first \(Self.limit) rows of one of \(source.lists) lists, ordered by another column, and reads them \
+                in place, \(index) over both columns.
                 """,
             unit: "query", units: count(of: source), isQuick: true, start: .loaded(source.table),
             steps: [{ [.find(filters(source), limit: Self.limit)] }])
@@ -101,17 +97,15 @@ extension StoreWorkloads {
         let index = source.table.isIndexed ? "with an index" : "without an index"
         return Workload(
             source.table.isIndexed ? "count-index" : "count-plain", .queries, "count of a filter, \(index)",
-            explanation: "How many rows are in one of \(source.lists) lists, \(index) that begins with the list.",
+            explanation: "Counts the rows of one of \(source.lists) lists, \(index) that starts with the list.",
             unit: "query", units: count(of: source), start: .loaded(source.table),
             steps: [{ [.count(filters(source))] }])
     }
-}
 
-extension StoreWorkloads {
-    var parallel: [Workload] { teams.map { readers($0) } + [readersBesideWriter] }
+    var parallel: [Workload] { threadCounts.map { readers($0) } + [readersBesideWriter] }
 
-    /// The numbers of threads: doubled up to the most that are asked for.
-    private var teams: [Int] {
+    /// The numbers of threads: powers of two up to the maximum, and the maximum.
+    private var threadCounts: [Int] {
         let most = max(settings.readers, 1)
         let doubled = sequence(first: 1) { $0 * 2 }.prefix { $0 < most }
         return doubled + [most]
@@ -125,10 +119,10 @@ extension StoreWorkloads {
 
     private func readers(_ threads: Int) -> Workload {
         Workload(
-            "get-threads-\(threads)", .parallel, "get by id, \(threads) thread\(threads == 1 ? "" : "s")",
+            "get-threads-\(threads)", .parallel, "get by id, \(counted(threads, "thread"))",
             explanation: """
-                Each of \(threads) threads reads rows by id, picked at random, each in a transaction of its own; the \
-                figure is of all together.
+                \(threads) concurrent threads read random rows by id, each in its own transaction; the figure is for all \
+                threads together.
                 """,
             unit: "row", units: threads * reads, start: .loaded(source.table), steps: [{ reading(threads) }])
     }
@@ -138,10 +132,10 @@ extension StoreWorkloads {
         let new = rows..<rows + min(max(rows / 10, 100), 10_000)
         return Workload(
             "get-beside-writer", .parallel,
-            "get by id, \(threads) thread\(threads == 1 ? "" : "s") beside a writer",
+            "get by id, \(counted(threads, "thread")) beside a writer",
             explanation: """
-                \(threads) threads read rows by id, each in a transaction of its own, while another writes new rows, 100 \
-                in each transaction; the figure is of all rows read and written, until the last thread is done.
+                \(threads) threads read rows by id, each in its own transaction, while another writes new rows, 100 in each \
+                transaction; the figure is for all rows read and written, until the last thread is done.
                 """,
             unit: "row", units: threads * reads + new.count, start: .loaded(source.table),
             steps: [{ [source] in reading(threads) + [.upsert(try source.batches(new, of: 100))] }],

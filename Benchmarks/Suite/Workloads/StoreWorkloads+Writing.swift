@@ -9,17 +9,17 @@ extension StoreWorkloads {
         Workload(
             "upsert-packed", .writing, "bulk upsert, packed rows, \(settings.batch) a transaction",
             explanation: """
-                All rows are written to an empty table from packed batches, as a pull does it, \(settings.batch) rows in \
-                each transaction.
+                Writes all rows to an empty table from packed batches, as a pull does, \(settings.batch) rows in each \
+                transaction.
                 """,
             unit: "row", units: rows, isQuick: true, start: .empty(source.table), steps: writingAll(of: source))
     }
 
     private var bulkUpsertInOne: Workload {
-        let count = min(rows, Self.most)
+        let count = min(rows, Self.maxRows)
         return Workload(
             "upsert-packed-one", .writing, "bulk upsert, packed rows, \(count) in one transaction",
-            explanation: "Rows are written to an empty table from one packed batch, in a single transaction.",
+            explanation: "Writes rows to an empty table from one packed batch, in a single transaction.",
             unit: "row", units: count, start: .empty(source.table),
             steps: [{ [source] in [.upsert([try source.batch(Array(0..<count))])] }])
     }
@@ -28,8 +28,8 @@ extension StoreWorkloads {
         Workload(
             "upsert-rows", .writing, "bulk upsert, Row values, \(settings.batch) a transaction",
             explanation: """
-                All rows are written to an empty table from Row values, as an app makes them, \(settings.batch) rows in \
-                each transaction. A subject without such values writes packed rows.
+                Writes all rows to an empty table from Row values, \(settings.batch) rows in each transaction. A subject \
+                without such values writes packed rows.
                 """,
             unit: "row", units: rows, start: .empty(source.table), steps: writingAll(of: source, asRows: true))
     }
@@ -38,8 +38,8 @@ extension StoreWorkloads {
         Workload(
             "upsert-indexed", .writing, "bulk upsert into a table with an index",
             explanation: """
-                All rows are written to an empty table with an index over two columns, from packed batches of \
-                \(settings.batch) rows, each a transaction: what keeping the index costs.
+                Writes all rows to an empty table with an index over two columns, from packed batches of \
+                \(settings.batch) rows, each in its own transaction.
                 """,
             unit: "row", units: rows, start: .empty(indexed.table), steps: writingAll(of: indexed))
     }
@@ -48,16 +48,14 @@ extension StoreWorkloads {
         let indexes = spread(rows)
         let size = settings.batch
         return Workload(
-            "reupsert", .writing, "upsert of rows that are there, \(size) a transaction",
+            "reupsert", .writing, "upsert of existing rows, \(size) a transaction",
             explanation: """
-                Rows all over the table are written again, whole and with another text, from packed batches of \(size) \
-                rows, each a transaction.
+                Writes whole rows from all over the table again with another text, from packed batches of \(size) rows, each \
+                in its own transaction.
                 """,
             unit: "row", units: indexes.count, start: .loaded(source.table),
             steps: [
-                { [source] in
-                    [.upsert(try source.batches(indexes, of: size) { source.text($0, revision: 1) })]
-                }
+                { [source] in [.upsert(try source.batches(indexes, of: size) { source.text($0, revision: 1) })] }
             ],
             restore: { [try writing(indexes, of: source)] })
     }
@@ -67,8 +65,8 @@ extension StoreWorkloads {
         return Workload(
             "commit", .writing, "one row, one commit",
             explanation: """
-                New rows are written one by one, each in a transaction of its own: what it costs until a change is as safe \
-                as the store's durability promises.
+                Writes new rows one by one, each in its own transaction: the cost of making a change durable, at the store's \
+                level of durability.
                 """,
             unit: "commit", units: new.count, isQuick: true, start: .loaded(source.table),
             steps: [{ [source] in [.upsert(try source.batches(new, of: 1))] }], restore: { [deleting(new)] })
@@ -76,7 +74,7 @@ extension StoreWorkloads {
 
     // MARK: Large values
 
-    /// Rows whose text has a megabyte.
+    /// New rows with a text of one megabyte.
     private var large: Range<Int> { rows..<rows + operations(16) }
 
     private func makeLarge() throws -> Work {
@@ -86,23 +84,23 @@ extension StoreWorkloads {
     private var largeWrite: Workload {
         Workload(
             "large-write", .writing, "values of 1 MB",
-            explanation: "New rows with a text of 1 MB are written, each in a transaction of its own.",
+            explanation: "Writes new rows with a text of 1 MB, each in its own transaction.",
             unit: "row", units: large.count, start: .loaded(source.table), steps: [{ [try makeLarge()] }],
             restore: { [deleting(large)] })
     }
 
-    /// Reading what ``largeWrite`` writes.
+    /// Reads the rows of ``largeWrite``.
     var largeRead: Workload {
         Workload(
             "large-read", .reading, "get of values of 1 MB",
-            explanation: "Rows with a text of 1 MB are read by id where they lie, each in a transaction of its own.",
+            explanation: "Reads rows with a text of 1 MB in place, each in its own transaction.",
             unit: "row", units: large.count, start: .loaded(source.table), prepare: { [try makeLarge()] },
             steps: [{ [.get(ids: large.map { source.id($0) }, access: .view, transaction: .each)] }],
             restore: { [deleting(large)] })
     }
-}
 
-extension StoreWorkloads {
+    // MARK: Deleting
+
     var deleting: [Workload] { [deleteByIDs, deleteByQuery] }
 
     private var deleteByIDs: Workload {
@@ -111,7 +109,7 @@ extension StoreWorkloads {
         return Workload(
             "delete-ids", .deleting, "delete by ids, \(size) a transaction",
             explanation: """
-                A tenth of the rows, at most \(Self.most), from all over the table, is deleted by id, \(size) in each \
+                Deletes a tenth of the rows, at most \(Self.maxRows), from all over the table by id, \(size) in each \
                 transaction.
                 """,
             unit: "row", units: indexes.count, isQuick: true, start: .loaded(source.table),
@@ -131,8 +129,8 @@ extension StoreWorkloads {
         return Workload(
             "delete-query", .deleting, "delete by a query, with an index",
             explanation: """
-                All rows of one of \(indexed.lists) lists are deleted by a query that an index helps, each list in a \
-                transaction of its own.
+                Deletes all rows of one of \(indexed.lists) lists with a query that uses an index, each list in its own \
+                transaction.
                 """,
             unit: "list", units: lists.count, start: .loaded(indexed.table),
             steps: [{ [indexed] in [.deleteMatching(lists.map { indexed.filter($0) })] }],
@@ -147,8 +145,7 @@ extension StoreWorkloads {
             Workload(
                 "reopen", .opening, "open, with the first read",
                 explanation: """
-                    The database is closed, opened again, its table defined, and a row read: what an app waits for when \
-                    it starts.
+                    Closes and opens the database, defines its table, and reads a row, as an app does at launch.
                     """,
                 unit: "opening", units: times, start: .loaded(source.table),
                 steps: [{ [source] in [.reopen(times: times, id: source.id(rows / 2))] }])

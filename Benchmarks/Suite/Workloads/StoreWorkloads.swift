@@ -1,22 +1,22 @@
 internal import TidelineStore
 internal import TidelineSupport
 
-/// Makes the workloads that any database does, for one number of rows.
+/// The workloads for any database, with one number of rows.
 ///
-/// Bulk work is on all rows. Point operations are as many for a hundred rows as for ten million, so that what one costs can
-/// be compared over sizes. What chance decides is decided by the seed, alike for all who do the work.
+/// Bulk work covers all rows. The number of point operations does not depend on the number of rows, so that their cost is
+/// comparable across sizes. The seed determines all random choices, equally for all subjects.
 struct StoreWorkloads: Sendable {
     let settings: BenchmarkSettings
     let rows: Int
     /// The rows of the table without an index.
     let source: RowSource
-    /// The same rows, of the table with one.
+    /// The same rows, in the table with an index.
     let indexed: RowSource
 
     private let divisor: Int
 
-    /// The workloads for so many rows.
-    /// - Parameter divisor: By how much fewer the point operations are than in a run, for tests.
+    /// Creates the workloads for a number of rows.
+    /// - Parameter divisor: Divides the number of point operations, for tests.
     init(_ settings: BenchmarkSettings, rows: Int, divisor: Int = 1) {
         self.settings = settings
         self.divisor = divisor
@@ -25,40 +25,40 @@ struct StoreWorkloads: Sendable {
         indexed = settings.source(rows: rows, isIndexed: true)
     }
 
-    /// The most rows whose work is made at once.
-    static let most = 100_000
+    /// The maximum number of rows whose work is in memory at the same time.
+    static let maxRows = 100_000
 
-    /// How many rows point reads read.
+    /// The number of rows that point reads read.
     var reads: Int { operations(20_000) }
 
-    /// How many there are of point operations of which a run has so many.
+    /// Returns the number of point operations after division.
     func operations(_ count: Int) -> Int { max(count / divisor, 1) }
 
-    /// All of them, in the order of the report.
+    /// All workloads, in the order of the report.
     var all: [Workload] { writing + reading + queries + deleting + opening + parallel + mixes }
 
-    /// The rows of a part of the table, at most ``most``, spread evenly over it.
+    /// Returns at most ``maxRows`` rows, spread evenly over the table.
     func spread(_ count: Int) -> [Int] {
-        let count = min(max(count, 1), rows, Self.most)
+        let count = min(max(count, 1), rows, Self.maxRows)
         return (0..<count).map { $0 * rows / count }
     }
 
-    /// Ids of rows that are there, each picked at random; another `pick` picks others.
+    /// Returns the identifiers of random rows; each `pick` gives others.
     func ids(_ count: Int, pick: UInt64) -> [RowID] {
         var random = random(pick)
         return (0..<count).map { _ in source.id(Int.random(in: 0..<rows, using: &random)) }
     }
 
-    /// The chance of one thing.
-    func random(_ thing: UInt64) -> SplitMix64 {
+    /// Returns a random generator for one aspect of the workloads.
+    func random(_ aspect: UInt64) -> SplitMix64 {
         var start = SplitMix64(seed: settings.seed)
-        return SplitMix64(seed: start.next() ^ thing &* 0xD6E8_FEB8_6659_FD93)
+        return SplitMix64(seed: start.next() ^ aspect &* 0xD6E8_FEB8_6659_FD93)
     }
 
-    /// Writes all rows of a source, as many at a time as memory has room for.
+    /// Returns the steps that write all rows of a source, split to limit memory use.
     func writingAll(of source: RowSource, asRows: Bool = false) -> [Workload.WorkMaker] {
         let batch = settings.batch
-        let size = max(Self.most / batch, 1) * batch
+        let size = max(Self.maxRows / batch, 1) * batch
         return stride(from: 0, to: rows, by: size).map { start in
             {
                 let batches = try source.batches(start..<min(start + size, rows), of: batch, asRows: asRows)
@@ -67,11 +67,11 @@ struct StoreWorkloads: Sendable {
         }
     }
 
-    /// Writes rows as they were in the beginning.
+    /// Restores the original rows.
     func writing(_ indexes: [Int], of source: RowSource) throws -> Work {
         .upsert(try source.batches(indexes, of: max(settings.batch, 1000)))
     }
 
-    /// Removes rows that were not there in the beginning.
+    /// Removes added rows.
     func deleting(_ indexes: some Sequence<Int>) -> Work { .delete([indexes.map { source.id($0) }]) }
 }

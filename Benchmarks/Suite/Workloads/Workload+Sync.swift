@@ -1,19 +1,19 @@
 extension Workload {
-    /// Those of a sync client, and of its reading of JSON. Above ``mostSyncRows`` they would only repeat themselves, so that
-    /// of larger numbers of rows the smallest has them alone.
+    /// The workloads of a sync client and of JSON parsing. With more than ``maxSyncRows`` rows they would all be the same, so
+    /// only the smallest such number of rows has them.
     static func syncWorkloads(_ settings: BenchmarkSettings, rows: Int) -> [Workload] {
-        let isRepeated = settings.rows.contains(rows) && settings.rows.contains { $0 >= mostSyncRows && $0 < rows }
+        let isRepeated = settings.rows.contains(rows) && settings.rows.contains { $0 >= maxSyncRows && $0 < rows }
         guard !isRepeated else { return [] }
-        let run = SyncRun(settings, rows: min(rows, mostSyncRows))
+        let run = SyncRun(settings, rows: min(rows, maxSyncRows))
         return run.replays + run.pulls + run.queue + run.json
     }
 
-    /// The most rows that a server of the benchmark has: what syncing costs a row does not depend on their number, and the
-    /// pages of ten million would not fit in memory.
-    static let mostSyncRows = 100_000
+    /// The maximum number of rows of a server: the cost of a row does not depend on their number, and the pages of ten
+    /// million rows do not fit in memory.
+    static let maxSyncRows = 100_000
 }
 
-/// What the sync workloads of a run share.
+/// The state that the sync workloads of a run share.
 private struct SyncRun: Sendable {
     let server: SyncServer
     let source: RowSource
@@ -29,37 +29,37 @@ private struct SyncRun: Sendable {
 
     private var start: Workload.Start { .empty(source.table) }
 
-    /// A client that has pulled all rows.
+    /// Prepares a client that has pulled all rows.
     private var pulled: [Work] {
         [.sync(.serve(server, .reset)), .sync(.connect), .sync(.pull(server, pageSize: 1000, pagesPerTransaction: 8))]
     }
 
     // MARK: Pull
 
-    /// The client alone, over pages that were recorded.
+    /// Pulls of recorded pages, which measure the client alone.
     var replays: [Workload] {
         Self.shapes.map { size, pages in
             Workload(
                 "pull-replay-\(size)x\(pages)", .sync, "pull of recorded pages, \(Self.title(size, pages))",
                 explanation: """
-                    The pages of a first pull, recorded before, from JSON to stored rows with the token: what the client costs \
-                    without server and network.
+                    Parses and stores the recorded pages of a first pull, with the token: the cost of the client without \
+                    server and network.
                     """,
                 unit: "row", units: rows, isQuick: size == 1000, start: start,
-                // Whoever needs tables or files for it makes them now.
+                // An empty pull creates the tables or files that a subject needs.
                 prepare: { [.pull(JSONPages(bodies: [], rows: 0))] },
                 steps: [{ [server] in [.pull(try server.pages(of: size, perTransaction: pages))] }])
         }
     }
 
-    /// Pulls from a server at work.
+    /// Pulls from a server.
     var pulls: [Workload] {
         Self.shapes.map { size, pages in
             Workload(
                 "pull-initial-\(size)x\(pages)", .sync, "first pull, \(Self.title(size, pages))",
                 explanation: """
-                    All rows from a table service in the same process, which answers the next page while the client stores the \
-                    last: requests, JSON and storing, without the network.
+                    Pulls all rows from a table service in the same process, which answers the next page while the client \
+                    stores the last: requests, JSON and storing, without the network.
                     """,
                 unit: "row", units: rows, start: start,
                 prepare: { [server] in [.sync(.serve(server, .reset)), .sync(.connect)] },
@@ -71,8 +71,7 @@ private struct SyncRun: Sendable {
         let changed = max(rows / 100, 1)
         return Workload(
             "pull-incremental", .sync, "pull of 1 % that changed",
-            explanation:
-                "Of the rows that the client has, other clients changed 1 %, which the pull brings; pages of 1000.",
+            explanation: "Pulls the 1 % of the client's rows that other clients changed, in pages of 1000.",
             unit: "row", units: changed, start: start,
             prepare: { [server, pulled] in pulled + [.sync(.serve(server, .others(changed)))] },
             steps: [{ [server] in [.sync(.pull(server, pageSize: 1000, pagesPerTransaction: 1))] }],
@@ -83,7 +82,7 @@ private struct SyncRun: Sendable {
         let pull = Work.sync(.pull(server, pageSize: 1000, pagesPerTransaction: 1))
         return Workload(
             "pull-nothing", .sync, "pull with nothing new",
-            explanation: "The client has all rows; each pull is one request, whose answer brings nothing to write.",
+            explanation: "The client has all rows; each pull is one request, and its response has nothing to store.",
             unit: "pull", units: 20, start: start, prepare: { [pulled] in pulled },
             steps: Array(repeating: { [pull] }, count: 20))
     }
@@ -103,8 +102,8 @@ private struct SyncRun: Sendable {
         return Workload(
             "local-edits", .sync, "local edits, with their operations",
             explanation: """
-                Of ten edits six update a row, three insert one and one deletes one; each is a transaction with its entry in \
-                the queue, as an app makes it.
+                Of ten edits six update a row, three insert one, and one deletes one, each in a transaction with its entry in \
+                the queue.
                 """,
             unit: "edit", units: edits.count, isQuick: true, start: start,
             prepare: { [source, rows] in [.sync(.connect), .upsert(try source.batches(0..<rows, of: 1000))] },
@@ -113,12 +112,12 @@ private struct SyncRun: Sendable {
 
     private func push(_ id: String, _ roundTrip: Duration, _ count: Int) -> Workload {
         let edits = LocalEdit.mix(count, of: source, rows: rows)
-        let time = roundTrip == .zero ? "no time" : "\(Int(roundTrip / .milliseconds(1))) ms"
+        let time = roundTrip == .zero ? "0 ms" : "\(Int(roundTrip / .milliseconds(1))) ms"
         return Workload(
-            id, .sync, "push, requests take \(time)",
+            id, .sync, "push, round trip of \(time)",
             explanation: """
-                Pending edits are sent to a table service in the same process, each request and its answer taking \
-                \(time) on the way; each answer is committed.
+                Sends pending edits to a table service in the same process, with a round-trip time of \(time) for each \
+                request, and commits each response.
                 """,
             unit: "operation", units: edits.count, start: start,
             prepare: { [server, pulled] in
@@ -133,8 +132,8 @@ private struct SyncRun: Sendable {
         return Workload(
             "restart-queue", .sync, "restart with \(count) pending operations",
             explanation: """
-                The store is opened, the client made and the queue's length asked for, until the first of the pending \
-                operations is on its way to the server.
+                Opens the store, creates the client, reads the length of the queue, and waits until the request of the first \
+                pending operation is sent.
                 """,
             unit: "start", units: 1, start: start,
             prepare: { [source] in [.sync(.connect), .sync(.fillQueue(try source.batches(0..<count, of: 1000)))] },
@@ -144,7 +143,7 @@ private struct SyncRun: Sendable {
     private var purge: Workload {
         Workload(
             "purge", .sync, "purge of the table",
-            explanation: "All rows are removed, with the token of their pull, in one transaction.",
+            explanation: "Removes all rows, with the token of their pull, in one transaction.",
             unit: "row", units: rows, start: start, prepare: { [pulled] in pulled }, steps: [{ [.sync(.purge)] }])
     }
 
@@ -155,8 +154,8 @@ private struct SyncRun: Sendable {
             Workload(
                 "json-parse", .json, "pages of 1000 rows to rows",
                 explanation: """
-                    The pages of a pull, from bytes to rows of which every value is read. Foundation's readers make \
-                    dictionaries, and values of a Codable type.
+                    Parses the pages of a pull to rows and reads every value. Foundation's parsers produce dictionaries, and \
+                    values of a Codable type.
                     """,
                 unit: "row", units: rows, field: .json, isQuick: true, start: start,
                 steps: [{ [server] in [.parse(try server.pages(of: 1000))] }])

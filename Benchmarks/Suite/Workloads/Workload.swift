@@ -1,52 +1,52 @@
-/// One measured piece of work, as a row of the report.
+/// A measured piece of work, one line of the report.
 public struct Workload: Sendable {
-    /// The name that `--filter` goes by, such as `upsert-packed-1000`: lower case, digits and hyphens.
+    /// The identifier for `--filter`, such as `upsert-packed-1000`: lowercase letters, digits and hyphens.
     public let id: String
-    /// The part of the report it stands in.
+    /// The section of the report.
     public let group: WorkloadGroup
-    /// What it is called in a table, such as `bulk upsert, packed rows, 1000 a transaction`.
+    /// The title in tables, such as `bulk upsert, packed rows, 1000 a transaction`.
     public let title: String
-    /// What exactly is done and what the figure tells, in a sentence or two.
+    /// One or two sentences about the work and the meaning of its figure.
     public let explanation: String
-    /// What is counted: the figure is a number of these per second, such as `row` or `commit`.
+    /// The unit of the figure, such as `row` or `commit`.
     public let unit: String
-    /// How many units one repetition does.
+    /// The number of units in an iteration.
     public let units: Int
-    /// Who does it.
+    /// The kind of subjects that perform it.
     public let field: Field
-    /// Whether `--quick` runs it.
+    /// Whether `--quick` includes it.
     public let isQuick: Bool
-    /// What the database holds when a repetition begins.
+    /// The content of the database when an iteration starts.
     public let start: Start
-    /// What is done before the time is taken, in each repetition.
+    /// The work before the measurement, in each iteration.
     public let prepare: WorkMaker
-    /// What is timed, one step after the other; the works of a step run at once, on a thread each. What a maker does is not
-    /// timed.
+    /// The measured steps, in order; the works of a step run concurrently, each on its own thread. Making works is not
+    /// measured.
     public let steps: [WorkMaker]
-    /// What is done after the time was taken, so that the database is as it was.
+    /// The work after the measurement that restores the database.
     public let restore: WorkMaker
 
-    /// Makes work when its turn comes, so that not all of it is held in memory.
+    /// Makes works when they are needed, so that not all of them are in memory.
     public typealias WorkMaker = @Sendable () throws -> [Work]
 
-    /// Who does a workload.
+    /// The kind of subjects that perform a workload.
     public enum Field: String, Sendable, Codable {
         /// Subjects with a database.
         case databases
-        /// Readers of JSON, which have none.
+        /// JSON parsers, which have no database.
         case json
     }
 
-    /// What a database holds before a repetition.
+    /// The content of a database when an iteration starts.
     public enum Start: Sendable, Hashable {
-        /// It is new and empty.
+        /// The database is new and empty.
         case empty(BenchmarkTable)
-        /// It holds all rows of the run, and keeps being used by the next workload that begins so: one that changes rows
-        /// puts them back in ``Workload/restore``.
+        /// The database contains all rows of the run. The next workload with this start uses it again, so a workload that
+        /// changes rows restores them in ``Workload/restore``.
         case loaded(BenchmarkTable)
     }
 
-    /// A workload; see the properties.
+    /// Creates a workload; see the properties.
     public init(
         _ id: String, _ group: WorkloadGroup, _ title: String, explanation: String, unit: String, units: Int,
         field: Field = .databases, isQuick: Bool = false, start: Start, prepare: @escaping WorkMaker = { [] },
@@ -67,7 +67,7 @@ public struct Workload: Sendable {
     }
 }
 
-/// The parts of a report, in their order.
+/// The sections of a report, in order.
 public enum WorkloadGroup: String, Sendable, Codable, CaseIterable {
     case writing
     case reading
@@ -79,7 +79,7 @@ public enum WorkloadGroup: String, Sendable, Codable, CaseIterable {
     case sync
     case json
 
-    /// The heading.
+    /// The heading of the section.
     public var title: String {
         switch self {
         case .writing: "Writing"
@@ -96,15 +96,8 @@ public enum WorkloadGroup: String, Sendable, Codable, CaseIterable {
 }
 
 extension Workload {
-    /// Every workload for a number of rows, in the order of the report: the one list there is.
+    /// All workloads for a number of rows, in the order of the report.
     public static func all(_ settings: BenchmarkSettings, rows: Int) -> [Workload] {
-        storeWorkloads(settings, rows: rows) + syncWorkloads(settings, rows: rows)
-    }
-}
-
-extension Workload {
-    /// Those that any database does.
-    static func storeWorkloads(_ settings: BenchmarkSettings, rows: Int) -> [Workload] {
-        StoreWorkloads(settings, rows: rows).all
+        StoreWorkloads(settings, rows: rows).all + syncWorkloads(settings, rows: rows)
     }
 }

@@ -6,11 +6,11 @@ import TidelineStore
 import TidelineTestStores
 import TidelineTestSupport
 
-@Suite("Closed databases are made small")
+@Suite("Compaction of closed databases")
 struct BaselineCompactionTests {
     private let source = RowSource(table: BenchmarkTable(), valueSize: 500, seed: 2, lists: 1)
 
-    @Test("A baseline's, which has the same rows then", arguments: Baselines.engines)
+    @Test("A baseline shrinks and keeps its rows", arguments: Baselines.engines)
     func baselines(engine: String) throws {
         try withTemporaryFolder { folder in
             let subject = try #require(Baselines.subject(engine: engine, durability: .normal))
@@ -18,7 +18,7 @@ struct BaselineCompactionTests {
         }
     }
 
-    @Test("A store's, which has the same rows then", arguments: StoreKind.all)
+    @Test("A store shrinks and keeps its rows", arguments: StoreKind.all)
     func stores(kind: StoreKind) throws {
         guard let engine = kind.engine, Baselines.engines.contains(engine) else { return }
         try withTemporaryFolder { folder in
@@ -27,7 +27,7 @@ struct BaselineCompactionTests {
         }
     }
 
-    /// Compacts a database of whose rows most were deleted.
+    /// Compacts a database after most of its rows are deleted.
     private func check(_ subject: BenchmarkSubject, folder: String, _ compact: () throws -> Void) throws {
         let opening = BenchmarkOpening(directory: folder, table: source.table)
         let first = try subject.open(opening)
@@ -44,7 +44,7 @@ struct BaselineCompactionTests {
         try second.close()
     }
 
-    @Test("What is no database is told by its engine")
+    @Test("Compacting an invalid database throws the engine's error")
     func noDatabase() throws {
         try withTemporaryFolder { folder in
             try Data("no database".utf8).write(to: URL(fileURLWithPath: "\(folder)/file"))
@@ -55,7 +55,7 @@ struct BaselineCompactionTests {
         }
     }
 
-    @Test("A database that cannot be opened is told by its engine", arguments: Baselines.engines)
+    @Test("Opening a database in an invalid directory throws the engine's error", arguments: Baselines.engines)
     func opening(engine: String) throws {
         let subject = try #require(Baselines.subject(engine: engine, durability: .normal))
         #expect(throws: BaselineError.self) {

@@ -4,9 +4,9 @@ import TidelineBenchmark
 import TidelineStore
 import TidelineTestSupport
 
-@Suite("The baselines come to the model's answers")
+@Suite("The baselines give the reference's answers")
 struct BaselineParityTests {
-    /// Each piece of work, so that later ones find what earlier ones left.
+    /// All kinds of work, in an order in which later works depend on earlier ones.
     private static func works(_ source: RowSource) throws -> [(String, Work)] {
         let ids = { (range: Range<Int>) in range.map { source.id($0) } }
         let lists = (0..<5).map { source.filter($0) }
@@ -22,21 +22,21 @@ struct BaselineParityTests {
             ("a row twice in a transaction", .upsert([try source.batch([700, 701, 700, 3, 3])])),
             ("find after", .find(lists, limit: 30)),
             ("delete", .delete([ids(50..<90), ids(75..<100), ids(900..<910), ids(10..<12) + ids(10..<12)])),
-            ("find what is left", .find(lists, limit: 1000)),
+            ("find the remaining rows", .find(lists, limit: 1000)),
             ("delete a list", .deleteMatching([lists[1], lists[1], RowFilter(list: "none")])),
-            ("scan what is left", .scan(.view)), ("count what is left", .count(lists)),
-            ("delete all lists", .deleteMatching(lists)), ("scan of what is empty again", .scan(.view)),
-            ("upsert anew", .upsert(try source.batches(0..<150, of: 150))),
+            ("scan the remaining rows", .scan(.view)), ("count the remaining rows", .count(lists)),
+            ("delete all lists", .deleteMatching(lists)), ("scan of the empty table", .scan(.view)),
+            ("upsert into the empty table", .upsert(try source.batches(0..<150, of: 150))),
             ("mix", .mix(try steps(source))), ("scan after the mix", .scan(.view)),
-            ("find at last", .find(lists, limit: 9)),
-            ("rows that go to other lists, one of them twice", .upsert([try otherRows(source, Array(20..<60) + [25])])),
+            ("find after the mix", .find(lists, limit: 9)),
+            ("move rows to other lists, one of them twice", .upsert([try otherRows(source, Array(20..<60) + [25])])),
             ("find in other lists", .find(lists, limit: 1000)), ("count in other lists", .count(lists)),
             ("reopen", .reopen(times: 2, id: source.id(7))), ("scan after opening", .scan(.view)),
             ("count after opening", .count(lists)),
         ]
     }
 
-    /// Rows of these ids with the values of others.
+    /// Rows with the given ids and other values.
     private static func otherRows(_ source: RowSource, _ indexes: [Int]) throws -> RowBatch {
         var rows = PackedRows(shape: source.table.schema.makeShape())
         for (place, index) in indexes.enumerated() {
@@ -59,7 +59,7 @@ struct BaselineParityTests {
         ]
     }
 
-    @Test("For every work", arguments: Baselines.engines, [false, true])
+    @Test("Every work gives the reference's answer", arguments: Baselines.engines, [false, true])
     func answersAreTheModels(engine: String, isIndexed: Bool) throws {
         for (seed, order) in zip([1, 2, 3] as [UInt64], KeyOrder.allCases) {
             let table = BenchmarkTable(columns: 12, isIndexed: isIndexed)
@@ -74,7 +74,7 @@ struct BaselineParityTests {
         }
     }
 
-    @Test("For every durability that its engine has", arguments: Baselines.engines)
+    @Test("Every durability of the engine gives the reference's answers", arguments: Baselines.engines)
     func durabilities(engine: String) throws {
         let source = RowSource(table: BenchmarkTable(), seed: 1, lists: 2)
         let model = ReferenceSession(source: source)
@@ -94,7 +94,7 @@ struct BaselineParityTests {
         }
     }
 
-    @Test("On several threads beside a writer", arguments: Baselines.engines)
+    @Test("Concurrent readers beside a writer give the reference's answers", arguments: Baselines.engines)
     func threads(engine: String) async throws {
         let source = RowSource(table: BenchmarkTable(isIndexed: true), seed: 5, lists: 3)
         let model = ReferenceSession(source: source)
@@ -119,7 +119,7 @@ struct BaselineParityTests {
                 }
             }
             group.addTask {
-                // What is there already, so that every answer stays.
+                // Writes existing rows, so that the answers do not change.
                 try (0..<10).allSatisfy { _ in try session.perform(upsert, noting: LatencySink()).count == 200 }
             }
             for try await isRight in group { #expect(isRight) }
@@ -128,7 +128,7 @@ struct BaselineParityTests {
     }
 }
 
-/// Calls `body` with the session of a baseline in a folder of its own.
+/// Calls `body` with the session of a baseline in a new directory.
 func withBaseline(
     _ engine: String, _ table: BenchmarkTable, _ durability: StoreCapabilities.Durability = .normal,
     _ body: (any BenchmarkSession) throws -> Void

@@ -6,11 +6,11 @@ import TidelineWire
 
 @testable import TidelineBaselines
 
-@Suite("The baselines read what services answer")
+@Suite("The baselines store the pages of a service")
 struct BaselinePullTests {
     private let source = RowSource(table: BenchmarkTable(columns: 11), seed: 9, lists: 4)
 
-    /// Pages of rows, as a service writes them.
+    /// Pages in the format of a service.
     private func pages(_ batches: [RowBatch], perTransaction: Int = 1) -> JSONPages {
         let bodies = batches.map { batch in
             var writer = JSONWriter()
@@ -26,7 +26,7 @@ struct BaselinePullTests {
             bodies: bodies, rows: batches.reduce(0) { $0 + $1.packed.count }, pagesPerTransaction: perTransaction)
     }
 
-    @Test("Pages become the rows and the token that they say", arguments: Baselines.engines, [1, 3, 50])
+    @Test("A pull stores the rows and the token of its pages", arguments: Baselines.engines, [1, 3, 50])
     func pulls(engine: String, pagesPerTransaction: Int) throws {
         let batches = try source.batches(0..<230, of: 25)
         let model = ReferenceSession(source: source)
@@ -44,7 +44,7 @@ struct BaselinePullTests {
         }
     }
 
-    @Test("A page that is bad changes nothing", arguments: Baselines.engines)
+    @Test("An invalid page changes nothing", arguments: Baselines.engines)
     func badPages(engine: String) throws {
         let good = pages([try source.batch([1, 2])]).bodies[0]
         try withBaseline(engine, source.table) { session in
@@ -74,7 +74,7 @@ struct BaselinePullTests {
         return texts.map { Array($0.utf8) } + [invalid, Array(good.dropLast()), Array(good.dropLast(3))]
     }
 
-    @Test("Members may come in any order, be missing, null, unknown or written with escapes")
+    @Test("Members may be in any order, missing, null, unknown or escaped")
     func members() throws {
         let body = """
              [ { "rank" : 5 , "id":"a", "text":"a \\"b\\" \\u00e9 ü", "other":{"text":[1]}, "score":3, "done":null },
@@ -98,7 +98,7 @@ struct BaselinePullTests {
         }
     }
 
-    /// Adds a row of these values and null for the others.
+    /// Adds a row with the given values and null for the others.
     private func add(_ id: RowID, _ values: [String: Value], to rows: inout PackedRows) throws {
         rows.beginRow()
         rows.setID(id)
@@ -106,14 +106,14 @@ struct BaselinePullTests {
         try rows.endRow()
     }
 
-    @Test("The reader of JSON alone reads every value of every row")
+    @Test("The JSON parser reads every value of every row")
     func readsOnly() throws {
         let session = try Baselines.json.open(BenchmarkOpening(directory: "", table: source.table))
         let pages = pages(try source.batches(0..<60, of: 20))
         let numbers = (0..<60).map { RowChecksum.number(id: source.id($0), values: source.values($0)) }
         let expected = Answer(count: 60, checksum: numbers.reduce(0, &+))
         #expect(try session.perform(.parse(pages), noting: LatencySink()) == expected)
-        // Pages with all system columns, as a service answers them.
+        // A service sends all system columns.
         let served = try SyncServer(source, rows: 60).pages(of: 25)
         #expect(try session.perform(.parse(served), noting: LatencySink()) == expected)
         #expect(throws: WorkNotApplicable.self) { try session.perform(.scan(.view), noting: LatencySink()) }

@@ -6,7 +6,7 @@ import TidelineTestSupport
 
 @testable import TidelineBenchmarkCommand
 
-@Suite("The benchmark's command")
+@Suite("The benchmark command")
 final class BenchCommandTests {
     let probe: ProbeProcess
 
@@ -16,15 +16,15 @@ final class BenchCommandTests {
     /// A short run of one workload that reads all rows.
     private let short = ["--rows", "200", "--repetitions", "2", "--warm-up", "0", "--filter", "scan-view"]
 
-    private let mischief = ["MISCHIEF": "1"]
+    private let faults = ["FAULTS": "1"]
 
-    private func run(_ arguments: [String], mischief: Bool = true) throws -> ProbeProcess.Output {
-        try probe.run(arguments, environment: mischief ? self.mischief : [:])
+    private func run(_ arguments: [String], hasFaults: Bool = true) throws -> ProbeProcess.Output {
+        try probe.run(arguments, environment: hasFaults ? faults : [:])
     }
 
-    @Test("A custom store is measured; the run ends with 0, writes its report and leaves nothing behind")
+    @Test("A run of a custom store exits with 0, writes its report and removes its files")
     func custom() throws {
-        let output = try run(short + ["--json", probe.path("report.json")], mischief: false)
+        let output = try run(short + ["--json", probe.path("report.json")], hasFaults: false)
         #expect(output.status == 0, "\(output)")
         let report = try BenchmarkReport(json: probe.data(), path: "report.json")
         #expect(report.subjects.map(\.name) == ["memory"])
@@ -33,9 +33,9 @@ final class BenchCommandTests {
         #expect(try probe.leftovers() == [])
     }
 
-    @Test("A debug build says that its figures are worthless, on standard error and in the report")
+    @Test("A debug build warns on standard error and in the report")
     func debugBuild() throws {
-        let output = try run(short, mischief: false)
+        let output = try run(short, hasFaults: false)
         #if DEBUG
             #expect(output.err.contains("DEBUG BUILD"))
             #expect(output.out.contains("DEBUG BUILD"))
@@ -44,7 +44,7 @@ final class BenchCommandTests {
         #endif
     }
 
-    @Test("A wrong answer and a failure end with 1; the others have their figures, and the baseline is beside them")
+    @Test("A wrong answer and a failure exit with 1; the other subjects and the baseline have figures")
     func failures() throws {
         let output = try run(
             short + ["--store", "none", "--store", "miscounts,fails", "--json", probe.path("report.json")])
@@ -57,12 +57,12 @@ final class BenchCommandTests {
         #expect(try probe.leftovers() == [])
     }
 
-    @Test("An interrupted run ends with 130, says what is done, writes its reports and leaves nothing behind")
+    @Test("An interrupted run exits with 130, writes its reports and removes its files")
     func interruption() throws {
         let process = try probe.start(
             ["--rows", "200", "--filter", "scan-view", "--filter", "count*", "--filter", "get*", "--store", "hangs"]
                 + ["--json", probe.path("report.json")],
-            environment: ["MISCHIEF": "1", "HANGING": probe.path("hanging")])
+            environment: ["FAULTS": "1", "HANGING": probe.path("hanging")])
         try waitUntil("the store to hang") { FileManager.default.fileExists(atPath: probe.path("hanging")) }
         process.interrupt()
         try process.finish()
@@ -72,13 +72,13 @@ final class BenchCommandTests {
     }
 
     @Test(
-        "What is not understood ends with 2 and says why, before anything runs",
+        "Invalid arguments exit with 2 and a message before the run",
         arguments: [
             (["--store", "nine"], "there is no store \"nine\". Did you mean \"none\"?"),
             (["--store", "fails,size=1"], "the store fails has no settings"),
             (["--store", "none,none"], "listed more than once"),
             (["--filter", "scan-veiw"], "Did you mean \"scan-view\"? --list shows all"),
-            (["--filter", "xyz*"], "no workload is called \"xyz*\""),
+            (["--filter", "xyz*"], "there is no workload \"xyz*\""),
             (["--rows", "99"], "--rows takes numbers from 100 to 100m"), (["--rows", "1m,"], "--rows"),
             (["--rows", "9223372036854775807m"], "--rows"),
             (["--columns", "9"], "--columns must be a number from 10 to 1000, not 9."),
@@ -87,7 +87,7 @@ final class BenchCommandTests {
             (["--readers", "65"], "--readers must be a number from 1 to 64, not 65."),
             (["--repetitions", "0"], "--repetitions must be a number from 1"), (["--warm-up", "-1"], "--warm-up"),
             (["--key-order", "uuid4"], "--key-order"), (["--seed", "x"], "--seed"),
-            (["--durability", "full", "--store", "fails"], "none of the stores has the setting"),
+            (["--durability", "full", "--store", "fails"], "none of the stores has this setting"),
             (["--json", "/nowhere/at/all"], "cannot be written"), (["--fail-on-regression"], "--compare OLD.json"),
             (["more"], "more"), (["--nonsense"], "--nonsense"),
         ])
@@ -99,7 +99,7 @@ final class BenchCommandTests {
         #expect(try probe.leftovers() == [])
     }
 
-    @Test("A folder with files of others ends with 2, with --force, too, and stays as it is")
+    @Test("A directory with other files exits with 2, also with --force, and remains unchanged")
     func foreignFiles() throws {
         let mine = probe.path("mine")
         try FileManager.default.createDirectory(atPath: mine, withIntermediateDirectories: true)
@@ -107,21 +107,21 @@ final class BenchCommandTests {
         for force in [[], ["--force"]] {
             let output = try run(short + ["--directory", mine] + force)
             #expect(output.status == 2)
-            #expect(output.err.contains("no benchmark has made what is in it"))
+            #expect(output.err.contains("contains files that no benchmark created"))
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: mine) == ["letter"])
     }
 
-    @Test("Kept databases are found where they are said to be, and deleted by --force")
+    @Test("Kept databases are in the reported directory, and --force deletes them")
     func keeping() throws {
         let place = ["--directory", probe.path("bench"), "--store", "none"]
         #expect(try run(short + place + ["--keep"]).out.contains("The databases are in \(probe.path("bench"))"))
         #expect(FileManager.default.fileExists(atPath: probe.path("bench/databases")))
-        #expect(try run(short + place).err.contains("With --force they are deleted."))
+        #expect(try run(short + place).err.contains("Use --force to delete them."))
         #expect(try run(short + place + ["--force"]).status == 0)
     }
 
-    @Test("The list has every workload that is asked for, in the text and in Markdown")
+    @Test("The list contains every selected workload, as text and as Markdown")
     func listing() throws {
         let list = try probe.run("--list")
         #expect(list.status == 0)
@@ -134,9 +134,9 @@ final class BenchCommandTests {
     }
 }
 
-@Suite("What the benchmark's command is asked for")
+@Suite("The options of the benchmark command")
 struct BenchOptionTests {
-    @Test("Numbers of rows have k and m, and each counts once")
+    @Test("Numbers of rows accept k and m, without duplicates")
     func rows() throws {
         try #expect(RowCounts(argument: "100000,1m,20K,1000k").numbers == [100_000, 1_000_000, 20_000])
         for text in ["", ",", "x", "k", "1.5m", "-1", "99", "100000001", "101m", "1g"] {
@@ -145,7 +145,7 @@ struct BenchOptionTests {
     }
 
     @Test(
-        "A star stands for any letters, and a group for all of its workloads; --quick for those of a first impression")
+        "A star matches any letters, a group all of its workloads, and --quick the quick workloads")
     func workloads() throws {
         let all = Workload.all(BenchmarkSettings(), rows: 100_000)
         func chosen(_ patterns: String..., quick: Bool = false) throws -> [String] {
@@ -159,7 +159,7 @@ struct BenchOptionTests {
         #expect(try chosen(quick: true) == all.filter(\.isQuick).map(\.id))
     }
 
-    @Test("The time left is told once something is known")
+    @Test("The remaining time is shown after the start of a run")
     func timeLeft() {
         #expect(BenchProgress.timeLeft(after: .seconds(10), share: 0.01) == "")
         #expect(BenchProgress.timeLeft(after: .seconds(10), share: 0.5) == " · about 10 s left")

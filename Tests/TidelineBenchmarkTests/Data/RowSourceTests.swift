@@ -5,7 +5,7 @@ import TidelineStore
 
 @Suite("The rows of a run")
 struct RowSourceTests {
-    @Test("A row is the same whenever it is asked for", arguments: KeyOrder.allCases)
+    @Test("A row is always the same", arguments: KeyOrder.allCases)
     func rowsAreRepeatable(order: KeyOrder) throws {
         let source = RowSource(table: BenchmarkTable(), keyOrder: order, seed: 7, lists: 3)
         #expect(source.values(5) == source.values(5))
@@ -20,7 +20,7 @@ struct RowSourceTests {
         #expect(sources[0].text(5) != sources[1].text(5))
     }
 
-    @Test("Ids come in the order that was asked for")
+    @Test("Ids have the selected order")
     func idsAreOrdered() {
         func ids(_ order: KeyOrder) -> [String] {
             let source = RowSource(table: BenchmarkTable(), keyOrder: order, seed: 7, lists: 3)
@@ -28,7 +28,7 @@ struct RowSourceTests {
         }
         let sequential = ids(.sequential)
         #expect(sequential == sequential.sorted())
-        // Eight rows are of one millisecond.
+        // Eight rows share a millisecond.
         let byTime = ids(.uuid7).map { $0.prefix(13) }
         #expect(byTime == byTime.sorted() && Set(byTime).count == 250)
         let random = ids(.random)
@@ -47,7 +47,7 @@ struct RowSourceTests {
         }
     }
 
-    @Test("Values fit the table, and have the size that was asked for")
+    @Test("Values match the table's columns and have the selected size")
     func valuesFit() throws {
         let source = RowSource(table: BenchmarkTable(columns: 13), valueSize: 41, seed: 7, lists: 3)
         let columns = source.table.schema.allColumns
@@ -61,14 +61,14 @@ struct RowSourceTests {
         }
     }
 
-    @Test("Rows are spread evenly over the lists")
+    @Test("Rows are distributed evenly over the lists")
     func listsAreEven() {
         let source = RowSource(table: BenchmarkTable(), seed: 7, lists: 4)
         let sizes = Dictionary(grouping: 0..<4000) { source.list(of: $0) }.mapValues(\.count)
         #expect(sizes.count == 4 && sizes.values.allSatisfy { abs($0 - 1000) < 120 })
     }
 
-    @Test("A batch holds its rows, packed and as Row values")
+    @Test("A batch contains its rows, packed and as Row values")
     func batchesHoldRows() throws {
         let source = RowSource(table: BenchmarkTable(), seed: 7, lists: 4)
         let batches = try source.batches(3..<10, of: 4, asRows: true)
@@ -84,7 +84,7 @@ struct RowSourceTests {
         }
     }
 
-    @Test("A row's text differs from change to change")
+    @Test("Each revision of a row has another text")
     func revisionsDiffer() {
         let source = RowSource(table: BenchmarkTable(), seed: 7, lists: 4)
         #expect(Set((0..<50).map { source.text(9, revision: $0) }).count == 50)

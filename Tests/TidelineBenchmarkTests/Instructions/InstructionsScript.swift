@@ -1,8 +1,8 @@
 import Foundation
 import TidelineTestSupport
 
-/// A copy of the script `Benchmarks/instructions` in a folder of its own, where the compiler, valgrind and the probe are
-/// stand-ins, and every count is told to them.
+/// A copy of the script `Benchmarks/instructions` in a new directory, with stubs for the compiler, valgrind and the probe that
+/// return the given counts.
 struct InstructionsScript {
     struct Outcome {
         var status: Int32
@@ -12,7 +12,7 @@ struct InstructionsScript {
 
     let folder: String
 
-    /// Calls `body` with a script that counts so many instructions for a work of ten units, by subject and work.
+    /// Calls `body` with a script and its instruction counts for ten units, by subject and work.
     static func with(_ counts: [String: Int], _ body: (InstructionsScript) throws -> Void) throws {
         try withTemporaryFolder { folder in
             let script = InstructionsScript(folder: folder)
@@ -22,19 +22,19 @@ struct InstructionsScript {
         }
     }
 
-    /// What is counted from now on.
+    /// Sets the counts.
     func count(_ counts: [String: Int]) throws {
         let lines = counts.keys.sorted().map { "\($0) \(counts[$0] ?? 0)\n" }
         try write(lines.joined(), to: "bin/counts")
     }
 
-    /// The compiler's version from now on.
+    /// Sets the version of the compiler.
     func setCompiler(_ version: String) throws { try write("Swift version \(version) (test)\n", to: "bin/version") }
 
-    /// What is in the record.
+    /// The content of the record.
     var record: String? { try? String(contentsOfFile: "\(folder)/Benchmarks/instructions.tsv", encoding: .utf8) }
 
-    /// Removes a program that the script needs, as though it were not installed.
+    /// Removes a program that the script needs.
     func remove(_ program: String) throws { try FileManager.default.removeItem(atPath: "\(folder)/bin/\(program)") }
 
     func run(_ arguments: String...) throws -> Outcome {
@@ -50,7 +50,7 @@ struct InstructionsScript {
         return Outcome(status: process.terminationStatus, out: try read("out"), err: try read("err"))
     }
 
-    // MARK: The stand-ins
+    // MARK: Stubs
 
     private func install() throws {
         for name in ["Benchmarks", "bin", "tools"] {
@@ -59,7 +59,7 @@ struct InstructionsScript {
         let package = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/").dropFirst()
         try FileManager.default.copyItem(
             atPath: "\(package)/Benchmarks/instructions", toPath: "\(folder)/Benchmarks/instructions")
-        // Only these: a valgrind of the machine's must not be found.
+        // No other programs, so that an installed valgrind is not found.
         for tool in Self.tools { try link(tool) }
         try program("swift", "case $* in --version) cat $bin/version ;; *--show-bin-path*) echo $bin ;; esac")
         try program("objcopy", "cp $2 $3")
@@ -68,7 +68,7 @@ struct InstructionsScript {
         try setCompiler("6.3")
     }
 
-    /// Prints what the real one would of the work that the last four of its words name.
+    /// Prints valgrind's output for the work in the last four arguments.
     private static let valgrind = """
         words=("$@")
         name="${words[-4]} ${words[-3]}"

@@ -8,7 +8,7 @@ import Testing
             "lmdb scan-view": 30_000, "lmdb upsert": 50_000, "lmdb-c scan-view": 20_000, "lmdb-c upsert": 40_000,
         ]
 
-        @Test("The table shows each count of one unit beside the baseline's, and what was recorded")
+        @Test("The table shows the counts of one unit, of the baseline and of the record")
         func printsTable() throws {
             try InstructionsScript.with(Self.counts) { script in
                 let first = try script.run()
@@ -22,7 +22,7 @@ import Testing
             }
         }
 
-        @Test("A check fails when one of ours grew by more than 3 %, and says which and by how much")
+        @Test("A check fails if a store's count grew by more than 3 %, and names it with the growth")
         func failsOnGrowth() throws {
             try InstructionsScript.with(Self.counts) { script in
                 _ = try script.run("--record")
@@ -37,7 +37,7 @@ import Testing
             }
         }
 
-        @Test("A baseline that grew, and growth with another compiler, are told and no failure")
+        @Test("Growth of a baseline, or with another compiler, is no failure")
         func passesWhatIsNotOurs() throws {
             try InstructionsScript.with(Self.counts) { script in
                 _ = try script.run("--record")
@@ -52,7 +52,7 @@ import Testing
             }
         }
 
-        @Test("A filter counts a part, with its baseline, and records that part alone")
+        @Test("A filter selects counts with their baselines, and records only these")
         func filters() throws {
             try InstructionsScript.with(Self.counts) { script in
                 _ = try script.run("--record")
@@ -67,7 +67,7 @@ import Testing
             }
         }
 
-        @Test("What cannot be done is said before anything is built")
+        @Test("Errors are reported before the build")
         func saysWhatIsWrong() throws {
             try InstructionsScript.with(Self.counts) { script in
                 #expect(try script.run("--chekc").err.contains("unknown argument --chekc"))
@@ -85,7 +85,7 @@ import Testing
             }
         }
 
-        @Test("A run in which nothing was counted is a failure with its reason")
+        @Test("A run without a count fails with a reason")
         func failsWithoutCount() throws {
             try InstructionsScript.with(Self.counts) { script in
                 try script.count(Self.counts.merging(["lmdb upsert": 0]) { $1 })

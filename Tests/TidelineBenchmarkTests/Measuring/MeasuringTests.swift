@@ -6,13 +6,13 @@ import TidelineTestSupport
 
 @Suite("Measuring")
 struct MeasuringTests {
-    @Test("A summary has the percentiles of all that was noted, and a curve that ends at the longest")
+    @Test("A summary has the percentiles of all latencies, and a curve that ends at the maximum")
     func latencies() throws {
         let sink = LatencySink()
         for number in 1...10_000 { sink.note(nanoseconds: UInt64(number) * 1000) }
         let summary = try #require(LatencySummary(sink.histogram))
         #expect(summary.count == 10_000)
-        // Three digits are kept.
+        // The histogram has three significant digits.
         for (found, expected) in [
             (summary.p50, 5_000_000.0), (summary.p90, 9_000_000), (summary.p99, 9_900_000), (summary.p999, 9_990_000),
         ] {
@@ -28,7 +28,7 @@ struct MeasuringTests {
         #expect(LatencySummary(LatencySink().histogram) == nil)
     }
 
-    @Test("What lies outside of what is counted counts as the nearest that is")
+    @Test("Latencies outside the histogram's range are clamped")
     func limits() throws {
         let sink = LatencySink()
         sink.note(nanoseconds: 0)
@@ -36,7 +36,7 @@ struct MeasuringTests {
         #expect(LatencySummary(sink.histogram)?.count == 2)
     }
 
-    @Test("The size of files leaves holes out")
+    @Test("The size of files excludes holes")
     func sizes() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tideline-size-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
@@ -44,15 +44,15 @@ struct MeasuringTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         try Data(count: 10_000).write(to: folder.appendingPathComponent("a"))
         try Data(count: 5_000).write(to: folder.appendingPathComponent("inner/b"))
-        #expect(FileSize.bytes(inFolder: folder.path) == 15_000)
+        #expect(FileSystem.size(ofFolder: folder.path) == 15_000)
         #expect(truncate(folder.appendingPathComponent("a").path, 1 << 30) == 0)
-        #expect(FileSize.bytes(inFolder: folder.path) < 1 << 20)
+        #expect(FileSystem.size(ofFolder: folder.path) < 1 << 20)
     }
 
     #if os(Linux)
-        @Test("Bytes that were written, and memory that was taken, are seen")
+        @Test("A stopwatch measures written bytes and peak memory")
         func counters() throws {
-            // Both are of the whole process, so that a process of its own does it.
+            // Both are counters of the whole process, so use a separate process.
             let probe = try ProbeProcess("BenchProbe")
             defer { probe.remove() }
             let output = try probe.run(environment: ["MEASURED_FILE": probe.path("file")])
@@ -62,7 +62,7 @@ struct MeasuringTests {
             #expect(counts[1] >= 19 << 20 && counts[1] < 30 << 20)
         }
 
-        @Test("The file system is that of the nearest mount, of several at one place the last")
+        @Test("The file system is that of the nearest mount, and of the last at one mount point")
         func fileSystems() {
             let mounts = """
                 22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
@@ -78,11 +78,11 @@ struct MeasuringTests {
         }
     #endif
 
-    @Test("The time that all processors worked is read from the system's line, and a line that is cut is ignored")
+    @Test("The busy time is parsed from the cpu line; a truncated line is ignored")
     func busySeconds() {
         let line = "cpu  100 20 30 4000 50 6 7 8 90 9"
-        #expect(OtherLoad.busySeconds(of: line.dropFirst(4), ticksPerSecond: 100) == 1.71)
-        #expect(OtherLoad.busySeconds(of: "100 20 30", ticksPerSecond: 100) == nil)
-        #expect(OtherLoad.busySeconds(of: "", ticksPerSecond: 100) == nil)
+        #expect(BackgroundLoad.busySeconds(of: line.dropFirst(4), ticksPerSecond: 100) == 1.71)
+        #expect(BackgroundLoad.busySeconds(of: "100 20 30", ticksPerSecond: 100) == nil)
+        #expect(BackgroundLoad.busySeconds(of: "", ticksPerSecond: 100) == nil)
     }
 }

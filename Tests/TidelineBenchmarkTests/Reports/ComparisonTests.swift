@@ -4,7 +4,7 @@ import TidelineSupport
 
 @testable import TidelineBenchmark
 
-@Suite("Two reports held against each other")
+@Suite("The comparison of two reports")
 struct ComparisonTests {
     private typealias Sample = SampleReport
 
@@ -12,7 +12,7 @@ struct ComparisonTests {
         Sample.subject("a", engine: "e"), Sample.subject("c", .baseline, engine: "e"),
     ]
 
-    /// Nine repetitions or so, no two alike.
+    /// The times of nine iterations by default, all different.
     private func times(_ seconds: Double, count: Int = 9) -> [Double] {
         (0..<count).map { seconds * (1 + Double($0) / 1000) }
     }
@@ -26,7 +26,7 @@ struct ComparisonTests {
         try BenchmarkComparison(old: old, new: new).entries.first?.verdict
     }
 
-    @Test("Slower and faster are told where no chance explains them, and a slowdown of 3 % is a regression")
+    @Test("Significant changes are slower or faster, and a slowdown of 3 % is a regression")
     func verdicts() throws {
         let old = report(times(1))
         #expect(try verdict(old, report(times(1.1))) == .slower)
@@ -40,7 +40,7 @@ struct ComparisonTests {
         #expect(abs(try #require(little.entries[0].change) - 0.02) < 1e-9)
     }
 
-    @Test("Fewer than nine repetitions on one side are too few to tell")
+    @Test("Fewer than nine repetitions on one side are not tested")
     func tooFew() throws {
         let comparison = try BenchmarkComparison(old: report(times(1, count: 8)), new: report(times(2)))
         #expect(comparison.entries[0].verdict == .tooFew)
@@ -49,7 +49,7 @@ struct ComparisonTests {
         #expect(comparison.terminalText().contains("too few repetitions"))
     }
 
-    @Test("Ratios are compared where both have one: a machine that was slower for all is no regression")
+    @Test("If both reports have ratios, these are compared, so that a slower machine is no regression")
     func ratios() throws {
         let old = report(times(2), baseline: times(1))
         let slowMachine = try BenchmarkComparison(old: old, new: report(times(3), baseline: times(1.5)))
@@ -63,7 +63,7 @@ struct ComparisonTests {
         #expect(withoutBaseline.hasRegression)
     }
 
-    @Test("A change is stated in words, as a sign could be of the time as well as of the speed")
+    @Test("A change is in words, because a sign could mean the time or the speed")
     func change() throws {
         func text(_ seconds: Double) throws -> String {
             try BenchmarkComparison(old: report(times(1)), new: report(times(seconds))).markdownText()
@@ -73,7 +73,7 @@ struct ComparisonTests {
         #expect(try text(1).contains("| same time |"))
     }
 
-    @Test("What only one report has is told, and what failed has no figure")
+    @Test("Entries of only one report are listed, and failures have no figure")
     func onlyInOne() throws {
         let comparison = try BenchmarkComparison(old: report(times(1), id: "gone"), new: report(times(1), id: "came"))
         #expect(comparison.entries.map(\.workload) == ["came", "gone"])
@@ -83,23 +83,27 @@ struct ComparisonTests {
         #expect(try verdict(report(times(1)), failed) == .onlyOld)
     }
 
-    @Test("Other work under the same name is not compared")
+    @Test("Different work with the same name is not compared")
     func different() throws {
         let old = report(times(1))
         var units = report(times(9))
         units.results[0].units = 7
-        #expect(try verdict(old, units) == .different("the workload was 1000 of \"row\", and is 7 of \"row\""))
+        #expect(
+            try verdict(old, units)
+                == .different("the old workload has 1000 units of \"row\", the new one 7 of \"row\""))
         var durability = report(times(9))
         durability.subjects[0].durability = .full
-        #expect(try verdict(old, durability) == .different("the durability was normal, and is full"))
+        #expect(try verdict(old, durability) == .different("the old durability is normal, the new one full"))
         var settings = report(times(9))
         settings.subjects[0].settings = ["cache=1"]
-        #expect(try verdict(old, settings) == .different("the store's settings were [], and are [\"cache=1\"]"))
+        #expect(
+            try verdict(old, settings) == .different("the old settings of the store are [], the new ones [\"cache=1\"]")
+        )
         #expect(try !BenchmarkComparison(old: old, new: settings).hasRegression)
     }
 
     @Test(
-        "Reports of unequal settings are not compared, and the error names the setting",
+        "Reports with different settings are not compared, and the error names the setting",
         arguments: ["rows", "columns", "value size", "key order", "batch", "readers", "seed"])
     func mismatch(name: String) throws {
         var new = report(times(1))
@@ -115,10 +119,10 @@ struct ComparisonTests {
         let error = try #require(throws: BenchmarkComparison.Mismatch.self) {
             try BenchmarkComparison(old: report(times(1)), new: new)
         }
-        #expect(error.description.contains("the setting \"\(name)\" was "))
+        #expect(error.description.contains("the setting \"\(name)\" is "))
     }
 
-    @Test("Another machine, build or engine is warned of, and so is a run that did not end")
+    @Test("A different machine, build or engine and an incomplete run cause warnings")
     func warnings() throws {
         var new = report(times(1))
         #expect(try BenchmarkComparison(old: report(times(1)), new: new).warnings.isEmpty)
@@ -129,17 +133,18 @@ struct ComparisonTests {
         let warnings = try BenchmarkComparison(old: report(times(1)), new: new).warnings
         #expect(
             warnings == [
-                "another processor: \"A Processor @ 2.5 GHz\" before, \"Another\" now",
-                "another build: \"release\" before, \"debug\" now", "another version of e: \"1.2\" before, \"2\" now",
-                "the new results are of a debug build: worthless", "the new run did not come to its end",
+                "different processor: \"A Processor @ 2.5 GHz\" before, \"Another\" now",
+                "different build: \"release\" before, \"debug\" now",
+                "different version of e: \"1.2\" before, \"2\" now",
+                "the new results are from a debug build and meaningless", "the new run did not complete",
             ])
     }
 
-    @Test("Probabilities are corrected after Holm: of many comparisons, one must be the clearer")
+    @Test("Holm's correction: with more comparisons, a difference must be clearer")
     func holm() throws {
         func reports(_ slower: Double) -> (BenchmarkReport, BenchmarkReport) {
             let ids = (0..<4).map { "w\($0)" }
-            // In w0 all of the new lie above all of the old but two, in the others nothing has changed.
+            // In w0 all new values except two are above all old ones; the other workloads do not change.
             let overlapping = Array(times(1).dropLast(2)) + [1.010, 1.011]
             func make(_ first: [Double]) -> BenchmarkReport {
                 Sample.report(
@@ -159,7 +164,7 @@ struct ComparisonTests {
         #expect(comparison.entries.dropFirst().allSatisfy { $0.probability == 1 })
     }
 
-    @Test("More comparisons than the repetitions can bear are warned of")
+    @Test("Too many comparisons for the repetitions cause a warning")
     func blind() throws {
         func make(_ seconds: Double) -> BenchmarkReport {
             Sample.report(
@@ -170,7 +175,7 @@ struct ComparisonTests {
         #expect(comparison.warnings.contains { $0.hasPrefix("244 comparisons are too many") })
     }
 
-    @Test("Every form has the verdicts, and no text of a store becomes more than text")
+    @Test("Every format shows the verdicts and escapes all texts")
     func forms() throws {
         var (old, new) = (Sample.hostile, Sample.hostile)
         old.results[1].subjects[0].samples = Sample.result("", times(1)).samples

@@ -7,9 +7,9 @@ import TidelineStore
 struct FiguresTests {
     private typealias Sample = SampleReport
 
-    @Test("The ratio is of the repetitions that ran beside each other: baseline's time by subject's")
+    @Test("The ratio is the baseline's time divided by the subject's, for each round")
     func ratio() throws {
-        // The second repetition was disturbed for both alike.
+        // Both subjects were disturbed in the second round.
         let figures = figures(
             [Sample.subject("a", engine: "e"), Sample.subject("c", .baseline, engine: "e")],
             [Sample.result("a", [2, 8, 4]), Sample.result("c", [1, 4, 1])])
@@ -22,7 +22,7 @@ struct FiguresTests {
         #expect(figures.subject("c")?.ratio == nil)
     }
 
-    @Test("There is no ratio to a baseline of another engine or another durability, or to one that failed")
+    @Test("There is no ratio to a baseline with another engine or durability, or to a failed one")
     func strangers() {
         let subject = Sample.subject("a", engine: "e", .normal)
         let own = Sample.result("a", [2, 2])
@@ -39,7 +39,7 @@ struct FiguresTests {
         #expect(ratio(Sample.subject("c", .baseline, engine: "e"), Sample.result("c", [])) == nil)
     }
 
-    @Test("With baselines of two durabilities, each subject is held against its own")
+    @Test("With baselines of two durabilities, each subject has the ratio to its own")
     func durabilities() {
         let subjects = [
             Sample.subject("safe", engine: "e", .full), Sample.subject("c", .baseline, engine: "e", .normal),
@@ -55,7 +55,7 @@ struct FiguresTests {
         #expect(figures.subject("other")?.ratio?.median == 0.25)
     }
 
-    @Test("The fastest is told among those of equal durability only, baselines apart")
+    @Test("The fastest is selected for each durability, without baselines")
     func fastest() {
         let subjects = [
             Sample.subject("slow", engine: "e"), Sample.subject("fast", engine: "f"),
@@ -67,7 +67,7 @@ struct FiguresTests {
         #expect(figures.subjects.filter(\.isFastest).map(\.subject.name) == ["fast", "safer"])
     }
 
-    @Test("What cannot be told from the fastest is as fast")
+    @Test("A subject without a significant difference to the fastest counts as fastest")
     func tie() {
         let subjects = [Sample.subject("a", engine: "e"), Sample.subject("b", engine: "f")]
         func fastest(_ a: [Double], _ b: [Double]) -> [String] {
@@ -78,7 +78,7 @@ struct FiguresTests {
         #expect(fastest([10, 10, 10, 10, 10], [11, 11, 11, 11, 11]) == ["a"])
     }
 
-    @Test("A wrong answer has no figure, however fast it came, and neither have repetitions without time")
+    @Test("Wrong answers and iterations without time have no figures")
     func wrong() {
         var wrong = Sample.result("a", [1])
         wrong.failure = .init(kind: .wrongAnswer, reason: "")
@@ -89,7 +89,7 @@ struct FiguresTests {
         #expect(self.figures(subjects, [Sample.result("a", [0, 0])]).subject("a")?.unitTime == nil)
     }
 
-    @Test("A baseline has a column only where there is nobody to hold against it")
+    @Test("A baseline has a column only if there are no other subjects")
     func columns() {
         let subjects = [Sample.subject("a", engine: "e"), Sample.subject("c", .baseline, engine: "e")]
         let work = Sample.workload("w", [Sample.result("a", [1]), Sample.result("c", [1])])
@@ -98,7 +98,7 @@ struct FiguresTests {
         #expect(FigureSection.all(of: bare).map { $0.columns.map(\.name) } == [["c"]])
     }
 
-    @Test("Each number of rows has a section, and readers of JSON have their own")
+    @Test("Each number of rows has a section, and JSON parsers have their own")
     func sections() {
         let sections = FigureSection.all(of: Sample.large(rows: [1000, 10]))
         #expect(sections.map(\.rows) == [10, 10, 1000, 1000])

@@ -9,7 +9,7 @@ struct FileFormTests {
 
     // MARK: CSV
 
-    @Test("CSV has a line for each repetition, all of the same number of fields")
+    @Test("CSV has a line for each iteration, with the same number of fields")
     func csv() throws {
         let rows = try parse(BenchmarkCSVReport().text(of: report))
         #expect(Set(rows.map(\.count)) == [25])
@@ -27,7 +27,7 @@ struct FileFormTests {
         #expect(lines.contains { $0["failure"]?.hasPrefix("failed: mdb_put") == true && $0["seconds"] == "" })
     }
 
-    @Test("Fields of CSV give back every text, and none is a formula")
+    @Test("CSV preserves every text, and no field is a formula")
     func csvFields() throws {
         var report = SampleReport.hostile
         report.results[1].title = "=1+2"
@@ -37,7 +37,7 @@ struct FileFormTests {
         #expect(rows[2][2] == "'=1+2")
     }
 
-    /// Reads CSV as RFC 4180 has it.
+    /// Parses CSV (RFC 4180).
     private func parse(_ text: String) throws -> [[String]] {
         var (rows, row, field, isQuoted): ([[String]], [String], String.UnicodeScalarView, Bool) = (
             [], [], .init(), false
@@ -65,7 +65,7 @@ struct FileFormTests {
 
     // MARK: Markdown
 
-    @Test("In Markdown no text ends a cell, and the fastest is bold")
+    @Test("Markdown escapes all texts, and the fastest is bold")
     func markdown() {
         let text = BenchmarkMarkdownReport().text(of: report)
         #expect(MarkdownCheck.unevenRows(text) == [])
@@ -82,7 +82,7 @@ struct FileFormTests {
 
     // MARK: HTML
 
-    @Test("The page is closed in itself: every tag is closed, nothing is loaded, no text becomes markup")
+    @Test("The page is self-contained and well-formed, and all texts are escaped")
     func html() {
         let text = BenchmarkHTMLReport().text(of: report)
         #expect(text.hasPrefix("<!DOCTYPE html>"))
@@ -92,18 +92,18 @@ struct FileFormTests {
         #expect(HTMLCheck.problems(BenchmarkHTMLReport().text(of: SampleReport.report([], []))) == [])
     }
 
-    @Test("Each workload has its bars, told in words, too; cost over rows is drawn for several numbers of rows only")
+    @Test("Each workload has bars with a label; only several numbers of rows have a chart of the cost")
     func charts() {
         let text = BenchmarkHTMLReport().text(of: report)
         #expect(text.matches(of: #/<svg class="bars"/#).count > 2 * 29)
         #expect(text.contains(#/role="img" aria-label="upsert of rows that exist: sqlite [0-9.]+k rows\/s · /#))
-        #expect(text.contains("<h2>Cost over the number of rows</h2>"))
+        #expect(text.contains("<h2>Cost by number of rows</h2>"))
         #expect(text.contains("99.9 %"))
         let single = BenchmarkHTMLReport().text(of: SampleReport.large(rows: [1000]))
-        #expect(!single.contains("Cost over the number of rows"))
+        #expect(!single.contains("Cost by number of rows"))
     }
 
-    @Test("All bars of a card have one scale, whatever the commits survive")
+    @Test("All bars of a workload have one scale, for every durability")
     func scales() throws {
         let subjects = [
             SampleReport.subject("disk", engine: "e"), SampleReport.subject("memory", engine: "m", .none),
@@ -115,7 +115,7 @@ struct FileFormTests {
         #expect(text.contains("<p class=\"survival\">in memory only</p>"))
     }
 
-    @Test("A debug build, an interruption and the end of a run by itself are told in every form")
+    @Test("Every format warns of a debug build, an interruption and an early end")
     func warnings() {
         var report = report
         report.environment.host.build = "debug"
@@ -126,7 +126,7 @@ struct FileFormTests {
         ]
         for writer in writers {
             let text = (try? writer.text(of: report)) ?? ""
-            for words in ["WORTHLESS", "was interrupted", "the disk is full"] { #expect(text.contains(words)) }
+            for words in ["MEANINGLESS", "was interrupted", "the disk is full"] { #expect(text.contains(words)) }
         }
     }
 }
@@ -135,7 +135,7 @@ struct FileFormTests {
 struct JSONTests {
     private let report = SampleReport.large(rows: [1000])
 
-    @Test("A report is read back as it was, and gives the same bytes again")
+    @Test("A decoded report is equal, and encodes to the same bytes")
     func roundTrip() throws {
         let text = try BenchmarkJSONReport().text(of: report)
         let read = try BenchmarkReport(json: Data(text.utf8), path: "r.json")
@@ -146,16 +146,16 @@ struct JSONTests {
         #expect(try BenchmarkReport(json: Data(hostile.utf8), path: "") == SampleReport.hostile)
     }
 
-    @Test("Another version is refused by name, and what is no report by what is missing, with the path")
+    @Test("Another version and other files are rejected, with the path and the reason")
     func refusals() throws {
         let text = try BenchmarkJSONReport().text(of: report)
         let newer = message(text.replacing("tideline-bench/1", with: "tideline-bench/2\\u001b"))
-        #expect(newer.hasPrefix("\"old\\\\u{7}.json\" is of the form \"tideline-bench/2"))
-        #expect(newer.contains("expected is \"tideline-bench/1\""))
+        #expect(newer.hasPrefix("\"old\\\\u{7}.json\" has the format \"tideline-bench/2"))
+        #expect(newer.contains("this version reads \"tideline-bench/1\""))
         #expect(!newer.contains("\u{1B}"))
-        #expect(message("{}").contains("is no results file of the benchmark"))
-        #expect(message("").contains("is no results file of the benchmark"))
-        #expect(message(String(text.dropLast(9))).contains("is no results file of the benchmark"))
+        #expect(message("{}").contains("is not a benchmark report"))
+        #expect(message("").contains("is not a benchmark report"))
+        #expect(message(String(text.dropLast(9))).contains("is not a benchmark report"))
         #expect(message(text.replacing("\"warmUp\" : 1", with: "\"warmUp\" : \"1\"")).contains("settings.warmUp"))
         #expect(
             message(text.replacing("\"kind\" : \"store\"", with: "\"kind\" : \"\\u001b\"")).contains("subjects[0].kind")
@@ -171,9 +171,9 @@ struct JSONTests {
     }
 }
 
-/// What is wrong with a page.
+/// Finds problems of an HTML page.
 enum HTMLCheck {
-    /// What is loaded from elsewhere, text that became markup, and the elements that are not closed in turn.
+    /// External resources, unescaped text and unbalanced elements.
     static func problems(_ html: String) -> [String] {
         var problems: [String] = []
         for word in [" src=", "url(", "http:", "https:", "@import", "<link", "<script"] where html.contains(word) {
@@ -182,7 +182,7 @@ enum HTMLCheck {
         if html.unicodeScalars.contains(where: { $0.properties.generalCategory == .control && $0 != "\n" }) {
             problems.append("it has control characters")
         }
-        if html.contains("nan") || html.contains("inf\"") { problems.append("it has what is no number") }
+        if html.contains("nan") || html.contains("inf\"") { problems.append("it has invalid numbers") }
         return problems + unclosed(html)
     }
 
@@ -195,16 +195,16 @@ enum HTMLCheck {
             if match.output.1.isEmpty {
                 open.append(name)
             } else if open.popLast() != name {
-                return ["\(name) is closed out of turn"]
+                return ["\(name) is closed in the wrong order"]
             }
         }
         return open.map { "\($0) is not closed" }
     }
 }
 
-/// What is wrong with tables in Markdown.
+/// Finds problems of Markdown tables.
 enum MarkdownCheck {
-    /// The rows that have another number of cells than the one before.
+    /// The rows whose number of cells differs from the row before.
     static func unevenRows(_ text: String) -> [String] {
         var (cells, uneven): (Int?, [String]) = (nil, [])
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {

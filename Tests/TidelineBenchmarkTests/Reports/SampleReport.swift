@@ -3,9 +3,9 @@ import TidelineSupport
 
 @testable import TidelineBenchmark
 
-/// Made-up reports: a large one as of a real run, and small ones that a test shapes.
+/// Sample reports: a large one like that of a real run, and small ones for single tests.
 enum SampleReport {
-    /// Markup, quotes, pipes, line ends, control characters, a turn of direction, commas.
+    /// Markup, quotes, pipes, line breaks, control characters, a change of direction, and commas.
     static let nasty =
         "<script>alert(1)</script>&amp; \"it's\" ]]> a|b, `c` *d*\nnext\r\u{0}\u{1B}[31m\u{7}\u{202E}\u{FFFE}é🙂"
 
@@ -23,7 +23,7 @@ enum SampleReport {
             name: name, kind: kind, engine: engine, engineVersion: "1.2", settings: [], durability: durability)
     }
 
-    /// A result with these times in seconds.
+    /// A result with the given times in seconds.
     static func result(_ subject: String, _ seconds: [Double]) -> SubjectResult {
         SubjectResult(
             subject: subject,
@@ -35,7 +35,8 @@ enum SampleReport {
         rows: Int = 1000, _ subjects: [SubjectResult]
     ) -> WorkloadResult {
         WorkloadResult(
-            id: id, group: group, title: title ?? "the work \(id)", explanation: "What \(id) does.", unit: unit,
+            id: id, group: group, title: title ?? "the work \(id)", explanation: "The explanation of \(id).",
+            unit: unit,
             units: units, rows: rows, subjects: subjects)
     }
 
@@ -49,7 +50,7 @@ enum SampleReport {
 }
 
 extension SampleReport {
-    /// A report all of whose texts try to be more than text.
+    /// A report whose texts contain markup and control characters.
     static var hostile: BenchmarkReport {
         let name = "store \(nasty)"
         var subject = subject(name, engine: nasty)
@@ -79,10 +80,10 @@ extension SampleReport {
     private static let baselines = ["sqlite", "lmdb", "leveldb"].map {
         subject("\($0) in C", .baseline, engine: $0)
     }
-    /// How fast each subject is beside the others, in their order.
+    /// The relative speed of each subject.
     private static let speeds = [1, 2.6, 1.4, 3.8, 1.03, 2.7, 1.5]
 
-    /// Group, id, title, unit, units for 100,000 rows, seconds of a unit in the slowest.
+    /// Group, id, title, unit, units for 100,000 rows, and the slowest subject's seconds for a unit.
     private static let workloads: [(WorkloadGroup, String, String, String, Int, Double)] = [
         (.writing, "upsert-packed-1000", "bulk upsert, packed rows, 1000 a transaction", "row", 100_000, 4.2e-6),
         (.writing, "upsert-packed-all", "bulk upsert, packed rows, one transaction", "row", 100_000, 3.1e-6),
@@ -115,7 +116,7 @@ extension SampleReport {
         (.sync, "purge", "purge", "row", 100_000, 2.1e-6),
     ]
 
-    /// As of a run of four stores and three baselines.
+    /// A report of four stores and three baselines.
     static func large(rows: [Int] = [100_000], repetitions: Int = 5) -> BenchmarkReport {
         var report = report(
             stores + baselines + jsonReaders, rows.flatMap { results($0, repetitions) },
@@ -150,7 +151,7 @@ extension SampleReport {
                         return unfit(subject.name, "bare engine: no sync")
                     }
                     guard subject.name != "memory" || group != .opening else {
-                        return unfit(subject.name, "it keeps nothing when it is closed")
+                        return unfit(subject.name, "in memory only")
                     }
                     let growth = 1 + Double(rows) / 3_000_000
                     return made(

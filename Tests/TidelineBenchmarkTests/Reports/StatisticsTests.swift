@@ -2,11 +2,11 @@ import Testing
 
 @testable import TidelineBenchmark
 
-@Suite("The middle of measurements and how far they lie apart")
+@Suite("The median and the spread of measurements")
 struct SpreadTests {
-    @Test("Median and quartiles, interpolated between neighbours")
+    @Test("Median and quartiles, interpolated between neighbors")
     func quartiles() throws {
-        // As numpy.quantile gives them.
+        // The values of numpy.quantile.
         let spread = try #require(Spread([7, 1, 3, 10]))
         #expect(spread.median == 5)
         #expect(spread.lowerQuartile == 2.5)
@@ -17,7 +17,7 @@ struct SpreadTests {
         #expect(Spread([]) == nil)
     }
 
-    @Test("A single measurement says nothing of how far it may be off")
+    @Test("A single measurement has no margin of error")
     func single() throws {
         let spread = try #require(Spread([4]))
         #expect(spread.median == 4)
@@ -26,26 +26,26 @@ struct SpreadTests {
     }
 
     @Test(
-        "The interval of the median leaves out as many as the sign test allows at 95 %",
-        // How many are left out on each side: the quantiles of the binomial distribution with p = ½ at 2.5 %, less one.
+        "The interval of the median excludes as many values as the sign test allows at 95 %",
+        // The number of excluded values on each side: the 2.5 % quantile of the binomial distribution with p = ½, minus one.
         arguments: [(2, 0), (5, 0), (6, 0), (8, 0), (9, 1), (11, 1), (12, 2), (15, 3), (20, 5), (30, 9), (2000, 956)])
     func interval(count: Int, left: Int) throws {
         let spread = try #require(Spread((0..<count).map(Double.init)))
         #expect(spread.interval == Double(left)...Double(count - 1 - left))
     }
 
-    @Test("How far the median may be off is the longer side of the interval")
+    @Test("The margin of error is the longer side of the interval")
     func reach() throws {
         #expect(try #require(Spread([1, 2, 3, 4, 9])).reach == 6)
     }
 }
 
-/// The expected values are those of `scipy.stats.mannwhitneyu`, version 1.17, with the method that each test names.
-@Suite("The test of Mann and Whitney")
+/// The expected values are from `scipy.stats.mannwhitneyu`, version 1.17, with the method named at each test.
+@Suite("The Mann-Whitney test")
 struct MannWhitneyTests {
-    /// `method="exact"`; the first are the groups of its documentation.
+    /// `method="exact"`; the first groups are from its documentation.
     @Test(
-        "Small groups without ties are counted out",
+        "Small groups without ties use the exact distribution",
         arguments: [
             ([19, 22, 16, 29, 24], [20, 11, 17, 12], 17, 0.1111111111111111),
             (
@@ -66,7 +66,7 @@ struct MannWhitneyTests {
 
     /// `method="asymptotic"`.
     @Test(
-        "Ties, and larger groups, go by the normal distribution",
+        "Ties and larger groups use the normal distribution",
         arguments: [
             ([1, 2, 2, 3, 4, 4, 5, 6, 7], [2, 3, 5, 6, 7, 8, 8, 9, 10], 17, 0.04120005708253905),
             (
@@ -80,13 +80,13 @@ struct MannWhitneyTests {
         #expect(abs(test.probability - probability) < 1e-12)
     }
 
-    @Test("Equal groups differ by chance")
+    @Test("Equal groups have probability 1")
     func equal() {
         #expect(MannWhitney([1, 1, 1], [1, 1, 1]).probability == 1)
         #expect(MannWhitney([1, 4], [2, 3]).probability == 1)
     }
 
-    @Test("The least probability is that of groups that do not overlap")
+    @Test("The smallest probability is that of groups that do not overlap")
     func least() {
         #expect(abs(MannWhitney.leastProbability(9, 9) - 4.113533525298231e-05) < 1e-15)
         #expect(MannWhitney.leastProbability(40, 40) < 1e-10)

@@ -13,7 +13,7 @@ struct TerminalTests {
     }
 
     @Test(
-        "Four stores stand beside each other from 80 characters on, with ratios from 100 and spreads from 120 on",
+        "Four stores fit in 80 columns, with ratios in 100 and margins of error in 120",
         arguments: [80, 100, 120])
     func wide(width: Int) throws {
         let lines = lines(report, width: width)
@@ -27,7 +27,7 @@ struct TerminalTests {
         #expect(lines[place + 1].contains("×C") == (width > 80))
     }
 
-    @Test("A ratio that may be off by more than a third of itself is unclear, in every form")
+    @Test("A ratio with a margin of error of more than a third is unclear, in every format")
     func unclear() {
         let subjects = [SampleReport.subject("a", engine: "e"), SampleReport.subject("c", .baseline, engine: "e")]
         let work = SampleReport.workload(
@@ -38,7 +38,7 @@ struct TerminalTests {
         #expect(BenchmarkHTMLReport().text(of: report).contains("<small>×C unclear</small>"))
     }
 
-    @Test("Every form says which store to pick for what, by the fastest in the most workloads")
+    @Test("Every format recommends the store that is fastest in most workloads")
     func verdict() {
         let subjects = [
             SampleReport.subject("a", engine: "e"), SampleReport.subject("b", engine: "f"),
@@ -61,18 +61,18 @@ struct TerminalTests {
             With 2,000 rows, where commits survive a crash of the program: for writing pick a; for reading pick b; \
             for queries pick any.
             """
-        #expect(BenchmarkVerdict.lines(of: report) == [verdict])
+        #expect(StoreRecommendation.lines(of: report) == [verdict])
         #expect(lines(report, width: 200).contains(verdict))
         #expect(BenchmarkMarkdownReport().text(of: report).contains("**Verdict**: With 2,000 rows"))
         #expect(BenchmarkHTMLReport().text(of: report).contains("for reading pick b"))
-        #expect(BenchmarkVerdict.lines(of: SampleReport.report([], [])) == [])
+        #expect(StoreRecommendation.lines(of: SampleReport.report([], [])) == [])
     }
 
-    @Test("Every form and a comparison warn of a machine that other programs used during the run")
+    @Test("Every format and the comparison warn of a busy machine")
     func busyMachine() throws {
         var report = report
         report.environment.otherProcessors = 0.1
-        #expect(BenchmarkFacts.warnings(report) == [])
+        #expect(RunFacts.warnings(report) == [])
         report.environment.otherProcessors = 1.26
         let warning =
             "The machine was busy: other programs used 1.3 of 2 processors during the run. Measure again when it is idle."
@@ -86,7 +86,7 @@ struct TerminalTests {
         #expect(decoded.environment.otherProcessors == 1.26)
     }
 
-    @Test("No line is longer than the terminal is wide", arguments: [60, 80, 100, 120, 200])
+    @Test("No line is longer than the width of the terminal", arguments: [60, 80, 100, 120, 200])
     func fits(width: Int) {
         for line in lines(report, width: width) { #expect(line.count <= width, "\(line)") }
     }
@@ -100,8 +100,8 @@ struct TerminalTests {
         }
     }
 
-    @Test("What failed, is wrong or not applicable stands in the table and is told below, alike ones together")
-    func remarks() {
+    @Test("Missing figures are marked in the table and explained below, combined by reason")
+    func missingFigures() {
         let lines = lines(report)
         #expect(lines.contains { $0.contains("commit of one row") && $0.contains("failed") })
         #expect(lines.contains { $0.contains("filter, order, limit 50") && $0.contains("wrong") })
@@ -111,24 +111,24 @@ struct TerminalTests {
         #expect(lines.contains { $0.hasPrefix("not applicable  sqlite in C, lmdb in C, leveldb in C: bare engine") })
     }
 
-    @Test("A debug build is told loudly, at the beginning and at the end; a release build is not")
+    @Test("Only a debug build has a warning, at the beginning and at the end")
     func debug() throws {
-        #expect(!BenchmarkTerminalReport().text(of: report).contains("WORTHLESS"))
+        #expect(!BenchmarkTerminalReport().text(of: report).contains("MEANINGLESS"))
         var report = report
         report.environment.host.build = "debug"
         let lines = lines(report)
-        #expect(lines[1].contains("WORTHLESS"))
-        #expect(lines[lines.count - 3].contains("WORTHLESS"))
+        #expect(lines[1].contains("MEANINGLESS"))
+        #expect(lines[lines.count - 3].contains("MEANINGLESS"))
     }
 
-    @Test("An interrupted run says so")
+    @Test("An interrupted run has a warning")
     func interrupted() {
         var report = report
         report.isInterrupted = true
-        #expect(lines(report).last == BenchmarkFacts.interruption)
+        #expect(lines(report).last == RunFacts.interruption)
     }
 
-    @Test("No control character reaches a terminal, and no colour where none is wanted")
+    @Test("Text contains no control characters, and colors only if enabled")
     func control() {
         let report = SampleReport.hostile
         let plain = BenchmarkTerminalReport(width: 120).text(of: report)
@@ -147,7 +147,7 @@ struct TerminalTests {
         #expect(text.contains("the work w"))
     }
 
-    @Test("Sizes and memory are told of each subject, and left out where nothing is known")
+    @Test("The use of disk and memory is shown for each subject if known")
     func storage() {
         let lines = lines(report)
         #expect(lines.contains("Files and memory"))

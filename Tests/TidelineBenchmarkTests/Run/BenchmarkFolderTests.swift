@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidelineBenchmark
 
-@Suite("The folder of a run")
+@Suite("The directory of a run")
 final class BenchmarkFolderTests {
     let root = FileManager.default.temporaryDirectory.appendingPathComponent("tideline-folder-\(UUID().uuidString)")
     var path: String { root.path }
@@ -23,7 +23,7 @@ final class BenchmarkFolderTests {
         } catch { return "\(error)" }
     }
 
-    @Test("One that did not exist is gone at the end; one that was empty is empty again")
+    @Test("A new directory is removed at the end, and an existing one is emptied")
     func ends() throws {
         let new = try BenchmarkFolder(path: path + "/inner")
         _ = try new.makeDirectory(for: "a/../b,durability=full")
@@ -39,30 +39,30 @@ final class BenchmarkFolderTests {
         #expect(names() == [])
     }
 
-    @Test("A folder with files of others is refused and left as it is, with --force, too", arguments: [false, true])
+    @Test("A directory with other files is rejected and unchanged, also with --force", arguments: [false, true])
     func foreign(force: Bool) throws {
         try write("letter.txt")
-        #expect(refusal(path, force: force).contains("is not empty, and no benchmark has made what is in it"))
+        #expect(refusal(path, force: force).contains("contains files that no benchmark created"))
         #expect(names() == ["letter.txt"])
     }
 
-    @Test("Files of others beside those of an earlier run keep it from being deleted, with --force, too")
+    @Test("An earlier run beside other files is not deleted, also with --force")
     func mixed() throws {
         let kept = try BenchmarkFolder(path: path, keepsFiles: true)
         _ = try kept.makeDirectory(for: "a")
         kept.end()
         try write("letter.txt")
-        #expect(refusal(path, force: true).contains("has files that no benchmark has made (\"letter.txt\")"))
+        #expect(refusal(path, force: true).contains("contains files that no benchmark created (\"letter.txt\")"))
         #expect(names() == ["databases", "letter.txt", "tideline-bench.lock"])
         #expect(FileManager.default.fileExists(atPath: path + "/databases/1-a"))
     }
 
-    @Test("What an earlier run has left is deleted with --force only")
+    @Test("Only --force deletes an earlier run")
     func force() throws {
         let kept = try BenchmarkFolder(path: path, keepsFiles: true)
         _ = try kept.makeDirectory(for: "a")
         kept.end()
-        #expect(refusal(path).contains("With --force they are deleted."))
+        #expect(refusal(path).contains("Use --force to delete them."))
         #expect(FileManager.default.fileExists(atPath: path + "/databases/1-a"))
         let next = try BenchmarkFolder(path: path, replacesEarlier: true)
         #expect(!FileManager.default.fileExists(atPath: path + "/databases/1-a"))
@@ -70,7 +70,7 @@ final class BenchmarkFolderTests {
         #expect(names() == [])
     }
 
-    @Test("A link in the place of the databases is removed, and what it leads to stays")
+    @Test("A link in place of the databases is removed, but not its target")
     func link() throws {
         let mine = root.appendingPathComponent("mine")
         let folder = root.appendingPathComponent("bench")
@@ -84,7 +84,7 @@ final class BenchmarkFolderTests {
         #expect(FileManager.default.fileExists(atPath: mine.appendingPathComponent("letter.txt").path))
     }
 
-    @Test("A folder that another run is using is refused, with --force, too", arguments: [false, true])
+    @Test("A directory in use by another run is rejected, also with --force", arguments: [false, true])
     func inUse(force: Bool) throws {
         let first = try BenchmarkFolder(path: path)
         #expect(refusal(path, force: force).contains("is in use by another run"))
@@ -93,11 +93,11 @@ final class BenchmarkFolderTests {
         #expect(refusal(path) == "")
     }
 
-    @Test("A file is no folder, and one that cannot be made is told")
+    @Test("A file and a directory that cannot be created are rejected")
     func impossible() throws {
         try write("file")
-        #expect(refusal(path + "/file").contains("is a file, not a folder"))
-        #expect(refusal(path + "/file/inner").contains("cannot be made"))
+        #expect(refusal(path + "/file").contains("is a file, not a directory"))
+        #expect(refusal(path + "/file/inner").contains("cannot be created"))
         #expect(names() == ["file"])
     }
 }

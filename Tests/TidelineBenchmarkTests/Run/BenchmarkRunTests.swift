@@ -18,7 +18,7 @@ struct BenchmarkRunTests {
 
     private func plain(_ names: String...) -> [BenchmarkSubject] { names.map { recordingSubject($0, log) } }
 
-    @Test("Each repetition begins with another subject, and every subject has all of them")
+    @Test("Each round starts with another subject, and every subject performs all iterations")
     func rotation() throws {
         let report = try TestRun(plain("a", "b", "c"), [.test()]).report()
         #expect(log.lines(with: "find 2").map { $0.prefix(1) } == ["a", "b", "c", "b", "c", "a", "c", "a", "b"])
@@ -27,12 +27,12 @@ struct BenchmarkRunTests {
         #expect(!report.hasFailures)
     }
 
-    @Test("Preparing and restoring are done in every repetition and measured in none; so are warm-ups")
+    @Test("Preparation, restoration and warm-ups are performed but not measured")
     func untimed() throws {
         var settings = BenchmarkSettings.test
         settings.warmUp = 2
         let slow = subject("a") { work in
-            // What takes long is seen in the time that is measured, if it is.
+            // A slow preparation or restoration would show in the measured time.
             if case .find(_, let limit) = work, limit != 2 { usleep(200_000) }
             return Answer(count: 1)
         }
@@ -45,9 +45,9 @@ struct BenchmarkRunTests {
         #expect(result.samples.map(\.seconds).min().map { $0 < 0.2 } == true)
     }
 
-    @Test("Steps follow each other; the works of a step run at once")
+    @Test("Steps run one after another, and the works of a step run concurrently")
     func steps() throws {
-        // Each of the two waits for the other.
+        // The two works wait for each other.
         let both = DispatchGroup()
         both.enter()
         both.enter()
@@ -68,14 +68,14 @@ struct BenchmarkRunTests {
         #expect(report.results[0].subjects[0].latency?.count == 4)
     }
 
-    @Test("A wrong answer is found against the known one, and has no figure; the others do")
+    @Test("A wrong answer has no figures; the other subjects have")
     func wrongAnswer() throws {
         let wrong = subject("wrong") { _ in Answer(count: 2) }
         var test = try TestRun([wrong] + plain("right"), [.test()])
         test.run.reference = { [log] _ in recordingSubject("reference", log) }
         let subjects = test.report().results[0].subjects
         #expect(subjects[0].failure?.kind == .wrongAnswer)
-        let reason = "the answer: 2 rows with checksum 0, expected was 1 row with checksum 0"
+        let reason = "the answer: 2 rows with checksum 0, expected 1 row with checksum 0"
         #expect(subjects[0].failure?.reason == reason)
         #expect(subjects[0].samples.isEmpty)
         #expect(subjects[0].latency == nil)
@@ -84,7 +84,7 @@ struct BenchmarkRunTests {
         #expect(test.report().hasFailures)
     }
 
-    @Test("An answer that is wrong once, late, has no figure either")
+    @Test("A single wrong answer in a later iteration removes the figures")
     func wrongOnce() throws {
         let calls = Mutex(0)
         let wrong = subject("wrong") { work in
@@ -100,7 +100,7 @@ struct BenchmarkRunTests {
         #expect(report.results[0].subjects[0].samples.isEmpty)
     }
 
-    @Test("Without a known answer most decide; where none has most, no figure counts")
+    @Test("Without a reference the most frequent answer is correct; without one, no figures count")
     func disagreement() throws {
         let odd = subject("odd") { _ in Answer(count: 1, checksum: 7) }
         let most = try TestRun([odd] + plain("b", "c"), [.test()]).report().results[0].subjects
@@ -110,7 +110,7 @@ struct BenchmarkRunTests {
         #expect(tied[0].failure?.reason.contains("the subjects disagree") == true)
     }
 
-    @Test("A subject that fails is noted with its error, and the others go on, with the next workload all of them")
+    @Test("After a failure the other subjects continue, and all subjects perform the next workload")
     func failure() throws {
         let failing = subject("failing") { work in
             if case .find(_, 2) = work { throw StoreError(.corrupt, "page 3 is damaged") }
@@ -127,7 +127,7 @@ struct BenchmarkRunTests {
         #expect(report.stopReason == nil)
     }
 
-    @Test("Work that is not a subject's is noted, and is no failure")
+    @Test("Work that is not applicable is recorded and is no failure")
     func notApplicable() throws {
         let bare = subject("bare") { _ in throw WorkNotApplicable("bare engine: no sync") }
         let report = try TestRun([bare] + plain("b"), [.test()]).report()
@@ -135,14 +135,14 @@ struct BenchmarkRunTests {
         #expect(!report.hasFailures)
     }
 
-    @Test("A workload is done by the subjects of its field only")
+    @Test("Only the subjects of its field perform a workload")
     func fields() throws {
         let json = recordingSubject("json", log, field: .json)
         let report = try TestRun(plain("a") + [json], [.test(), .test("parse", field: .json)]).report()
         #expect(report.results.map { $0.subjects.map(\.subject) } == [["a"], ["json"]])
     }
 
-    @Test("Who has nothing to do is not told of")
+    @Test("Subjects without work are omitted")
     func idle() throws {
         var idle = try TestRun(plain("a") + [recordingSubject("json", log, field: .json)], [.test()])
         idle.run.removeIdleSubjects()
@@ -150,7 +150,7 @@ struct BenchmarkRunTests {
     }
 
     @Test(
-        "A loaded database is filled once and used by all that begin so; its size is told when nobody needs it any more"
+        "A loaded database is filled once for all workloads that need it, and its size is measured after the last"
     )
     func loaded() throws {
         let subject = recordingSubject(
@@ -165,13 +165,13 @@ struct BenchmarkRunTests {
         #expect(log.lines.prefix(4) == ["a open", "a upsert", "a close", "a open"])
         #expect(report.sizes.map(\.isIndexed) == [false, true])
         #expect(report.sizes.allSatisfy { $0.bytes == 4 && $0.compactedBytes == 0 && $0.rows == 100 })
-        // That with the index is made when the other is closed for good.
+        // The database with the index is created after the other is closed.
         let next = try #require(log.lines.firstIndex(of: "a open indexed"))
         let before = log.lines[..<next]
         #expect(before.count { $0 == "a open" } == before.count { $0 == "a close" })
     }
 
-    @Test("A loaded database that somebody failed on is filled anew for the next workload")
+    @Test("After a failure a loaded database is filled again for the next workload")
     func refilled() throws {
         let failing = subject("a") { work in
             if case .find(_, 2) = work { throw StoreError(.io, "oh") }
@@ -184,7 +184,7 @@ struct BenchmarkRunTests {
         #expect(report.results[1].subjects[0].samples.count == 3)
     }
 
-    @Test("All rows are read and compared after what changes them, where that is asked for")
+    @Test("With verification, all rows are compared after works that change them")
     func verification() throws {
         let wrong = subject("wrong") { work in
             if case .scan = work { return Answer(count: 99) }
@@ -200,7 +200,7 @@ struct BenchmarkRunTests {
         #expect(log.lines(with: "b scan").count == 2)
     }
 
-    @Test("Results come workload by workload, and within each by the number of rows")
+    @Test("Results are ordered by workload and then by number of rows")
     func order() throws {
         var settings = BenchmarkSettings.test
         settings.rows = [300, 100, 200]
@@ -209,7 +209,7 @@ struct BenchmarkRunTests {
         #expect(results.map { "\($0.id) \($0.rows)" } == ["x 100", "x 200", "x 300", "b 100", "b 200", "b 300"])
     }
 
-    @Test("The share that is done grows from 0 to 1")
+    @Test("The completed share grows from 0 to 1")
     func share() throws {
         let shares = Mutex<[Double]>([])
         _ = try TestRun(plain("a", "b"), [.test("x"), .test("y")]).report(events: { event in

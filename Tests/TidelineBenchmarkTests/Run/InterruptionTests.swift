@@ -5,7 +5,7 @@ import TidelineStore
 
 @testable import TidelineBenchmark
 
-@Suite("A run that does not come to its end")
+@Suite("An incomplete run")
 struct InterruptionTests {
     let log = Log()
 
@@ -17,7 +17,7 @@ struct InterruptionTests {
         [.test("one"), .test("two", start: .loaded(BenchmarkTable())), .test("three")]
     }
 
-    @Test("Wherever it is interrupted, it keeps whole rounds only and leaves nothing behind", arguments: 0..<26)
+    @Test("An interrupted run keeps complete rounds only and removes its files", arguments: 0..<26)
     func interrupted(at point: Int) throws {
         let subjects = ["a", "b"].map { recordingSubject($0, log, isPersistent: true) }
         let test = try TestRun(subjects, workloads)
@@ -34,19 +34,19 @@ struct InterruptionTests {
         #expect(!FileManager.default.fileExists(atPath: test.root.path))
     }
 
-    @Test("When the folder ends on another thread while the run goes on, nothing comes into being again")
+    @Test("If the directory ends on another thread during the run, no files are created")
     func endedFromOutside() throws {
         let subjects = ["a", "b"].map { recordingSubject($0, log, isPersistent: true) }
         let test = try TestRun(subjects, workloads)
         let folder = test.run.folder
         let report = test.report(events: { event in
-            if case .repetition(let repetition) = event.kind, repetition.workload == "two" { folder.end() }
+            if case .iteration(let iteration) = event.kind, iteration.workload == "two" { folder.end() }
         })
         #expect(!FileManager.default.fileExists(atPath: test.root.path))
         #expect(report.results.last?.subjects[0].failure?.kind == .failed)
     }
 
-    @Test("A full disk ends the run, which keeps what it has found")
+    @Test("A full disk stops the run, and earlier results remain")
     func full() throws {
         let filling = subject { work in
             if case .find(_, 4) = work { throw StoreError(.full, "no room for page 7") }
@@ -54,7 +54,7 @@ struct InterruptionTests {
         }
         let next = Workload.test("next", steps: [{ [.numbered(4)] }])
         var test = try TestRun([filling], [.test(), next, .test("last")])
-        test.run.room = DiskRoom { _ in 4096 }
+        test.run.diskSpace = DiskSpace { _ in 4096 }
         let report = test.report()
         #expect(report.stopReason?.hasPrefix("the disk is full: a could not write in") == true)
         #expect(report.stopReason?.contains("no room for page 7") == true)
@@ -63,26 +63,26 @@ struct InterruptionTests {
         #expect(!FileManager.default.fileExists(atPath: test.root.path))
     }
 
-    @Test("A store that reaches a limit of its own is noted, as the disk has room")
+    @Test("A store that reaches its own limit fails, but the run continues")
     func limited() throws {
         let filling = subject { _ in throw StoreError(.full, "the map is full") }
         var test = try TestRun([filling], [.test(), .test("last")])
-        test.run.room = DiskRoom { _ in 1 << 40 }
+        test.run.diskSpace = DiskSpace { _ in 1 << 40 }
         let report = test.report()
         #expect(report.stopReason == nil)
         #expect(report.results.map { $0.subjects[0].failure?.kind } == [.failed, .failed])
     }
 
-    @Test("Room is looked for before the run begins")
+    @Test("The disk space is checked before the run")
     func room() throws {
         let start = Workload.Start.loaded(BenchmarkTable())
         var test = try TestRun([recordingSubject("a", log, isPersistent: true)], [.test(start: start)])
         test.run.settings.rows = [1_000_000]
-        test.run.room = DiskRoom { _ in 1 << 40 }
+        test.run.diskSpace = DiskSpace { _ in 1 << 40 }
         try test.run.confirmRoom()
-        test.run.room = DiskRoom { _ in 64 << 20 }
+        test.run.diskSpace = DiskSpace { _ in 64 << 20 }
         let error = #expect(throws: BenchmarkError.self) { try test.run.confirmRoom() }
-        #expect(error?.message.contains("where 64 MB are free") == true)
+        #expect(error?.message.contains("64 MB are free") == true)
         test.run.subjects = [recordingSubject("memory", log)]
         try test.run.confirmRoom()
         test.run.folder.end()

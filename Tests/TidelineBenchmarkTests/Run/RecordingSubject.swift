@@ -4,17 +4,17 @@ import TidelineStore
 
 @testable import TidelineBenchmark
 
-/// What the sessions of a test were asked for, in order.
+/// The calls of the sessions of a test, in order.
 final class Log: Sendable {
     private let list = Mutex<[String]>([])
 
     func add(_ line: String) { list.withLock { $0.append(line) } }
     var lines: [String] { list.withLock(\.self) }
-    /// Those that contain a text.
+    /// The lines that contain a text.
     func lines(with text: String) -> [String] { lines.filter { $0.contains(text) } }
 }
 
-/// A subject that does nothing but say so; it answers what it is told to, and fails where it is told to.
+/// A subject that records its calls and answers with a closure.
 func recordingSubject(
     _ name: String, _ log: Log, field: Workload.Field = .databases, isPersistent: Bool = false,
     compact: (@Sendable (String) throws -> Void)? = nil,
@@ -52,7 +52,7 @@ private final class RecordingSession: BenchmarkSession {
 }
 
 extension Work {
-    /// What it is, for the log; those of a test are told apart by their numbers.
+    /// The text for the log, with the number of the work.
     var word: String {
         switch self {
         case .reopen(let times, _): "reopen \(times)"
@@ -64,12 +64,12 @@ extension Work {
         }
     }
 
-    /// Work of a number of its own.
+    /// Work with a number.
     static func numbered(_ number: Int) -> Work { .find([], limit: number) }
 }
 
 extension Workload {
-    /// A workload of a test: prepares with 1, does 2, and restores with 3.
+    /// A workload that prepares with work 1, performs 2, and restores with 3.
     static func test(
         _ id: String = "test", field: Field = .databases, start: Start = .empty(BenchmarkTable()),
         steps: [WorkMaker] = [{ [.numbered(2)] }], prepare: @escaping WorkMaker = { [.numbered(1)] },
@@ -81,12 +81,11 @@ extension Workload {
     }
 }
 
-/// A run of recording subjects, and what it found.
+/// A run of recording subjects in a new directory.
 struct TestRun {
     var run: BenchmarkRun
     let root: URL
 
-    /// A run in a new folder.
     init(_ subjects: [BenchmarkSubject], _ workloads: [Workload], settings: BenchmarkSettings = .test) throws {
         root = FileManager.default.temporaryDirectory.appendingPathComponent("tideline-run-\(UUID().uuidString)")
         run = BenchmarkRun(settings, subjects: subjects, folder: try BenchmarkFolder(path: root.path))
@@ -94,7 +93,7 @@ struct TestRun {
         run.reference = nil
     }
 
-    /// Does it, ends its folder, and returns what it found.
+    /// Performs the run, ends its directory, and returns the report.
     func report(
         isCancelled: @escaping () -> Bool = { false }, events: @escaping (BenchmarkEvent) -> Void = { _ in }
     ) -> BenchmarkReport {
@@ -106,7 +105,7 @@ struct TestRun {
 }
 
 extension BenchmarkSettings {
-    /// Few rows, three repetitions, no warm-up.
+    /// A few rows, three repetitions and no warm-up.
     static var test: BenchmarkSettings { BenchmarkSettings(rows: [100], repetitions: 3, warmUp: 0) }
 }
 

@@ -7,7 +7,7 @@ import TidelineTestSupport
 
 @Suite("A store as a subject")
 struct StoreSessionTests {
-    @Test("Each way of reading comes to the rows' numbers", arguments: StoreKind.all)
+    @Test("Every access computes the checksum of the rows", arguments: StoreKind.all)
     func readsWhatWasWritten(kind: StoreKind) throws {
         let source = RowSource(table: BenchmarkTable(columns: 12), seed: 3, lists: 4)
         let numbers = (0..<50).map { RowChecksum.number(id: source.id($0), values: source.values($0)) }
@@ -31,7 +31,7 @@ struct StoreSessionTests {
     }
 }
 
-/// Calls `body` with a session of a store of a kind, in a folder of its own.
+/// Calls `body` with a session of a store in a new directory.
 func withSession(_ kind: StoreKind, _ table: BenchmarkTable, _ body: (any BenchmarkSession) throws -> Void) throws {
     try withTemporaryFolder { folder in
         let subject = try BenchmarkStore { try kind.open($0) }.makeSubject()
@@ -41,11 +41,11 @@ func withSession(_ kind: StoreKind, _ table: BenchmarkTable, _ body: (any Benchm
     }
 }
 
-@Suite("Readers of JSON")
+@Suite("JSON parsers")
 struct JSONSubjectTests {
     private static let source = RowSource(table: BenchmarkTable(), seed: 9, lists: 3)
 
-    @Test("Each reads every value of every row", arguments: JSONSubjects.all.map(\.name))
+    @Test("Every parser reads every value of every row", arguments: JSONSubjects.all.map(\.name))
     func readsAll(name: String) throws {
         let subject = try #require(JSONSubjects.all.first { $0.name == name })
         let session = try subject.open(BenchmarkOpening(directory: "", table: Self.source.table))
@@ -57,7 +57,7 @@ struct JSONSubjectTests {
         try session.close()
     }
 
-    @Test("A page that is no JSON is an error of each", arguments: JSONSubjects.all.map(\.name))
+    @Test("Every parser rejects an invalid page", arguments: JSONSubjects.all.map(\.name))
     func refusesOther(name: String) throws {
         let subject = try #require(JSONSubjects.all.first { $0.name == name })
         let session = try subject.open(BenchmarkOpening(directory: "", table: Self.source.table))

@@ -9,7 +9,7 @@ import TidelineTestSupport
 struct SyncWorkloadTests {
     private static let settings = BenchmarkSettings(rows: [120])
 
-    /// What each workload must come to.
+    /// The expected count of each workload.
     private static let counts = [
         "pull-replay-100x1": 120, "pull-replay-100x8": 120, "pull-replay-1000x1": 120, "pull-replay-1000x8": 120,
         "pull-initial-100x1": 120, "pull-initial-100x8": 120, "pull-initial-1000x1": 120, "pull-initial-1000x8": 120,
@@ -17,10 +17,10 @@ struct SyncWorkloadTests {
         "restart-queue": 120, "purge": 120, "json-parse": 120,
     ]
 
-    /// All of them, with a server of their own.
+    /// All sync workloads, with a new server.
     private static func makeWorkloads() -> [Workload] { Workload.syncWorkloads(settings, rows: 120) }
 
-    @Test("There is an expectation for each workload, and units that fit the rows")
+    @Test("Each workload has an expected count and a valid number of units")
     func isComplete() {
         #expect(Self.makeWorkloads().map(\.id).sorted() == Self.counts.keys.sorted())
         for rows in [100, 1_000, 100_000, 10_000_000] {
@@ -31,10 +31,10 @@ struct SyncWorkloadTests {
         #expect(Workload.syncWorkloads(BenchmarkSettings(rows: [100_000, 1_000_000]), rows: 1_000_000).isEmpty)
     }
 
-    @Test("Each comes to what it must, twice in a row", arguments: StoreKind.all)
+    @Test("Each workload has its expected answer, twice in a row", arguments: StoreKind.all)
     func isRight(kind: StoreKind) throws {
         for workload in Self.makeWorkloads() where workload.field == .databases {
-            // Nothing restarts that keeps nothing, and the time on the way is the same for every store.
+            // Only persistent stores restart, and one store is enough for the slow round trips.
             if workload.id == "restart-queue", !kind.isPersistent { continue }
             if workload.id == "push-rtt20", kind.testDescription != StoreKind.simplest.testDescription { continue }
             for _ in 1...2 {
@@ -46,7 +46,7 @@ struct SyncWorkloadTests {
         }
     }
 
-    @Test("A replayed pull leaves the rows that an upsert does", arguments: StoreKind.all, [1, 8])
+    @Test("A replayed pull stores the same rows as an upsert", arguments: StoreKind.all, [1, 8])
     func replayIsUpsert(kind: StoreKind, pages: Int) throws {
         let source = Self.settings.source(rows: 120)
         let scan = Work.scan(.view)
@@ -61,7 +61,7 @@ struct SyncWorkloadTests {
         #expect(answers.first == answers.last && answers.first?.count == 120)
     }
 
-    @Test("A store that keeps nothing does not restart, and none reads JSON")
+    @Test("An in-memory store does not restart, and no store parses JSON")
     func isNotApplicable() throws {
         try withSession(.simplest, BenchmarkTable()) { session in
             #expect(throws: WorkNotApplicable.self) { try session.perform(.sync(.restart), noting: LatencySink()) }
@@ -70,7 +70,7 @@ struct SyncWorkloadTests {
         }
     }
 
-    @Test("A pull notes the time of each transaction, a push and edits that of each operation")
+    @Test("A pull records the latency of each transaction, a push and edits that of each operation")
     func notesLatencies() throws {
         let source = Self.settings.source(rows: 120)
         let server = SyncServer(source, rows: 120)
@@ -80,7 +80,7 @@ struct SyncWorkloadTests {
                 _ = try session.perform(.sync(work), noting: latencies)
                 return Int(latencies.histogram.totalCount)
             }
-            // Pages of 26 with the last row of the one before: five, and one more to know that it was the last.
+            // Five pages of 26, which repeat the last row of the page before, and one more to find the end.
             let counts = [
                 try operations(.pull(server, pageSize: 26, pagesPerTransaction: 2)),
                 try operations(.edit(LocalEdit.mix(20, of: source, rows: 120))),
@@ -90,7 +90,7 @@ struct SyncWorkloadTests {
         }
     }
 
-    @Test("A server that was pushed to and changed is again as it was, and stamps the same push alike")
+    @Test("A reset server has its original rows, and assigns the same versions again")
     func resets() throws {
         let source = Self.settings.source(rows: 120)
         let server = SyncServer(source, rows: 120)

@@ -3,9 +3,9 @@ import TidelineSupport
 
 @testable import TidelineBenchmark
 
-@Suite("Rows chosen by chance")
+@Suite("Random rows")
 struct KeyChooserTests {
-    /// How often each of so many rows is chosen, of 20,000 times.
+    /// The number of times that each row is chosen, of 20,000.
     private func counts(_ choice: KeyChooser.Choice, of rows: Int) -> [Int] {
         var chooser = KeyChooser(choice)
         var random = SplitMix64(seed: 11)
@@ -14,7 +14,7 @@ struct KeyChooserTests {
         }
     }
 
-    @Test("The nth of a hundred numbers comes by 1/n^0.99")
+    @Test("The probability of the nth number is proportional to 1/n^0.99")
     func zipfianHasItsShape() {
         var (zipfian, random) = (Zipfian(), SplitMix64(seed: 5))
         var counts = Array(repeating: 0.0, count: 100)
@@ -26,30 +26,30 @@ struct KeyChooserTests {
         #expect(counts[99] > 0)
     }
 
-    @Test("Few rows are chosen most, and they lie scattered")
+    @Test("The most frequent rows are few and scattered")
     func zipfianIsScattered() {
         let counts = counts(.zipfian, of: 1000)
         let hot = counts.indices.sorted { counts[$0] > counts[$1] }.prefix(100)
-        // The first hundred of all items have a fifth of the chances; a tenth of the rest falls on their rows too.
+        // The first hundred items have a fifth of the probability, and their rows get a tenth of the rest.
         #expect(abs(hot.reduce(0) { $0 + counts[$1] } - 5_700) < 400)
         #expect(hot.count { $0 < 500 } > 30 && hot.count { $0 >= 500 } > 30)
         #expect(counts.count { $0 > 0 } > 900)
     }
 
-    @Test("The latest rows are chosen most")
+    @Test("The latest rows are the most frequent")
     func latestComeFirst() {
         let counts = counts(.latest, of: 1000)
         #expect(counts[999] > counts[998] && counts[998] > counts[900])
         #expect(counts[900...].reduce(0, +) > 10_000)
     }
 
-    @Test("All rows are chosen alike")
+    @Test("The uniform distribution is even")
     func uniformIsEven() {
         let counts = counts(.uniform, of: 10)
         #expect(counts.allSatisfy { abs($0 - 2000) < 200 })
     }
 
-    @Test("Every choice stays within the rows", arguments: [KeyChooser.Choice.uniform, .zipfian, .latest])
+    @Test("Every distribution chooses existing rows", arguments: [KeyChooser.Choice.uniform, .zipfian, .latest])
     func choicesStayInBounds(choice: KeyChooser.Choice) {
         var (chooser, random) = (KeyChooser(choice), SplitMix64(seed: 3))
         for rows in [1, 2, 3, 10, 100_000] {
@@ -66,7 +66,7 @@ struct MixPlanTests {
             .steps(rows: 1000, random: &random)
     }
 
-    @Test("Operations have their shares, and inserted rows come one behind the other")
+    @Test("Operations have their shares, and inserted rows are consecutive")
     func sharesHold() {
         let steps = plan([(.read, 95), (.insert, 5)], .latest)
         let inserted = steps.compactMap(\.inserted)
@@ -74,7 +74,7 @@ struct MixPlanTests {
         #expect(inserted == Array(1000..<1000 + inserted.count))
     }
 
-    @Test("A row that was just inserted is read, none before it is there")
+    @Test("Inserted rows are read, but not before they exist")
     func latestAreRead() {
         var present = 1000
         var readsOfNew = 0
@@ -89,7 +89,7 @@ struct MixPlanTests {
         #expect(readsOfNew > 1000)
     }
 
-    @Test("Scans have one to a hundred rows")
+    @Test("Scans read one to a hundred rows")
     func scansAreShort() {
         let counts = plan([(.scan, 95), (.insert, 5)], .zipfian).compactMap { step in
             if case .scan(_, let count) = step { count } else { nil }
@@ -98,7 +98,7 @@ struct MixPlanTests {
         #expect(counts.contains(1) && counts.contains(100))
     }
 
-    @Test("The same chance gives the same plan")
+    @Test("The same seed gives the same plan")
     func plansRepeat() {
         #expect(plan([(.read, 50), (.update, 50)], .zipfian) == plan([(.read, 50), (.update, 50)], .zipfian))
     }

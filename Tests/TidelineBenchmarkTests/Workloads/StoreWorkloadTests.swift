@@ -4,11 +4,11 @@ import TidelineTestStores
 
 @testable import TidelineBenchmark
 
-@Suite("The workloads of any database")
+@Suite("The store workloads")
 struct StoreWorkloadTests {
     private static let kindsAndSeeds = StoreKind.all.map { ($0, UInt64(1)) } + [(.simplest, 2), (.simplest, 3)]
 
-    @Test("Every store answers as the model does, and has its rows again afterwards", arguments: kindsAndSeeds)
+    @Test("Every store gives the reference's answers and restores its rows", arguments: kindsAndSeeds)
     func answersAreThoseOfTheModel(kind: StoreKind, seed: UInt64) throws {
         let settings = BenchmarkSettings(
             columns: 11, valueSize: 20, keyOrder: KeyOrder.allCases[Int(seed) % KeyOrder.allCases.count], batch: 70,
@@ -19,7 +19,7 @@ struct StoreWorkloadTests {
         }
     }
 
-    /// Runs workloads that begin alike, one after the other in one store where they put back what they change.
+    /// Runs workloads with the same start; those on a loaded store share it, because they restore it.
     private func check(
         _ workloads: [Workload], from start: Workload.Start, _ settings: BenchmarkSettings, _ kind: StoreKind
     ) throws {
@@ -51,29 +51,28 @@ struct StoreWorkloadTests {
     }
 }
 
-/// A session and the model that tells what its answers must be.
+/// A session and the reference for its answers.
 struct SessionPair {
     let session: any BenchmarkSession
     let reference: ReferenceSession
     let source: RowSource
 
-    /// Writes the rows of the run.
     func load(rows: Int) throws { _ = try answer(.upsert(source.batches(0..<rows, of: 100))) }
 
-    /// Does all of a workload, each work answered by both.
+    /// Performs all works of a workload in both sessions.
     func run(_ workload: Workload) throws {
         for maker in [workload.prepare] + workload.steps + [workload.restore] {
             for work in try maker() {
                 do {
                     _ = try answer(work, of: workload.id)
                 } catch is WorkNotApplicable where workload.id == "reopen" {
-                    // Not for a store that keeps nothing.
+                    // In-memory stores do not support it.
                 }
             }
         }
     }
 
-    /// The answer of both, which must be the same.
+    /// Returns the answer, which must be the same in both sessions.
     @discardableResult
     func answer(_ work: Work, of workload: String = "") throws -> Answer {
         let found = try session.perform(work, noting: LatencySink())
@@ -85,7 +84,7 @@ struct SessionPair {
 
 @Suite("The list of workloads")
 struct WorkloadListTests {
-    @Test("Ids are unique and made of small letters, digits and hyphens", arguments: [100, 100_000, 10_000_000])
+    @Test("Ids are unique and consist of lowercase letters, digits and hyphens", arguments: [100, 100_000, 10_000_000])
     func idsAreUsable(rows: Int) {
         let workloads = Workload.all(BenchmarkSettings(), rows: rows)
         #expect(Set(workloads.map(\.id)).count == workloads.count)
@@ -94,7 +93,7 @@ struct WorkloadListTests {
         }
     }
 
-    @Test("Every workload says what it does and does something", arguments: [1, 100, 100_000])
+    @Test("Every workload has an explanation and work", arguments: [1, 100, 100_000])
     func workloadsAreExplained(rows: Int) {
         for workload in Workload.all(BenchmarkSettings(), rows: rows) {
             #expect(!workload.title.isEmpty && workload.explanation.hasSuffix("."), "\(workload.id)")
@@ -102,21 +101,21 @@ struct WorkloadListTests {
         }
     }
 
-    @Test("The same workloads whatever the number of rows")
+    @Test("The workloads are the same for any number of rows")
     func sizesHaveTheSameWorkloads() {
         let few = Workload.all(BenchmarkSettings(), rows: 100).map(\.id)
         #expect(few == Workload.all(BenchmarkSettings(), rows: 10_000_000).map(\.id))
     }
 
-    @Test("Bulk work on ten million rows is made in parts of at most a hundred thousand")
+    @Test("Bulk work is split into steps of at most a hundred thousand rows")
     func partsAreBounded() throws {
         let workload = try #require(Workload.all(BenchmarkSettings(batch: 30_000), rows: 10_000_000).first)
         #expect(workload.id == "upsert-packed")
-        // 90,000 rows are three whole batches.
+        // Three batches have 90,000 rows.
         #expect(workload.steps.count == 112)
     }
 
-    @Test("Threads are doubled up to the most", arguments: [(1, [1]), (3, [1, 2, 3]), (8, [1, 2, 4, 8])])
+    @Test("Numbers of threads double up to the maximum", arguments: [(1, [1]), (3, [1, 2, 3]), (8, [1, 2, 4, 8])])
     func threadsDouble(readers: Int, expected: [Int]) {
         let ids = Workload.all(BenchmarkSettings(readers: readers), rows: 100).map(\.id)
         #expect(ids.filter { $0.hasPrefix("get-threads-") } == expected.map { "get-threads-\($0)" })

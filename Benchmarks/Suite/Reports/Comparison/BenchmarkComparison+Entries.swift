@@ -1,7 +1,7 @@
 internal import TidelineSupport
 
 extension BenchmarkComparison {
-    /// What one report has of a subject in a workload.
+    /// The figures of a subject in a workload, from one report.
     private struct Side {
         var workload: WorkloadResult
         var figures: SubjectFigures
@@ -13,7 +13,7 @@ extension BenchmarkComparison {
         var subject: String
     }
 
-    /// Every subject but baselines in every workload, in the order of the new report; what only the old has comes last.
+    /// The entries for all subjects except baselines, in the order of the new report; entries only in the old one follow.
     static func entries(_ old: BenchmarkReport, _ new: BenchmarkReport) -> [Entry] {
         let (before, after) = (sides(old), sides(new))
         let known = Dictionary(before, uniquingKeysWith: { first, _ in first })
@@ -63,18 +63,18 @@ extension BenchmarkComparison {
         entry.probability = MannWhitney(before, after).probability
     }
 
-    /// Why it is not the same work; nil when it is.
+    /// The difference between the two works, or `nil` if they are the same.
     private static func difference(_ old: Side, _ new: Side) -> String? {
         let (before, after) = (old.figures.subject, new.figures.subject)
         if (old.workload.unit, old.workload.units) != (new.workload.unit, new.workload.units) {
-            return "the workload was \(old.workload.units) of \(old.workload.unit.debugDescription), "
-                + "and is \(new.workload.units) of \(new.workload.unit.debugDescription)"
+            return "the old workload has \(old.workload.units) units of \(old.workload.unit.debugDescription), "
+                + "the new one \(new.workload.units) of \(new.workload.unit.debugDescription)"
         }
-        if before.engine != after.engine { return "the engine was \(before.engine), and is \(after.engine)" }
+        if before.engine != after.engine { return "the old engine is \(before.engine), the new one \(after.engine)" }
         if before.durability != after.durability {
-            return "the durability was \(before.durability.rawValue), and is \(after.durability.rawValue)"
+            return "the old durability is \(before.durability.rawValue), the new one \(after.durability.rawValue)"
         }
         guard before.settings != after.settings else { return nil }
-        return "the store's settings were \(before.settings), and are \(after.settings)"
+        return "the old settings of the store are \(before.settings), the new ones \(after.settings)"
     }
 }

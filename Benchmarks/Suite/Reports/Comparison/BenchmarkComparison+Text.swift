@@ -2,8 +2,7 @@ internal import Foundation
 public import TidelineSupport
 
 extension BenchmarkComparison {
-    /// As one reads it on a terminal of `width` columns: what has changed, then a summary. What is the same, or only in one,
-    /// is counted.
+    /// Returns text for a terminal of `width` columns: the changes, then a summary that counts the other entries.
     public func terminalText(width: Int = 100, style: TerminalStyle = TerminalStyle(isColored: false)) -> String {
         var parts = [warnings.map { style.open("warning: ") + Escape.line($0) }]
         let shown = entries.filter(\.isShown)
@@ -21,7 +20,7 @@ extension BenchmarkComparison {
         return parts.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n") + "\n"
     }
 
-    /// As Markdown, every entry in one table.
+    /// Returns Markdown with all entries in one table.
     public func markdownText() -> String {
         var parts = ["## Comparison", summary.joined(separator: " ")]
         if !warnings.isEmpty { parts.append(warnings.map { "- " + Escape.markdown($0) }.joined(separator: "\n")) }
@@ -32,14 +31,14 @@ extension BenchmarkComparison {
         return (parts + [Self.explanation]).joined(separator: "\n\n") + "\n"
     }
 
-    /// What the figures mean.
+    /// The meaning of the figures.
     static let explanation = """
-        Old and new are ratios to the bare engine (×C) where both have one, else times of a unit; p is the probability of \
-        Mann and Whitney's test, corrected after Holm for the number of tests. Faster and slower: p < 0.01. A regression \
-        is slower by at least 3 %.
+        Old and new are ratios to the bare engine (×C) if both runs have one, otherwise times of a unit. p is the \
+        probability of the Mann-Whitney test with Holm's correction. Faster and slower: p < 0.01. A regression is slower \
+        by at least 3 %.
         """
 
-    /// How many there are of each verdict.
+    /// The number of entries with each verdict.
     var summary: [String] {
         let words = entries.map(\.words)
         let counts = words.uniqued().map { word in "\(words.count { $0 == word }) \(word)" }
@@ -56,36 +55,36 @@ extension BenchmarkComparison {
 }
 
 extension BenchmarkComparison.Entry {
-    /// The verdict in a few words.
+    /// A short text for the verdict.
     var words: String {
         switch verdict {
         case .faster: "faster"
         case .slower: isRegression ? "slower" : "slower by less than 3 %"
         case .same: "the same"
-        case .tooFew: "with too few repetitions to tell"
+        case .tooFew: "not tested, with too few repetitions"
         case .onlyOld: "only in the old results"
         case .onlyNew: "only in the new results"
         case .different: "not the same work"
         }
     }
 
-    /// The entry as a row of a table.
+    /// The cells of the entry in a table.
     var cells: [String] {
         let change = change.map(Self.words(of:)) ?? ""
         let chance = probability.map { $0 < 0.0001 ? "<0.0001" : String(format: "%.4f", $0) } ?? ""
         let reason = if case .different(let reason) = verdict { ": \(reason)" } else { "" }
         return [
-            BenchmarkWords.count(rows), workload, subject, figure(old), figure(new), change, chance, words + reason,
+            FigureFormat.count(rows), workload, subject, figure(old), figure(new), change, chance, words + reason,
         ]
     }
 
-    /// A change of time in words: a sign could be of the time as well as of the speed.
+    /// A change of time in words, because a sign could also mean a change of speed.
     private static func words(of change: Double) -> String {
         let text = String(format: "%.1f %%", abs(change) * 100)
         return text == "0.0 %" ? "same time" : "\(text) \(change > 0 ? "more" : "less") time"
     }
 
-    /// Whether a terminal shows it by itself.
+    /// Whether a terminal shows the entry.
     fileprivate var isShown: Bool {
         switch verdict {
         case .faster, .slower, .tooFew, .different: true
@@ -95,8 +94,8 @@ extension BenchmarkComparison.Entry {
 
     private func figure(_ spread: Spread?) -> String {
         guard let spread else { return "–" }
-        guard basis == .ratio else { return BenchmarkWords.time(spread.median) }
-        return BenchmarkWords.isUnclear(spread)
-            ? "×C \(BenchmarkWords.unclear)" : "\(BenchmarkWords.ratio(spread.median)) ×C"
+        guard basis == .ratio else { return FigureFormat.time(spread.median) }
+        return FigureFormat.isUnclear(spread)
+            ? "×C \(FigureFormat.unclear)" : "\(FigureFormat.ratio(spread.median)) ×C"
     }
 }

@@ -1,48 +1,48 @@
-/// Two reports held against each other: what has become faster, and what slower.
+/// A comparison of two reports, which finds speedups and slowdowns.
 ///
-/// Where both reports have a ratio to the bare engine, the ratios are compared, as they vary less from run to run than times
-/// do; else the times. Whether a difference is more than chance is told by the two-sided test of Mann and Whitney over the
-/// repetitions, from nine on both sides. As many such tests find something by chance alone, their probabilities are corrected
-/// after Holm: with ``significance``, fewer than one in a hundred comparisons of equal programs call anything different.
+/// It compares the ratios to the bare engine if both reports have them, because they vary less between runs than times;
+/// otherwise it compares the times. The two-sided Mann-Whitney test over at least nine iterations on each side decides
+/// whether a difference is significant. Holm's correction accounts for the number of tests: with ``significance``, fewer
+/// than one in a hundred comparisons of equal programs report any difference.
 ///
-/// Baselines are what others are held against, so they are not compared themselves.
+/// Baselines are references and are not compared themselves.
 public struct BenchmarkComparison: Sendable, Hashable {
-    /// The fewest repetitions of which the test can tell anything.
+    /// The minimum number of iterations for a test.
     public static let fewestRepetitions = 9
-    /// Below which corrected probability a difference is held to be real.
+    /// The corrected probability below which a difference is significant.
     public static let significance = 0.01
-    /// From which share on a slowdown that is real is a regression.
+    /// The minimum share by which a significant slowdown is a regression.
     public static let leastRegression = 0.03
 
-    /// Every subject in every workload of either report.
+    /// The entries for all subjects in all workloads of both reports.
     public var entries: [Entry]
-    /// What makes the comparison doubtful, such as another machine.
+    /// Warnings about different conditions, such as another machine.
     public var warnings: [String]
 
-    /// Whether anything is really slower, and by at least ``leastRegression``.
+    /// Whether an entry is a regression.
     public var hasRegression: Bool { entries.contains(where: \.isRegression) }
 
-    /// One subject in one workload.
+    /// The comparison of a subject in a workload.
     public struct Entry: Sendable, Hashable {
-        /// The workload's id.
+        /// The identifier of the workload.
         public var workload: String
-        /// The workload's title.
+        /// The title of the workload.
         public var title: String
-        /// How many rows the table had.
+        /// The number of rows in the table.
         public var rows: Int
-        /// The subject.
+        /// The name of the subject.
         public var subject: String
-        /// What is compared.
+        /// The figure that is compared.
         public var basis: Basis
-        /// The old figure; nil where there is none.
+        /// The old figure, or `nil` if there is none.
         public var old: Spread?
-        /// The new figure; nil where there is none.
+        /// The new figure, or `nil` if there is none.
         public var new: Spread?
-        /// By which share it takes longer than before, less than zero where it is faster; nil where either has no figure.
+        /// The relative change in time, negative if it is faster; `nil` if a figure is missing.
         public var change: Double?
-        /// The test's probability, corrected for the number of tests; nil where there was none.
+        /// The corrected probability of the test, or `nil` if there was no test.
         public var probability: Double?
-        /// What it comes to.
+        /// The verdict.
         public var verdict: Verdict
 
         /// Whether it is a regression.
@@ -51,7 +51,7 @@ public struct BenchmarkComparison: Sendable, Hashable {
         }
     }
 
-    /// What is compared.
+    /// The figures to compare.
     public enum Basis: String, Sendable, Hashable {
         /// The ratio to the bare engine of the same run.
         case ratio
@@ -59,32 +59,32 @@ public struct BenchmarkComparison: Sendable, Hashable {
         case time
     }
 
-    /// What a comparison comes to.
+    /// The result of a comparison.
     public enum Verdict: Sendable, Hashable {
-        /// It is faster, and not by chance.
+        /// Significantly faster.
         case faster
-        /// It is slower, and not by chance.
+        /// Significantly slower.
         case slower
-        /// They cannot be told apart.
+        /// No significant difference.
         case same
-        /// There are fewer than ``fewestRepetitions``.
+        /// Fewer than ``fewestRepetitions`` iterations.
         case tooFew
         /// Only the old report has a figure.
         case onlyOld
         /// Only the new report has a figure.
         case onlyNew
-        /// It was not the same work; the reason.
+        /// The works differ, for the given reason.
         case different(String)
     }
 
-    /// Why two reports are not compared at all.
+    /// An error for two reports that cannot be compared.
     public struct Mismatch: Error, CustomStringConvertible {
-        /// Which setting differs.
+        /// A description with the setting that differs.
         public let description: String
     }
 
-    /// Holds a new report against an old one.
-    /// - Throws: ``Mismatch`` when they measured different things.
+    /// Compares a new report with an old one.
+    /// - Throws: ``Mismatch`` if they have different settings.
     public init(old: BenchmarkReport, new: BenchmarkReport) throws(Mismatch) {
         try Self.confirmSettings(old.settings, new.settings)
         entries = Self.entries(old, new)
@@ -92,8 +92,8 @@ public struct BenchmarkComparison: Sendable, Hashable {
         correct()
     }
 
-    /// Corrects the probabilities after Holm (1979): the least is multiplied by the number of tests, the next by one fewer,
-    /// and none becomes less than the one before. Then the verdicts are given.
+    /// Applies Holm's correction (1979): multiplies the smallest probability by the number of tests, the next by one less,
+    /// and so on, and keeps the order. Then sets the verdicts.
     private mutating func correct() {
         let tested = entries.indices.filter { entries[$0].probability != nil }
             .sorted { (entries[$0].probability ?? 1, $0) < (entries[$1].probability ?? 1, $1) }
@@ -107,7 +107,7 @@ public struct BenchmarkComparison: Sendable, Hashable {
         warnIfBlind(tests: tested.count)
     }
 
-    /// So many tests may be more than the repetitions can bear: then even the clearest difference is called chance.
+    /// Warns if there are too many tests for the iterations, so that even the clearest difference is not significant.
     private mutating func warnIfBlind(tests: Int) {
         let counts = entries.filter { $0.probability != nil }.compactMap { entry in
             entry.old.flatMap { old in entry.new.map { (old.count, $0.count) } }
@@ -115,13 +115,13 @@ public struct BenchmarkComparison: Sendable, Hashable {
         guard let most = counts.max(by: { $0.0 + $0.1 < $1.0 + $1.1 }) else { return }
         guard MannWhitney.leastProbability(most.0, most.1) * Double(tests) >= Self.significance else { return }
         warnings.append(
-            "\(tests) comparisons are too many for the repetitions: none could be told from chance. "
-                + "Choose fewer workloads or more repetitions.")
+            "\(tests) comparisons are too many for the number of repetitions: no difference can be significant. "
+                + "Use fewer workloads or more --repetitions.")
     }
 }
 
 extension BenchmarkComparison {
-    /// Makes sure that both measured the same thing.
+    /// Checks that both runs have the same settings.
     static func confirmSettings(_ old: BenchmarkSettings, _ new: BenchmarkSettings) throws(Mismatch) {
         let settings: [(name: String, old: String, new: String)] = [
             ("rows", "\(old.rows)", "\(new.rows)"), ("columns", "\(old.columns)", "\(new.columns)"),
@@ -131,22 +131,25 @@ extension BenchmarkComparison {
         ]
         for setting in settings where setting.old != setting.new {
             throw Mismatch(
-                description: "the results cannot be compared: the setting \"\(setting.name)\" was \(setting.old), "
-                    + "and is \(setting.new)")
+                description:
+                    "the results cannot be compared: the setting \"\(setting.name)\" is \(setting.old) in the old "
+                    + "results and \(setting.new) in the new ones")
         }
     }
 
-    /// What makes the comparison doubtful.
+    /// The warnings about different conditions.
     static func warnings(_ old: BenchmarkReport, _ new: BenchmarkReport) -> [String] {
         var warnings = differences(old, new).filter { $0.old != $0.new }.map { fact in
-            "another \(fact.name): \(fact.old.debugDescription) before, \(fact.new.debugDescription) now"
+            "different \(fact.name): \(fact.old.debugDescription) before, \(fact.new.debugDescription) now"
         }
         for (report, name) in [(old, "old"), (new, "new")] {
-            if BenchmarkFacts.isDebug(report) { warnings.append("the \(name) results are of a debug build: worthless") }
-            if report.isInterrupted || report.stopReason != nil {
-                warnings.append("the \(name) run did not come to its end")
+            if RunFacts.isDebug(report) {
+                warnings.append("the \(name) results are from a debug build and meaningless")
             }
-            if BenchmarkFacts.busyMachine(report.environment) != nil {
+            if report.isInterrupted || report.stopReason != nil {
+                warnings.append("the \(name) run did not complete")
+            }
+            if RunFacts.busyMachine(report.environment) != nil {
                 warnings.append("other programs used the machine during the \(name) run")
             }
         }
@@ -158,14 +161,14 @@ extension BenchmarkComparison {
     ) -> [(name: String, old: String, new: String)] {
         let (before, after) = (old.environment, new.environment)
         let engines = new.subjects.compactMap { subject in
-            old.subjects.first { $0.name == subject.name }.map { was in
-                ("version of \(subject.engine)", was.engineVersion ?? "unknown", subject.engineVersion ?? "unknown")
+            old.subjects.first { $0.name == subject.name }.map { before in
+                ("version of \(subject.engine)", before.engineVersion ?? "unknown", subject.engineVersion ?? "unknown")
             }
         }
         let facts: [(String, String, String)] = [
             ("processor", before.processor, after.processor),
             ("number of processors", "\(before.host.processors)", "\(after.host.processors)"),
-            ("memory size", BenchmarkWords.bytes(before.memory), BenchmarkWords.bytes(after.memory)),
+            ("memory size", FigureFormat.bytes(before.memory), FigureFormat.bytes(after.memory)),
             ("file system", before.fileSystem, after.fileSystem), ("system", before.host.system, after.host.system),
             ("kernel", before.host.kernel, after.host.kernel), ("compiler", before.host.swift, after.host.swift),
             ("build", before.host.build, after.host.build),

@@ -1,27 +1,27 @@
 internal import Foundation
 
-/// The middle of some measurements, and how far they lie apart.
+/// The median and the spread of measurements.
 public struct Spread: Sendable, Hashable {
-    /// How many there are.
+    /// The number of measurements.
     public let count: Int
-    /// The one in the middle; of an even number, the mean of the two.
+    /// The median.
     public let median: Double
-    /// What a quarter of them lies below, interpolated linearly between neighbours.
+    /// The lower quartile, with linear interpolation.
     public let lowerQuartile: Double
-    /// What a quarter of them lies above.
+    /// The upper quartile, with linear interpolation.
     public let upperQuartile: Double
-    /// The least.
+    /// The minimum.
     public let least: Double
-    /// The greatest.
+    /// The maximum.
     public let greatest: Double
-    /// The range in which the median of ever more measurements would come to lie, with a confidence of at least 95 %.
+    /// The confidence interval of the median, with a confidence of at least 95 %.
     ///
-    /// Nothing is assumed of how the measurements are distributed: it reaches from the *k*th least to the *k*th greatest, and
-    /// it misses the median only if fewer than *k* of them fall on one side of it, as of coins. Fewer than six give no such
-    /// range; then it is all of them, for five with 94 %.
+    /// It assumes no distribution: it reaches from the *k*th smallest to the *k*th largest value and misses the median only
+    /// if fewer than *k* values lie on one side, with the probability of as many heads in coin tosses. Fewer than six values
+    /// have no such interval; it then contains all of them, with 94 % confidence for five.
     public let interval: ClosedRange<Double>
 
-    /// Of measurements, in any order; nil when there are none.
+    /// Creates the spread of measurements in any order, or returns `nil` if there are none.
     public init?(_ values: some Sequence<Double>) {
         let sorted = values.sorted()
         guard let first = sorted.first, let last = sorted.last else { return nil }
@@ -35,8 +35,7 @@ public struct Spread: Sendable, Hashable {
         interval = sorted[left]...sorted[sorted.count - 1 - left]
     }
 
-    /// How far ``interval`` reaches from the median, on its longer side; nil for a single measurement, of which nothing is
-    /// known.
+    /// The distance from the median to the farther end of ``interval``; `nil` for a single measurement.
     public var reach: Double? {
         count < 2 ? nil : max(interval.upperBound - median, median - interval.lowerBound)
     }
@@ -48,10 +47,10 @@ public struct Spread: Sendable, Hashable {
         return sorted[below] + (sorted[above] - sorted[below]) * (place - Double(below))
     }
 
-    /// How many measurements are left out on each side of ``interval``: as many as heads fall in fewer than 2.5 % of throws of
-    /// so many coins.
+    /// The number of values outside ``interval`` on each side: the most heads that occur in less than 2.5 % of series of
+    /// `count` coin tosses.
     private static func leftOut(of count: Int) -> Int {
-        // Of so many, the chance of a single one is less than a double can tell.
+        // The probability of a single series underflows a double here, so use the normal approximation.
         guard count <= 1000 else { return Int((Double(count) - 1.96 * Double(count).squareRoot()) / 2) }
         var term = (0..<count).reduce(1.0) { chance, _ in chance / 2 }
         var (tail, heads) = (term, 0)
@@ -64,54 +63,52 @@ public struct Spread: Sendable, Hashable {
     }
 }
 
-/// The test of Mann and Whitney, two-sided: whether two groups of measurements can be told apart, whatever their
-/// distribution.
+/// The two-sided Mann-Whitney test: whether two groups of measurements differ, for any distribution.
 struct MannWhitney {
-    /// Of groups of up to so many without ties, every order is counted; beyond, the normal distribution is near enough.
-    private static let mostCounted = 20
+    /// The largest group without ties for the exact distribution; above, the normal approximation is accurate.
+    private static let maxExact = 20
 
-    /// In how many pairs the first group's measurement is the greater; a tie counts half.
+    /// The number of pairs in which the value of the first group is greater; a tie counts half.
     let statistic: Double
-    /// How likely groups of the same origin would differ as much as these or more.
+    /// The probability of a difference at least this large if both groups have the same distribution.
     let probability: Double
 
-    /// Tests two groups, neither of them empty.
+    /// Tests two nonempty groups.
     init(_ a: [Double], _ b: [Double]) {
         statistic = a.reduce(0) { sum, x in
             b.reduce(sum) { $0 + (x > $1 ? 1 : x == $1 ? 0.5 : 0) }
         }
         let greater = max(statistic, Double(a.count * b.count) - statistic)
         let ties = Dictionary(grouping: a + b) { $0 }.values.map { Double($0.count) }.filter { $0 > 1 }
-        if ties.isEmpty, max(a.count, b.count) <= Self.mostCounted {
-            probability = Self.counted(a.count, b.count, atLeast: Int(greater))
+        if ties.isEmpty, max(a.count, b.count) <= Self.maxExact {
+            probability = Self.exact(a.count, b.count, atLeast: Int(greater))
         } else {
             probability = Self.approximate(Double(a.count), Double(b.count), ties, greater)
         }
     }
 
-    /// The least that two groups of these sizes can come to: when all of one lie beyond all of the other.
+    /// The smallest probability for groups of these sizes, which do not overlap.
     static func leastProbability(_ a: Int, _ b: Int) -> Double {
-        a <= mostCounted && b <= mostCounted
-            ? counted(a, b, atLeast: a * b) : approximate(Double(a), Double(b), [], Double(a * b))
+        a <= maxExact && b <= maxExact
+            ? exact(a, b, atLeast: a * b) : approximate(Double(a), Double(b), [], Double(a * b))
     }
 
-    /// From the number of the orders of `a + b` measurements in which the statistic is as great.
-    private static func counted(_ a: Int, _ b: Int, atLeast statistic: Int) -> Double {
-        // ways[k][s]: in how many ways k of the ranks so far add up to s.
-        let most = a * b + a * (a + 1) / 2
-        var ways = Array(repeating: Array(repeating: 0.0, count: most + 1), count: a + 1)
+    /// Counts the orders of `a + b` measurements with at least this statistic.
+    private static func exact(_ a: Int, _ b: Int, atLeast statistic: Int) -> Double {
+        // ways[k][s] is the number of ways in which k of the ranks so far have the sum s.
+        let maxSum = a * b + a * (a + 1) / 2
+        var ways = Array(repeating: Array(repeating: 0.0, count: maxSum + 1), count: a + 1)
         ways[0][0] = 1
         for rank in 1...(a + b) {
             for k in stride(from: min(a, rank), to: 0, by: -1) {
-                for sum in stride(from: most, through: rank, by: -1) { ways[k][sum] += ways[k - 1][sum - rank] }
+                for sum in stride(from: maxSum, through: rank, by: -1) { ways[k][sum] += ways[k - 1][sum - rank] }
             }
         }
-        let all = ways[a].reduce(0, +)
-        let asGreat = ways[a][(statistic + a * (a + 1) / 2)...].reduce(0, +)
-        return min(2 * asGreat / all, 1)
+        let tail = ways[a][(statistic + a * (a + 1) / 2)...].reduce(0, +)
+        return min(2 * tail / ways[a].reduce(0, +), 1)
     }
 
-    /// By the normal distribution, corrected for ties and for the statistic's being whole.
+    /// Uses the normal distribution, with corrections for ties and for continuity.
     private static func approximate(_ a: Double, _ b: Double, _ ties: [Double], _ statistic: Double) -> Double {
         let count = a + b
         let tied = ties.reduce(0) { $0 + ($1 * $1 * $1 - $1) } / (count * (count - 1))

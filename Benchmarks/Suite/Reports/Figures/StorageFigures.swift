@@ -1,34 +1,42 @@
-/// What one subject took of disk and memory with one number of rows.
+/// The disk and memory use of a subject with one number of rows.
 struct StorageFigures {
-    /// Who it is.
+    /// The subject.
     var subject: SubjectDescription
-    /// How many rows the table had.
+    /// The number of rows in the table.
     var rows: Int
-    /// What the files of the database came to that holds all rows.
+    /// The size of the database with all rows.
     var fileSize: Int?
-    /// The same when they had been compacted.
+    /// The size after compaction.
     var compactedSize: Int?
-    /// How many bytes were given to the disk for each unit of the first workload that writes.
+    /// The number of bytes written for each row in the first workload that writes.
     var writtenPerUnit: Int?
-    /// The most by which the process' memory grew in a workload, of each the median of its repetitions.
+    /// The maximum over all workloads of the median memory growth.
     var peakMemory: Int?
 
-    /// A figure's name, and the figure.
-    typealias Column = (title: String, value: @Sendable (StorageFigures) -> Int?)
-
-    /// What the figures are called, and how to get at them, in the order of the columns.
-    static let columns: [Column] = [
+    private static let columns: [(title: String, value: @Sendable (StorageFigures) -> Int?)] = [
         ("files", { $0.fileSize }), ("compacted", { $0.compactedSize }), ("written per row", { $0.writtenPerUnit }),
         ("peak memory", { $0.peakMemory }),
     ]
 
-    /// What the columns mean, in a sentence.
+    /// The meaning of the columns.
     static let explanation = """
-        Files: the database with all rows after all workloads, as it was and compacted. Written: bytes given to the disk \
-        by bulk upsert. Peak memory: the most that the process grew by in a workload.
+        Files: the database with all rows after all workloads, before and after compaction. Written: bytes written by bulk \
+        upsert. Peak memory: the largest growth of the process in a workload.
         """
 
-    /// All of a report, by number of rows, of those of which anything is known.
+    /// The cells of a table of all figures: rows, store, and the columns that have any values. `nil` if there are no figures.
+    static func table(of report: BenchmarkReport) -> (heading: [String], rows: [[String]])? {
+        let all = all(of: report)
+        let columns = columns.filter { column in all.contains { column.value($0) != nil } }
+        guard !all.isEmpty else { return nil }
+        let rows = all.map { figures in
+            [FigureFormat.count(figures.rows), figures.subject.name]
+                + columns.map { $0.value(figures).map(FigureFormat.bytes) ?? "–" }
+        }
+        return (["rows", "store"] + columns.map(\.title), rows)
+    }
+
+    /// The figures of a report that have any value, by number of rows.
     static func all(of report: BenchmarkReport) -> [StorageFigures] {
         Set(report.results.map(\.rows)).sorted().flatMap { rows in
             report.subjects.map { StorageFigures($0, rows: rows, report) }

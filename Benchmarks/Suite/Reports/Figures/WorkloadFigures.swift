@@ -1,18 +1,18 @@
 internal import TidelineStore
 
-/// What a workload came to for every subject.
+/// The figures of all subjects in a workload.
 public struct WorkloadFigures: Sendable, Hashable {
-    /// What was found.
+    /// The result of the workload.
     public let result: WorkloadResult
-    /// Every subject that has a result, in the order of the report.
+    /// The figures of every subject with a result, in the order of the report.
     public let subjects: [SubjectFigures]
 
-    /// The figures of a subject; nil when it has none here.
+    /// Returns the figures of a subject, or `nil` if it has none.
     public func subject(_ name: String) -> SubjectFigures? { subjects.first { $0.subject.name == name } }
 }
 
 extension BenchmarkReport {
-    /// The figures of every result, in order.
+    /// The figures of all results, in order.
     public var figures: [WorkloadFigures] { results.map { WorkloadFigures($0, subjects: subjects) } }
 }
 
@@ -31,7 +31,7 @@ extension WorkloadFigures {
         self.subjects = figures
     }
 
-    /// The bare engine below a subject: the same engine, and it keeps as much.
+    /// The baseline of a subject: the bare engine with the same durability.
     private static func baseline(of figures: SubjectFigures, among all: [SubjectFigures]) -> SubjectFigures? {
         guard figures.subject.kind != .baseline else { return nil }
         return all.first { other in
@@ -42,7 +42,7 @@ extension WorkloadFigures {
         }
     }
 
-    /// The places of the fastest of each durability, and of those that cannot be told from them.
+    /// The indexes of the fastest subjects of each durability, including those without a significant difference to them.
     private static func fastest(among all: [SubjectFigures]) -> [Int] {
         let rivals = all.indices.filter { all[$0].subject.kind != .baseline && all[$0].unitTime != nil }
         return Dictionary(grouping: rivals) { all[$0].subject.durability }.values.flatMap { rivals -> [Int] in
@@ -57,26 +57,25 @@ extension WorkloadFigures {
     private static func time(_ figures: SubjectFigures) -> Double { figures.unitTime?.median ?? .infinity }
 }
 
-/// What the repetitions of one subject in one workload come to.
+/// The figures of a subject in a workload.
 public struct SubjectFigures: Sendable, Hashable {
-    /// Who it is.
+    /// The subject.
     public let subject: SubjectDescription
-    /// What was measured.
+    /// The result of the subject.
     public let result: SubjectResult
-    /// The time of one unit in seconds, over the repetitions; nil where there is no figure that counts.
+    /// The time of a unit in seconds, over all iterations; `nil` if there are no valid figures.
     public let unitTime: Spread?
-    /// How many times as fast as the bare engine it is: the baseline's time divided by the subject's, for each pair of
-    /// repetitions that ran beside each other. Nil where the run has no baseline of the same engine and durability.
+    /// The speed relative to the bare engine: the baseline's time divided by the subject's, for each round. `nil` if the run
+    /// has no baseline of the same engine and durability.
     public var ratio: Spread? { Spread(ratios) }
-    /// The times of a unit, of each repetition.
+    /// The time of a unit in each iteration.
     let unitTimes: [Double]
-    /// What ``ratio`` is of.
+    /// The values of ``ratio``.
     var ratios: [Double] = []
-    /// Whether it is the fastest of those that keep as much as it does, or too close to the fastest to be told apart. False
-    /// where there is nobody to compare it with.
+    /// Whether no other subject of the same durability is significantly faster. False if there is no other subject.
     public internal(set) var isFastest = false
 
-    /// How many units are done in a second.
+    /// The number of units per second.
     public var rate: Double? { unitTime.map { 1 / $0.median } }
 }
 
@@ -89,7 +88,7 @@ extension SubjectFigures {
         unitTime = Spread(unitTimes)
     }
 
-    /// How many times as fast as `other` this one is, in each pair of repetitions; empty where one of them has no figure.
+    /// The speed relative to another subject, for each round; empty if one of them has no figures.
     func speeds(beside other: SubjectFigures) -> [Double] {
         guard unitTime != nil, other.unitTime != nil else { return [] }
         return zip(result.samples, other.result.samples).filter { $0.seconds > 0 && $1.seconds > 0 }
@@ -97,18 +96,21 @@ extension SubjectFigures {
     }
 }
 
-/// The figures that stand in one table: of one number of rows, with those who did the work beside each other.
+/// The figures of one table: one number of rows and all subjects.
 struct FigureSection {
-    /// How many rows the table of the run had.
+    /// The number of rows.
     var rows: Int
-    /// Whether it is of readers of JSON, which have no database.
+    /// Whether the section is about JSON parsers.
     var isJSON: Bool
-    /// Who has a column. Baselines have none where there is somebody to hold against them.
+    /// The subjects with a column. Baselines have one only if there are no other subjects.
     var columns: [SubjectDescription]
     /// The workloads, in order.
     var workloads: [WorkloadFigures]
 
-    /// The workloads under their headings.
+    /// The heading.
+    var title: String { isJSON ? "JSON" : "\(FigureFormat.count(rows)) rows" }
+
+    /// The workloads by group.
     var groups: [(group: WorkloadGroup, workloads: [WorkloadFigures])] {
         WorkloadGroup.allCases.compactMap { group in
             let members = workloads.filter { $0.result.group == group }
@@ -116,10 +118,10 @@ struct FigureSection {
         }
     }
 
-    /// Whether any figure has a ratio.
+    /// Whether there are any ratios.
     var hasRatios: Bool { workloads.contains { $0.subjects.contains { $0.ratio != nil } } }
 
-    /// All of a report, the least number of rows first.
+    /// The sections of a report, by number of rows.
     static func all(of report: BenchmarkReport) -> [FigureSection] {
         let figures = report.figures
         return Set(report.results.map(\.rows)).sorted().flatMap { rows in

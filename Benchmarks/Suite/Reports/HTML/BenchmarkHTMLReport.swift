@@ -1,14 +1,14 @@
 internal import TidelineSupport
 
-/// A report as one HTML page that needs nothing else and runs no script: tables of all figures, bars beside each other for
-/// each workload, curves of latencies, and the cost over the number of rows where there are several.
+/// The report as a self-contained HTML page without scripts: tables of all figures, bar charts of the workloads, latency
+/// distributions, and the cost by number of rows if there are several.
 public struct BenchmarkHTMLReport: BenchmarkReportWriter {
-    /// A writer.
+    /// Creates a writer.
     public init() {}
 
     public func text(of report: BenchmarkReport) -> String { text(of: report, beside: nil) }
 
-    /// The page with a comparison to an earlier run.
+    /// Returns the page, with a comparison to an earlier run.
     public func text(of report: BenchmarkReport, beside comparison: BenchmarkComparison?) -> String {
         let sections = FigureSection.all(of: report)
         let palette = HTMLPalette(report.subjects)
@@ -23,66 +23,63 @@ public struct BenchmarkHTMLReport: BenchmarkReportWriter {
 
     private func header(_ report: BenchmarkReport) -> String {
         let names = report.subjects.filter { $0.kind != .baseline }.map(\.name).joined(separator: ", ")
-        let rows = Set(report.results.map(\.rows)).sorted().map(BenchmarkWords.count).joined(separator: ", ")
+        let rows = Set(report.results.map(\.rows)).sorted().map(FigureFormat.count).joined(separator: ", ")
         let warnings =
-            (BenchmarkFacts.isDebug(report) ? [BenchmarkFacts.debugWarning.joined(separator: " ")] : [])
-            + BenchmarkFacts.warnings(report)
+            (RunFacts.isDebug(report) ? [RunFacts.debugWarning.joined(separator: " ")] : [])
+            + RunFacts.warnings(report)
         let hasRatios = report.figures.contains { $0.subjects.contains { $0.ratio != nil } }
-        let bare = [("Bars", "how much is done in a second; an upright line is the bare engine. More is better.")]
-        let legend = (BenchmarkFacts.legend(report) + (hasRatios ? bare : [])).map { sign, meaning in
+        let bars = [("Bars", "the work per second; a vertical line marks the bare engine. More is better.")]
+        let legend = (RunFacts.legend(report) + (hasRatios ? bars : [])).map { sign, meaning in
             "<li><strong>\(sign == "*" ? "Bold" : sign)</strong>: \(Escape.markup(meaning))</li>"
         }
         return """
             <header>
             <h1>Benchmark of \(Escape.markup(names))</h1>
             \(warnings.map { "<p class=\"warning\">\(Escape.markup($0))</p>" }.joined(separator: "\n"))
-            \(BenchmarkVerdict.lines(of: report).map { "<p class=\"verdict\"><strong>\(Escape.markup($0))</strong></p>" }
+            \(StoreRecommendation.lines(of: report).map { "<p class=\"verdict\"><strong>\(Escape.markup($0))</strong></p>" }
                 .joined(separator: "\n"))
-            <p>\(rows) rows, \(Escape.markup(BenchmarkFacts.settings(report.settings))).</p>
+            <p>\(rows) rows, \(Escape.markup(RunFacts.settings(report.settings))).</p>
             <ul class="meaning">\(legend.joined())</ul>
             </header>
             """
     }
 
     private func storage(_ report: BenchmarkReport) -> String {
-        let all = StorageFigures.all(of: report)
-        guard !all.isEmpty else { return "" }
-        let columns = StorageFigures.columns.filter { column in all.contains { column.value($0) != nil } }
-        let rows = all.map { figures in
-            let cells = columns.map { "<td>\($0.value(figures).map(BenchmarkWords.bytes) ?? "–")</td>" }.joined()
-            let name = Escape.markup(figures.subject.name)
-            return "<tr><th scope=\"row\">\(name)</th><td>\(BenchmarkWords.count(figures.rows))</td>\(cells)</tr>"
+        guard let (heading, rows) = StorageFigures.table(of: report) else { return "" }
+        let lines = rows.map { row in
+            let cells = ([row[0]] + row.dropFirst(2)).map { "<td>\($0)</td>" }.joined()
+            return "<tr><th scope=\"row\">\(Escape.markup(row[1]))</th>\(cells)</tr>"
         }
         let table = HTMLFrame.table(
-            caption: "Files and memory", heading: ["", "rows"] + columns.map(\.title), rows: rows, className: "figures")
+            caption: "Files and memory", heading: ["", "rows"] + heading.dropFirst(2), rows: lines, className: "figures"
+        )
         return "<section>\n<h2>Files and memory</h2>\n<p>\(StorageFigures.explanation)</p>\n\(table)\n</section>"
     }
 
     private func remarks(_ report: BenchmarkReport) -> String {
-        let items = BenchmarkRemark.all(of: report).map { remark in
+        let items = MissingFigures.all(of: report).map { remark in
             let look = remark.kind == .notApplicable ? "faint" : "bad"
             return "<li><span class=\"\(look)\">\(remark.kind.title)</span> \(Escape.markup(remark.text))</li>"
         }
         guard !items.isEmpty else { return "" }
-        return "<section>\n<h2>What is missing</h2>\n<ul>\n\(items.joined(separator: "\n"))\n</ul>\n</section>"
+        return "<section>\n<h2>Missing figures</h2>\n<ul>\n\(items.joined(separator: "\n"))\n</ul>\n</section>"
     }
 
     private func footer(_ report: BenchmarkReport) -> String {
-        let run = BenchmarkFacts.environment(report)
-        return """
-            <footer>
-            <h2>The run</h2>
-            \(HTMLFrame.list(run))
-            <h3>Who was measured</h3>
-            \(HTMLFrame.list(BenchmarkFacts.subjects(report)))
-            </footer>
-            """
+        """
+        <footer>
+        <h2>The run</h2>
+        \(HTMLFrame.list(RunFacts.environment(report)))
+        <h3>Subjects</h3>
+        \(HTMLFrame.list(RunFacts.subjects(report)))
+        </footer>
+        """
     }
 }
 
-/// The colours of subjects, the same in every chart of a page, and the pieces of HTML that name them.
+/// The colors of the subjects in all charts of a page.
 struct HTMLPalette {
-    /// How many colours there are; with more subjects they begin again.
+    /// The number of colors, which repeat for more subjects.
     static let count = 8
 
     private let places: [String: Int]
@@ -93,10 +90,10 @@ struct HTMLPalette {
             ordered.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The class that gives a shape the subject's colour.
+    /// The CSS class with the subject's color.
     func className(_ subject: SubjectDescription) -> String { "s\((places[subject.name] ?? 0) % Self.count)" }
 
-    /// A key to the colours of a chart.
+    /// The legend of a chart.
     func key(_ subjects: [SubjectDescription]) -> String {
         let items = subjects.map { subject in
             "<li><svg class=\"swatch\" viewBox=\"0 0 10 10\" aria-hidden=\"true\">"
@@ -107,10 +104,9 @@ struct HTMLPalette {
     }
 }
 
-/// The rules of the benchmark's page, beside those that all pages share.
+/// The style rules of the benchmark's page, in addition to the shared ones.
 enum HTMLStyle {
-    /// The colours tell from one another with the common kinds of colour blindness (Okabe and Ito), made lighter or darker
-    /// for the paper.
+    /// The colors remain distinguishable with common color blindness (Okabe and Ito), adjusted to the background.
     static let text = """
         :root {
           --s0: #0072b2; --s1: #d55e00; --s2: #009e73; --s3: #b3628f; --s4: #b08000; --s5: #3a9bd0; --s6: #6b6b6b;

@@ -2,7 +2,7 @@ internal import Foundation
 internal import TidelineStore
 internal import TidelineSupport
 
-/// Pieces of SVG. Texts are escaped.
+/// SVG elements with escaped text.
 enum SVG {
     static func text(_ x: Double, _ y: Double, _ text: String, _ className: String) -> String {
         "<text x=\"\(number(x))\" y=\"\(number(y))\" class=\"\(className)\">\(Escape.markup(text))</text>"
@@ -29,17 +29,17 @@ enum SVG {
         return "<polyline points=\"\(text)\" class=\"\(className)\"></polyline>"
     }
 
-    /// A coordinate; none that is no number comes into a page.
+    /// A coordinate, or 0 if the value is not finite.
     static func number(_ value: Double) -> String { value.isFinite ? String(format: "%.1f", value) : "0" }
 
-    /// A text that is not longer than there is room for.
+    /// A text truncated to a number of characters.
     static func shortened(_ text: String, to count: Int) -> String {
         text.count > count ? text.prefix(count - 1) + "…" : text
     }
 }
 
-/// Bars of how much each subject does in a second, all of one scale. Those whose commits survive as much stand together; a
-/// tick in a bar's row is the bare engine below it.
+/// A bar chart of the work per second, with one scale and separate charts for each durability. A vertical line marks the
+/// bare engine.
 struct BarChart {
     private static let width = 340.0
     private static let rowHeight = 34.0
@@ -52,9 +52,8 @@ struct BarChart {
         let groups = self.groups
         let scale = groups.flatMap(\.figures).flatMap { [$0.rate, bareRate($0)] }.compactMap { $0 }.max() ?? 1
         return groups.map { group in
-            let note =
-                groups.count > 1 ? "<p class=\"survival\">\(BenchmarkFacts.survival(group.durability))</p>\n" : ""
-            return note + chart(group.figures, scale)
+            let survival = RunFacts.survival(group.durability)
+            return (groups.count > 1 ? "<p class=\"survival\">\(survival)</p>\n" : "") + chart(group.figures, scale)
         }.joined(separator: "\n")
     }
 
@@ -92,21 +91,21 @@ struct BarChart {
 
     private func speed(_ figures: SubjectFigures) -> String {
         guard let rate = figures.rate else { return "" }
-        let text = "\(BenchmarkWords.rate(rate)) \(BenchmarkWords.plural(workload.result.unit))/s"
-        return text + (figures.ratio.map { " · \(BenchmarkWords.speed($0))" } ?? "")
+        let text = "\(FigureFormat.rate(rate)) \(FigureFormat.plural(workload.result.unit))/s"
+        return text + (figures.ratio.map { " · \(FigureFormat.speed($0))" } ?? "")
     }
 
-    /// What the bare engine does in a second, by the ratio.
+    /// The work per second of the bare engine, derived from the ratio.
     private func bareRate(_ figures: SubjectFigures) -> Double? {
         guard let rate = figures.rate, let ratio = figures.ratio?.median, ratio > 0 else { return nil }
         return rate / ratio
     }
 }
 
-/// The times in which shares of a workload's operations end: a curve for each subject, and a table beside it.
+/// The latency distribution of a workload, as a chart and a table.
 struct LatencyChart {
-    /// The rarest operations that the curve shows: one of so many.
-    private static let rarest = 100_000.0
+    /// The inverse of the rarest share that the chart shows.
+    private static let maxRarity = 100_000.0
 
     let workload: WorkloadFigures
     let columns: [SubjectDescription]
@@ -132,16 +131,18 @@ struct LatencyChart {
             LineChart.Series(
                 subject: subject,
                 points: latency.curve.filter { $0.share >= 0 && $0.share <= 1 }.map { point in
-                    // How rare the slower ones are: one of two, of ten, of a hundred.
-                    (x: min(1 / max(1 - point.share, 1 / Self.rarest), Self.rarest), y: Double(point.nanoseconds) / 1e9)
+                    // The inverse of the share of slower operations: one in 2, 10, or 100.
+                    (
+                        x: min(1 / max(1 - point.share, 1 / Self.maxRarity), Self.maxRarity),
+                        y: Double(point.nanoseconds) / 1e9
+                    )
                 })
         }
         let marks: [LineChart.Mark] = [
-            (1, ""), (2, "50 %"), (10, "90 %"), (100, "99 %"), (1000, "99.9 %"), (Self.rarest, "99.999 %"),
+            (1, ""), (2, "50 %"), (10, "90 %"), (100, "99 %"), (1000, "99.9 %"), (Self.maxRarity, "99.999 %"),
         ]
         return LineChart(
-            label: "Latency of \(workload.result.title): the time in which a share of the operations ends, "
-                + "as in the table below",
+            label: "Latency of \(workload.result.title) by percentile, as in the table below",
             series: series, marks: marks, palette: palette
         ).html
     }
@@ -149,7 +150,7 @@ struct LatencyChart {
     private func table(_ figures: [(SubjectDescription, LatencySummary)]) -> String {
         let rows = figures.map { subject, latency in
             let times = [latency.p50, latency.p90, latency.p99, latency.p999, latency.max]
-            let cells = times.map { "<td>\(BenchmarkWords.time(Double($0) / 1e9))</td>" }.joined()
+            let cells = times.map { "<td>\(FigureFormat.time(Double($0) / 1e9))</td>" }.joined()
             return "<tr><th scope=\"row\">\(Escape.markup(subject.name))</th>\(cells)</tr>"
         }
         return HTMLFrame.table(
@@ -158,12 +159,12 @@ struct LatencyChart {
     }
 }
 
-/// Lines over two logarithmic axes.
+/// A line chart with two logarithmic axes.
 struct LineChart {
-    /// One subject's line.
+    /// The line of a subject.
     struct Series {
         var subject: SubjectDescription
-        /// The points, x from the least to the greatest.
+        /// The points, by ascending x.
         var points: [(x: Double, y: Double)]
     }
 
@@ -173,12 +174,12 @@ struct LineChart {
     private static let (width, height) = (340.0, 210.0)
     private static let (left, right, top, bottom) = (46.0, 332.0, 10.0, 184.0)
 
-    /// What the chart shows, for those who hear it.
+    /// The description for screen readers.
     var label: String
     var series: [Series]
-    /// The marks of the x axis, which reaches from the first to the last.
+    /// The marks of the x axis, from its start to its end.
     var marks: [Mark]
-    /// Whether points are drawn, too.
+    /// Whether to draw the points.
     var hasPoints = false
     let palette: HTMLPalette
 
@@ -187,7 +188,7 @@ struct LineChart {
         guard let least = values.min(), let greatest = values.max(), let first = marks.first, let last = marks.last
         else { return "" }
         let x = Axis(first.value, last.value, Self.left, Self.right)
-        // Whole powers of ten, so that each has its line.
+        // Round to powers of ten, each of which has a line.
         let (low, high) = (floor(log10(least)), max(ceil(log10(greatest)), floor(log10(least)) + 1))
         let y = Axis(pow(10, low), pow(10, high), Self.bottom, Self.top)
         let parts =
@@ -204,7 +205,7 @@ struct LineChart {
     private func rule(_ seconds: Double, _ y: Axis) -> String {
         let place = y.place(seconds)
         let unit = TimeUnit.fitting(seconds)
-        let label = "\(BenchmarkWords.count(Int((seconds / unit.seconds).rounded()))) \(unit.rawValue)"
+        let label = "\(FigureFormat.count(Int((seconds / unit.seconds).rounded()))) \(unit.rawValue)"
         return SVG.line(Self.left, place, Self.right, place, "rule")
             + SVG.text(Self.left - 5, place + 4, seconds < 1e-9 ? "" : label, "end")
     }
@@ -222,7 +223,7 @@ struct LineChart {
         return SVG.polyline(points, look) + (hasPoints ? points.map { SVG.circle($0.x, $0.y, 3, look) }.joined() : "")
     }
 
-    /// Places of values along an axis.
+    /// A logarithmic axis.
     private struct Axis {
         private let start: Double
         private let length: Double

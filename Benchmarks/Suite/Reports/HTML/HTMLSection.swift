@@ -1,18 +1,17 @@
 internal import TidelineSupport
 
-/// The figures of one number of rows: for each group a table, and beneath it the charts of its workloads.
+/// The figures of one number of rows: a table for each group, and the charts of its workloads.
 struct HTMLSection {
     let section: FigureSection
     let palette: HTMLPalette
 
     var html: String {
-        let title = section.isJSON ? "JSON" : "\(BenchmarkWords.count(section.rows)) rows"
-        return "<section>\n<h2>\(title)</h2>\n" + section.groups.map(group).joined(separator: "\n") + "\n</section>"
+        "<section>\n<h2>\(section.title)</h2>\n" + section.groups.map(group).joined(separator: "\n") + "\n</section>"
     }
 
     private func group(_ group: WorkloadGroup, _ workloads: [WorkloadFigures]) -> String {
         let table = HTMLFrame.table(
-            caption: "\(group.title), \(BenchmarkWords.count(section.rows)) rows",
+            caption: "\(group.title), \(FigureFormat.count(section.rows)) rows",
             heading: ["Time for one unit"] + section.columns.map(\.name), rows: workloads.map(row),
             className: "figures")
         let cards = workloads.map { card($0) }.joined(separator: "\n")
@@ -35,8 +34,8 @@ struct HTMLSection {
             return "<span class=\"\(look)\" title=\"\(Escape.markup(failure.reason))\">\(failure.kind.sign)</span>"
         }
         guard let time = figures.unitTime?.median else { return "" }
-        let text = BenchmarkWords.time(time)
-        let ratio = figures.ratio.map { "<br><small>\(BenchmarkWords.speed($0))</small>" } ?? ""
+        let text = FigureFormat.time(time)
+        let ratio = figures.ratio.map { "<br><small>\(FigureFormat.speed($0))</small>" } ?? ""
         return (figures.isFastest ? "<strong>\(text)</strong>" : text) + ratio
     }
 
@@ -56,7 +55,7 @@ struct HTMLSection {
     }
 }
 
-/// What a unit costs over the number of rows; nothing for a run of a single number.
+/// The cost of a unit by number of rows; empty for a single number.
 struct HTMLGrowth {
     let report: BenchmarkReport
     let palette: HTMLPalette
@@ -67,7 +66,7 @@ struct HTMLGrowth {
         guard !cards.isEmpty else { return "" }
         return """
             <section>
-            <h2>Cost over the number of rows</h2>
+            <h2>Cost by number of rows</h2>
             <div class="cards">
             \(cards.joined(separator: "\n"))
             </div>
@@ -86,9 +85,9 @@ struct HTMLGrowth {
                 })
         }.filter { !$0.points.isEmpty }
         guard !series.isEmpty else { return nil }
-        let marks = figures.map { (value: Double($0.result.rows), label: BenchmarkWords.count($0.result.rows)) }
+        let marks = figures.map { (value: Double($0.result.rows), label: FigureFormat.count($0.result.rows)) }
         let chart = LineChart(
-            label: "Time of a unit over the number of rows, \(title), as in the table below", series: series,
+            label: "Time of a unit by number of rows, \(title), as in the table below", series: series,
             marks: marks, hasPoints: true, palette: palette)
         return """
             <article class="work">
@@ -103,19 +102,19 @@ struct HTMLGrowth {
     private func table(_ figures: [WorkloadFigures], _ subjects: [SubjectDescription], _ title: String) -> String {
         let rows = subjects.map { subject in
             let cells = figures.map { workload in
-                "<td>\(workload.subject(subject.name)?.unitTime.map { BenchmarkWords.time($0.median) } ?? "–")</td>"
+                "<td>\(workload.subject(subject.name)?.unitTime.map { FigureFormat.time($0.median) } ?? "–")</td>"
             }
             return "<tr><th scope=\"row\">\(Escape.markup(subject.name))</th>\(cells.joined())</tr>"
         }
         return HTMLFrame.table(
-            caption: "Time of a unit over the number of rows, \(title)",
-            heading: [""] + figures.map { BenchmarkWords.count($0.result.rows) }, rows: rows, className: "figures small"
+            caption: "Time of a unit by number of rows, \(title)",
+            heading: [""] + figures.map { FigureFormat.count($0.result.rows) }, rows: rows, className: "figures small"
         )
     }
 }
 
 extension BenchmarkComparison {
-    /// The comparison as a page of its own.
+    /// Returns the comparison as a page.
     public func htmlText() -> String {
         [
             HTMLFrame.head(title: "Benchmark, compared", style: HTMLStyle.text, hasScript: false), "<main>",
@@ -123,14 +122,14 @@ extension BenchmarkComparison {
         ].joined(separator: "\n") + "\n"
     }
 
-    /// The comparison as a part of a page.
+    /// The comparison as a section of a page.
     var htmlSection: String {
         let rows = entries.map { entry in
             let cells = entry.cells.dropFirst(2).enumerated().map { index, text in
                 let isVerdict = index == 5
                 return "<td\(isVerdict ? " class=\"\(entry.look)\"" : "")>\(Escape.markup(text))</td>"
             }
-            let title = "\(Escape.markup(entry.title)) <small>\(BenchmarkWords.count(entry.rows)) rows</small>"
+            let title = "\(Escape.markup(entry.title)) <small>\(FigureFormat.count(entry.rows)) rows</small>"
             return "<tr><th scope=\"row\">\(title)</th>\(cells.joined())</tr>"
         }
         let table = HTMLFrame.table(

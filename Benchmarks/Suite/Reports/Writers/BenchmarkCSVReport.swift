@@ -1,8 +1,8 @@
-/// The repetitions as CSV (RFC 4180), a line for each: what a spreadsheet makes its own medians and charts of.
+/// The iterations as CSV (RFC 4180), one line each, for spreadsheets.
 ///
-/// A subject without figures has one line, with the reason. Numbers have a point before decimals and no commas.
+/// A subject without figures has one line with the reason. Numbers have a decimal point and no separators.
 public struct BenchmarkCSVReport: BenchmarkReportWriter {
-    /// A writer.
+    /// Creates a writer.
     public init() {}
 
     public func text(of report: BenchmarkReport) -> String {
@@ -21,21 +21,21 @@ public struct BenchmarkCSVReport: BenchmarkReportWriter {
 
     private func repetitions(_ workload: WorkloadResult, _ figures: SubjectFigures) -> [[String]] {
         let subject = figures.subject
-        let who = [
+        let prefix = [
             workload.id, workload.group.rawValue, workload.title, "\(workload.rows)", subject.name,
             subject.kind.rawValue, subject.engine, subject.durability.rawValue,
         ]
-        let what = [workload.unit, "\(workload.units)"]
+        let unit = [workload.unit, "\(workload.units)"]
         let samples = figures.result.failure == nil ? figures.result.samples : []
         let rest = latencies(figures.result.latency) + [failure(figures.result)]
         guard !samples.isEmpty else {
-            return [who + [""] + what + Array(repeating: "", count: 8) + rest]
+            return [prefix + [""] + unit + Array(repeating: "", count: 8) + rest]
         }
-        // Pairs without time have no ratio, so that places agree only where there are none.
+        // Rounds without time have no ratio; without them the indexes match.
         let ratios = figures.ratios.count == samples.count ? figures.ratios : []
         return samples.enumerated().map { index, sample in
             let ratio = ratios.indices.contains(index) ? "\(ratios[index])" : ""
-            return who + ["\(index + 1)"] + what + numbers(sample, units: workload.units, ratio: ratio) + rest
+            return prefix + ["\(index + 1)"] + unit + numbers(sample, units: workload.units, ratio: ratio) + rest
         }
     }
 
@@ -56,8 +56,7 @@ public struct BenchmarkCSVReport: BenchmarkReportWriter {
         result.failure.map { "\($0.kind.title): \($0.reason)" } ?? ""
     }
 
-    /// A field: in quotes where it has what ends a field or a line. What a spreadsheet would take for a formula gets an
-    /// apostrophe before it.
+    /// A field, quoted if needed. A text that a spreadsheet would evaluate as a formula gets an apostrophe before it.
     private static func field(_ text: String) -> String {
         let isFormula = text.first.map { "=+-@\t\r".contains($0) } ?? false
         let safe = isFormula && Double(text) == nil ? "'" + text : text

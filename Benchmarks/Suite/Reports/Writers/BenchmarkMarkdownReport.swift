@@ -1,17 +1,17 @@
 internal import TidelineSupport
 
-/// A report as Markdown, for a README: a table for each part and number of rows, and what the run was.
+/// The report as Markdown: a table for each group and number of rows, and the conditions of the run.
 public struct BenchmarkMarkdownReport: BenchmarkReportWriter {
-    /// A writer.
+    /// Creates a writer.
     public init() {}
 
     public func text(of report: BenchmarkReport) -> String {
         var parts = ["# Benchmark"]
-        if BenchmarkFacts.isDebug(report) {
-            parts.append(BenchmarkFacts.debugWarning.map { "**\($0)**" }.joined(separator: " "))
+        if RunFacts.isDebug(report) {
+            parts.append(RunFacts.debugWarning.map { "**\($0)**" }.joined(separator: " "))
         }
-        parts += BenchmarkFacts.warnings(report).map(Escape.markdown)
-        parts += BenchmarkVerdict.lines(of: report).map { "**Verdict**: \(Escape.markdown($0))" }
+        parts += RunFacts.warnings(report).map(Escape.markdown)
+        parts += StoreRecommendation.lines(of: report).map { "**Verdict**: \(Escape.markdown($0))" }
         parts += [legend(report), facts(report)]
         for section in FigureSection.all(of: report) { parts += tables(section) }
         parts += storage(report) + remarks(report)
@@ -19,21 +19,15 @@ public struct BenchmarkMarkdownReport: BenchmarkReportWriter {
     }
 
     private func legend(_ report: BenchmarkReport) -> String {
-        BenchmarkFacts.legend(report).map { "- **\($0 == "*" ? "bold" : $0)**: \($1)" }.joined(separator: "\n")
+        RunFacts.legend(report).map { "- **\($0 == "*" ? "bold" : $0)**: \($1)" }.joined(separator: "\n")
     }
 
     private func facts(_ report: BenchmarkReport) -> String {
-        let facts =
-            BenchmarkFacts.environment(report) + [("Settings", BenchmarkFacts.settings(report.settings))]
-            + BenchmarkFacts.subjects(report)
-        return facts.map { "- \(Escape.markdown($0)): \(Escape.markdown($1))" }.joined(separator: "\n")
+        RunFacts.all(report).map { "- \(Escape.markdown($0)): \(Escape.markdown($1))" }.joined(separator: "\n")
     }
 
-    // MARK: Figures
-
     private func tables(_ section: FigureSection) -> [String] {
-        let title = section.isJSON ? "JSON" : "\(BenchmarkWords.count(section.rows)) rows"
-        return ["## \(title)"]
+        ["## \(section.title)"]
             + section.groups.flatMap { group, workloads in
                 (section.isJSON ? [] : ["### \(group.title)"]) + [table(section, workloads)]
             }
@@ -60,29 +54,20 @@ public struct BenchmarkMarkdownReport: BenchmarkReportWriter {
     private func cell(_ figures: SubjectFigures) -> String {
         if let failure = figures.result.failure { return failure.kind.sign }
         guard let time = figures.unitTime?.median else { return "" }
-        return BenchmarkWords.time(time) + (figures.ratio.map { ", \(BenchmarkWords.speed($0))" } ?? "")
+        return FigureFormat.time(time) + (figures.ratio.map { ", \(FigureFormat.speed($0))" } ?? "")
     }
 
-    // MARK: The rest
-
     private func storage(_ report: BenchmarkReport) -> [String] {
-        let all = StorageFigures.all(of: report)
-        guard !all.isEmpty else { return [] }
-        let columns = StorageFigures.columns.filter { column in all.contains { column.value($0) != nil } }
-        let table = MarkdownTable(
-            heading: ["rows", "store"] + columns.map(\.title),
-            rows: all.map { figures in
-                [BenchmarkWords.count(figures.rows), figures.subject.name]
-                    + columns.map { $0.value(figures).map(BenchmarkWords.bytes) ?? "–" }
-            }, numbers: Set([0] + Array(2..<(columns.count + 2))))
+        guard let (heading, rows) = StorageFigures.table(of: report) else { return [] }
+        let table = MarkdownTable(heading: heading, rows: rows, numbers: Set([0] + Array(2..<heading.count)))
         return ["## Files and memory", StorageFigures.explanation, table.text]
     }
 
     private func remarks(_ report: BenchmarkReport) -> [String] {
-        let remarks = BenchmarkRemark.all(of: report)
+        let remarks = MissingFigures.all(of: report)
         guard !remarks.isEmpty else { return [] }
         return [
-            "## What is missing",
+            "## Missing figures",
             remarks.map { "- \($0.kind.title): \(Escape.markdown($0.text))" }.joined(separator: "\n"),
         ]
     }

@@ -1,16 +1,16 @@
 public import TidelineSupport
 
-/// A report as one reads it on a terminal: a table for each number of rows, what it means, what the files and the memory
-/// came to, and what is missing and why.
+/// The report for a terminal: a table for each number of rows, the legend, the use of disk and memory, and the missing
+/// figures with their reasons.
 public struct BenchmarkTerminalReport: BenchmarkReportWriter {
-    /// How many characters a line has; the tables are laid out to fit.
+    /// The number of columns of the terminal.
     public var width: Int
-    /// With colours or without.
+    /// The style, with or without colors.
     public var style: TerminalStyle
-    /// Whether the run's circumstances and what is not applicable are left out.
+    /// Whether to omit the conditions of the run and works that are not applicable.
     public var isQuiet: Bool
 
-    /// A writer.
+    /// Creates a writer.
     public init(width: Int = 100, style: TerminalStyle = TerminalStyle(isColored: false), isQuiet: Bool = false) {
         self.width = width
         self.style = style
@@ -31,16 +31,14 @@ public struct BenchmarkTerminalReport: BenchmarkReportWriter {
     // MARK: Before the tables
 
     private func banner(_ report: BenchmarkReport) -> [String] {
-        guard BenchmarkFacts.isDebug(report) else { return [] }
-        let rule = String(repeating: "!", count: min(width, BenchmarkFacts.debugWarning.map(\.count).max() ?? 0))
-        let lines = BenchmarkFacts.debugWarning.flatMap { $0.wrapped(to: width) }
+        guard RunFacts.isDebug(report) else { return [] }
+        let rule = String(repeating: "!", count: min(width, RunFacts.debugWarning.map(\.count).max() ?? 0))
+        let lines = RunFacts.debugWarning.flatMap { $0.wrapped(to: width) }
         return ([rule] + lines + [rule]).map(style.bad)
     }
 
     private func facts(_ report: BenchmarkReport) -> [String] {
-        let facts =
-            BenchmarkFacts.environment(report) + [("Settings", BenchmarkFacts.settings(report.settings))]
-            + BenchmarkFacts.subjects(report)
+        let facts = RunFacts.all(report)
         let label = min(facts.map(\.0.count).max() ?? 0, 24)
         return facts.flatMap { name, text in
             let lines = Escape.line(text).wrapped(to: max(width - label - 2, 20))
@@ -52,9 +50,8 @@ public struct BenchmarkTerminalReport: BenchmarkReportWriter {
     }
 
     private func heading(_ section: FigureSection) -> [String] {
-        let title = section.isJSON ? "JSON" : "\(BenchmarkWords.count(section.rows)) rows"
-        let rule = String(repeating: "─", count: max(min(width, 120) - title.count - 4, 0))
-        return [style.strong("── \(title) \(rule)")]
+        let rule = String(repeating: "─", count: max(min(width, 120) - section.title.count - 4, 0))
+        return [style.strong("── \(section.title) \(rule)")]
     }
 
     // MARK: After the tables
@@ -62,7 +59,7 @@ public struct BenchmarkTerminalReport: BenchmarkReportWriter {
     private func legend(_ report: BenchmarkReport, _ tables: [TerminalTable]) -> [String] {
         guard !tables.isEmpty else { return [] }
         let detail = tables.filter(\.section.hasRatios).map(\.detail).max() ?? .spread
-        return BenchmarkFacts.legend(report, detail).flatMap { sign, text in
+        return RunFacts.legend(report, detail).flatMap { sign, text in
             let lines = text.wrapped(to: max(width - 6, 20))
             return [style.strong(sign) + String(repeating: " ", count: 6 - sign.count) + lines[0]]
                 + lines.dropFirst().map { "      " + $0 }
@@ -70,32 +67,24 @@ public struct BenchmarkTerminalReport: BenchmarkReportWriter {
     }
 
     private func verdict(_ report: BenchmarkReport) -> [String] {
-        BenchmarkVerdict.lines(of: report).flatMap { Escape.line($0).wrapped(to: width) }.map(style.strong)
+        StoreRecommendation.lines(of: report).flatMap { Escape.line($0).wrapped(to: width) }.map(style.strong)
     }
 
     private func storage(_ report: BenchmarkReport) -> [String] {
-        let all = StorageFigures.all(of: report)
-        let columns = StorageFigures.columns.filter { column in all.contains { column.value($0) != nil } }
-        guard !all.isEmpty else { return [] }
-        // Where the line is too short, the last columns are left out.
-        let tables = columns.indices.reversed().map { storage(all, Array(columns[...$0])) }
+        guard let (heading, rows) = StorageFigures.table(of: report) else { return [] }
+        // The last columns are omitted if the terminal is too narrow.
+        let tables = (3...max(heading.count, 3)).reversed().map { count in
+            TextTable(
+                rows: [Array(heading.prefix(count))] + rows.map { $0.prefix(count).map(Escape.line) },
+                numbers: Set([0] + Array(2..<count)))
+        }
         let fitting = tables.first { $0.lines.allSatisfy { $0.count <= width } } ?? tables[tables.count - 1]
         return [style.strong("Files and memory")] + fitting.lines { $0 == 0 ? style.faint($2) : $2 }
             + StorageFigures.explanation.wrapped(to: width).map(style.faint)
     }
 
-    private func storage(_ all: [StorageFigures], _ columns: [StorageFigures.Column]) -> TextTable {
-        let rows = all.map { figures in
-            [BenchmarkWords.count(figures.rows), Escape.line(figures.subject.name)]
-                + columns.map { $0.value(figures).map(BenchmarkWords.bytes) ?? "–" }
-        }
-        return TextTable(
-            rows: [["rows", "store"] + columns.map(\.title)] + rows,
-            numbers: Set([0] + Array(2..<(columns.count + 2))))
-    }
-
     private func remarks(_ report: BenchmarkReport) -> [String] {
-        let remarks = BenchmarkRemark.all(of: report).filter { !isQuiet || $0.kind != .notApplicable }
+        let remarks = MissingFigures.all(of: report).filter { !isQuiet || $0.kind != .notApplicable }
         return remarks.flatMap { remark in
             let title = remark.kind.title
             let lines = Escape.line(remark.text).wrapped(to: max(width - title.count - 2, 20))
@@ -106,6 +95,6 @@ public struct BenchmarkTerminalReport: BenchmarkReportWriter {
     }
 
     private func ending(_ report: BenchmarkReport) -> [String] {
-        BenchmarkFacts.warnings(report).flatMap { Escape.line($0).wrapped(to: width) }.map(style.open)
+        RunFacts.warnings(report).flatMap { Escape.line($0).wrapped(to: width) }.map(style.open)
     }
 }

@@ -1,22 +1,22 @@
 internal import TidelineSupport
 
-/// How much of each figure a table shows.
+/// The details of figures that a table shows.
 enum FigureDetail: Int, Comparable {
     case time, ratio, spread
 
     static func < (a: FigureDetail, b: FigureDetail) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// How a section is laid out on a terminal of a certain width: in one table that shows as much as fits, or in several, each
-/// with some of the subjects.
+/// The layout of a section for the width of a terminal: one table with as many details as fit, or several tables with some of
+/// the subjects each.
 struct TerminalLayout {
-    /// The widest that titles get; they go on in a second line.
-    private static let widestTitle = 44
-    /// The narrowest, before something is left out.
-    private static let narrowestTitle = 26
-    /// How much one table of all subjects can show, with the narrowest titles for it.
-    private static let details: [(FigureDetail, narrowestTitle: Int)] = [
-        (.spread, narrowestTitle), (.ratio, narrowestTitle), (.ratio, 18), (.time, 18),
+    /// The maximum width of titles, which wrap to further lines.
+    private static let maxTitle = 44
+    /// The minimum width of titles before details are omitted.
+    private static let minTitle = 26
+    /// The details that one table of all subjects can show, with the minimum width of titles for each.
+    private static let details: [(FigureDetail, minTitle: Int)] = [
+        (.spread, minTitle), (.ratio, minTitle), (.ratio, 18), (.time, 18),
     ]
 
     let section: FigureSection
@@ -26,60 +26,58 @@ struct TerminalLayout {
     /// The tables.
     var tables: [TerminalTable] {
         let all = section.columns
-        for (detail, narrowestTitle) in Self.details {
-            let room = self.room(for: all, detail)
-            if room >= narrowestTitle { return [table(all, room, detail)] }
+        for (detail, minTitle) in Self.details {
+            let room = self.titleWidth(beside: all, detail)
+            if room >= minTitle { return [table(all, room, detail)] }
         }
         var tables: [TerminalTable] = []
         var rest = all[...]
         while !rest.isEmpty {
-            let fitting = (1...rest.count).last {
-                room(for: Array(rest.prefix($0)), .spread) >= Self.narrowestTitle
-            }
+            let fitting = (1...rest.count).last { titleWidth(beside: Array(rest.prefix($0)), .spread) >= Self.minTitle }
             let columns = Array(rest.prefix(fitting ?? 1))
-            tables.append(table(columns, room(for: columns, .spread), .spread))
+            tables.append(table(columns, titleWidth(beside: columns, .spread), .spread))
             rest = rest.dropFirst(columns.count)
         }
         return tables
     }
 
-    private func table(_ columns: [SubjectDescription], _ room: Int, _ detail: FigureDetail) -> TerminalTable {
+    private func table(_ columns: [SubjectDescription], _ width: Int, _ detail: FigureDetail) -> TerminalTable {
         TerminalTable(
-            section: section, columns: columns, titleWidth: max(min(room, Self.widestTitle), 12), detail: detail,
+            section: section, columns: columns, titleWidth: max(min(width, Self.maxTitle), 12), detail: detail,
             style: style)
     }
 
-    /// What is left for titles beside these columns.
-    private func room(for columns: [SubjectDescription], _ detail: FigureDetail) -> Int {
+    /// The width that is left for titles beside columns.
+    private func titleWidth(beside columns: [SubjectDescription], _ detail: FigureDetail) -> Int {
         let cells = columns.map { column in
             max(SubjectCells(section: section, subject: column, detail: detail).lines[0].count, name(column))
         }
         let unit = section.workloads.map { $0.result.unit.count + 3 }.max() ?? 0
-        // Two blanks before the titles, and between columns.
+        // Two spaces before the titles and between columns.
         return width - 2 - (unit + 2) - cells.reduce(0) { $0 + $1 + 2 }
     }
 
-    /// How wide the heading of a column is, whose name is broken where that does not fit.
+    /// The width of a column's heading, which wraps if it is too long.
     private func name(_ subject: SubjectDescription) -> Int {
-        min(Escape.line(subject.name).count, TerminalTable.widestName)
+        min(Escape.line(subject.name).count, TerminalTable.maxName)
     }
 }
 
-/// A section's figures as a table for a terminal: a row for each workload, beside it each subject's time and ratio.
+/// The table of a section for a terminal: a row for each workload, with the time and the ratio of each subject.
 struct TerminalTable {
-    /// Beyond so many characters the name of a column goes on in another line.
-    static let widestName = 17
+    /// The maximum width of a column's name, which wraps to further lines.
+    static let maxName = 17
 
     let section: FigureSection
-    /// Those that have a column here; the rest of the section's have a table of their own.
+    /// The subjects with a column in this table.
     let columns: [SubjectDescription]
-    /// How wide the titles are.
+    /// The width of the titles.
     let titleWidth: Int
-    /// How much of each figure it shows.
+    /// The details of figures.
     let detail: FigureDetail
     let style: TerminalStyle
 
-    /// A row of cells, with how each looks.
+    /// A row of cells and their style.
     private struct Line {
         var cells: [String]
         var style: (_ column: Int, _ text: String) -> String = { $1 }
@@ -104,7 +102,7 @@ struct TerminalTable {
 
     private func heading(_ labels: [String]) -> [Line] {
         let names = columns.enumerated().map { index, column in
-            Escape.line(column.name).replacing(",", with: ", ").wrapped(to: max(labels[index].count, Self.widestName))
+            Escape.line(column.name).replacing(",", with: ", ").wrapped(to: max(labels[index].count, Self.maxName))
         }
         let height = names.map(\.count).max() ?? 0
         let lines = (0..<height).map { place in
@@ -116,7 +114,7 @@ struct TerminalTable {
     }
 
     private func workload(_ workload: WorkloadFigures, _ cells: [String]) -> [Line] {
-        // Its second line is set in by two more.
+        // Wrapped lines are indented by two more spaces.
         let title = Escape.line(workload.result.title).wrapped(to: titleWidth - 2).map { "  \($0)" }
         let unit = "\(SubjectCells.unit(workload).rawValue)/\(Escape.line(workload.result.unit))"
         let figures = columns.map { workload.subject($0.name) }
@@ -139,7 +137,7 @@ struct TerminalTable {
     }
 }
 
-/// The cells of one subject in a section: a heading, then one for each workload, aligned with one another.
+/// The aligned cells of a subject in a section: a heading, and one cell for each workload.
 struct SubjectCells {
     let section: FigureSection
     let subject: SubjectDescription
@@ -150,11 +148,11 @@ struct SubjectCells {
         let heading = section.hasRatios && detail >= .ratio ? ["time ", "×C", ""] : ["time ", "", ""]
         let lines = TextTable(rows: [heading] + rows, numbers: [0, 1], separator: " ").lines
         let width = lines.map(\.count).max() ?? 0
-        // Blanks at the end, so that the heading is as wide as the cells.
+        // Pad the lines, so that the heading is as wide as the cells.
         return lines.map { $0 + String(repeating: " ", count: width - $0.count) }
     }
 
-    /// The unit of a workload's row, the same for all.
+    /// The unit of time in a workload's row, the same for all subjects.
     static func unit(_ workload: WorkloadFigures) -> TimeUnit {
         let held = workload.subjects.filter { $0.subject.kind != .baseline }
         return .fitting(all: (held.isEmpty ? workload.subjects : held).compactMap(\.unitTime?.median))
@@ -164,12 +162,12 @@ struct SubjectCells {
         guard let figures = workload.subject(subject.name) else { return ["", "", ""] }
         if let failure = figures.result.failure { return [failure.kind.sign + " ", "", ""] }
         guard let time = figures.unitTime?.median else { return ["", "", ""] }
-        let number = BenchmarkWords.number(time / Self.unit(workload).seconds) + (figures.isFastest ? "*" : " ")
+        let number = FigureFormat.number(time / Self.unit(workload).seconds) + (figures.isFastest ? "*" : " ")
         guard detail >= .ratio, let ratio = figures.ratio else { return [number, "", ""] }
-        if BenchmarkWords.isUnclear(ratio) { return [number, BenchmarkWords.unclear, ""] }
+        if FigureFormat.isUnclear(ratio) { return [number, FigureFormat.unclear, ""] }
         return [
-            number, BenchmarkWords.ratio(ratio.median),
-            detail == .spread ? BenchmarkWords.reach(of: ratio) ?? "" : "",
+            number, FigureFormat.ratio(ratio.median),
+            detail == .spread ? FigureFormat.reach(of: ratio) ?? "" : "",
         ]
     }
 }

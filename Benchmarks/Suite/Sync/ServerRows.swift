@@ -1,27 +1,26 @@
 internal import TidelineStore
 
-/// The rows of a run as a table service keeps them: with all four system columns.
-struct ServedRows: Sendable {
+/// The rows of a run as a table service stores them, with all four system columns.
+struct ServerRows: Sendable {
     private let shape: RowShape
 
-    /// The rows of a service's table of that shape.
+    /// Creates rows with the shape of the service's table.
     init(_ shape: RowShape) { self.shape = shape }
 
-    /// The table's name.
+    /// The name of the table.
     var name: String { shape.table }
 
-    /// What the service is told to serve for a run's table.
+    /// The schema of the service's table for a run's table.
     static func schema(_ table: BenchmarkTable) -> TableSchema {
         TableSchema(table.schema.name, columns: table.schema.columns, systemColumns: .all)
     }
 
-    /// The instant of a row of a ``RowSource``, which is also that of what comes at its place: a row that was changed after
-    /// the *n*th was made.
+    /// The `updatedAt` of the row at a position. Changed rows have positions after the last row.
     static func updatedAt(_ index: Int) -> Timestamp {
         Timestamp(clampingTicks: Int64(1_700_000_000_000 + index) * Timestamp.ticksPerMillisecond)
     }
 
-    /// A row; where it was changed, with the instant of another place and a text and a version of its own.
+    /// Returns a row. A changed row has the `updatedAt` and version of another position, and another text.
     func row(_ index: Int, of source: RowSource, changedAs place: Int? = nil) -> Row {
         var row = Row(id: source.id(index))
         for (column, value) in zip(source.table.schema.makeShape().columns, source.values(index)) {
@@ -36,7 +35,7 @@ struct ServedRows: Sendable {
         return row
     }
 
-    /// The rows of a range.
+    /// Returns the rows of a range.
     func packed(_ range: Range<Int>, of source: RowSource) throws -> PackedRows {
         let places = source.table.schema.makeShape().columns.map { shape.index(of: $0.name) }
         let (createdAt, deleted) = (shape.index(of: "createdAt"), shape.index(of: "deleted"))
@@ -56,8 +55,8 @@ struct ServedRows: Sendable {
 }
 
 extension LocalEdit {
-    /// Changes to the first rows of a table, each row changed once: of ten, six are updates, three inserts behind its last
-    /// row, and one a delete.
+    /// Returns one change for each of the first rows: of ten changes, six are updates, three inserts of new rows, and one a
+    /// delete.
     static func mix(_ count: Int, of source: RowSource, rows: Int) -> [LocalEdit] {
         (0..<min(count, rows)).map { index in
             switch index % 10 {
@@ -71,13 +70,13 @@ extension LocalEdit {
         }
     }
 
-    /// The places of the rows that such changes are to, of those that exist and those that they add.
+    /// The positions of the rows that these changes update, delete or insert.
     static func rowsOfMix(_ count: Int, rows: Int) -> [Int] {
         let changed = 0..<min(count, rows)
         return Array(changed) + changed.map { rows + $0 }
     }
 
-    /// A row as an app makes it.
+    /// Returns a row without the server's columns.
     private static func newRow(_ index: Int, of source: RowSource) -> Row {
         zip(source.table.schema.columns, source.values(index)).reduce(into: Row(id: source.id(index))) {
             $0[$1.0.name] = $1.1

@@ -4,12 +4,12 @@ internal import TidelineBenchmark
 internal import TidelineCommandSupport
 internal import TidelineSupport
 
-/// The run of `--compare`.
-struct EarlierRun: Sendable {
+/// The earlier run of `--compare`.
+struct PreviousRun: Sendable {
     private let report: BenchmarkReport
 
-    /// Reads it.
-    /// - Throws: `ValidationError` for a file that is no report of this form, or of a run that measured something else.
+    /// Reads the report.
+    /// - Throws: `ValidationError` if the file is not a report, or if its settings differ.
     init(path: String, settings: BenchmarkSettings) throws {
         let data: Data
         do { data = try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
@@ -17,7 +17,7 @@ struct EarlierRun: Sendable {
         }
         do {
             report = try BenchmarkReport(json: data, path: path)
-            // Of what measured something else, one wants to hear before a long run.
+            // Find different settings before a long run.
             var new = report
             new.settings = settings
             _ = try BenchmarkComparison(old: report, new: new)
@@ -26,29 +26,29 @@ struct EarlierRun: Sendable {
         }
     }
 
-    /// A new run held against it.
+    /// Compares a new run with this one.
     func comparison(with new: BenchmarkReport) -> BenchmarkComparison? {
-        // That they can be compared was found out before.
+        // The initializer has checked the settings.
         try? BenchmarkComparison(old: report, new: new)
     }
 }
 
-/// A run, and how it compares with an earlier one, if it does.
+/// A report, and its comparison with an earlier run if there is one.
 struct ComparedReport: Sendable {
     let report: BenchmarkReport
     let comparison: BenchmarkComparison?
 
-    /// Markdown of both.
+    /// The Markdown of the report and the comparison.
     var markdown: String {
         BenchmarkMarkdownReport().text(of: report) + (comparison.map { "\n" + $0.markdownText() } ?? "")
     }
 
-    /// A page of both.
+    /// The HTML page of the report and the comparison.
     var html: String { BenchmarkHTMLReport().text(of: report, beside: comparison) }
 }
 
 extension BenchOptions {
-    /// The reports that can be asked for.
+    /// The reports that the options select.
     var reports: [ReportOutputs<ComparedReport>.Kind] {
         [
             .init("--json", json) { try BenchmarkJSONReport().text(of: $0.report) },

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// How reports of the benchmark say figures, alike in every form.
-enum BenchmarkWords {
-    /// A number with commas between its thousands.
+/// The format of figures in all reports.
+enum FigureFormat {
+    /// A number with thousands separators.
     static func count(_ count: Int) -> String {
         let digits = String(count.magnitude)
         let parts = stride(from: digits.count, to: 0, by: -3).map { end in
@@ -11,7 +11,7 @@ enum BenchmarkWords {
         return (count < 0 ? "-" : "") + parts.reversed().joined(separator: ",")
     }
 
-    /// A number with three digits that count, or more where it is greater.
+    /// A number with three significant digits, or all its integer digits.
     static func number(_ value: Double) -> String {
         switch value {
         case ..<0.0009995: String(format: "%.1e", value)
@@ -23,13 +23,13 @@ enum BenchmarkWords {
         }
     }
 
-    /// A time with the unit that fits it.
+    /// A time with a suitable unit.
     static func time(_ seconds: Double) -> String {
         let unit = TimeUnit.fitting(seconds)
         return "\(number(seconds / unit.seconds)) \(unit.rawValue)"
     }
 
-    /// How many in a second, in thousands or millions where they are many.
+    /// A rate, in thousands or millions if it is large.
     static func rate(_ rate: Double) -> String {
         switch rate {
         case ..<9_995: number(rate)
@@ -56,31 +56,31 @@ enum BenchmarkWords {
         }
     }
 
-    /// How far a ratio may be off, with as many decimals as ``ratio(_:)`` gives it.
+    /// The margin of error of a ratio, with the decimals of ``ratio(_:)``.
     static func reach(of ratio: Spread) -> String? {
         guard let reach = ratio.reach else { return nil }
         let decimals = ratio.median < 0.0995 ? 3 : ratio.median < 9.995 ? 2 : ratio.median < 99.95 ? 1 : 0
         return "±" + String(format: "%.\(decimals)f", reach)
     }
 
-    /// The word in place of a ratio that may be off by more than a third of itself.
+    /// The text for a ratio whose margin of error is more than a third of it.
     static let unclear = "unclear"
 
-    /// Whether a ratio may be off by more than a third of itself, so that it means nothing.
+    /// Whether the margin of error of a ratio is more than a third of it.
     static func isUnclear(_ ratio: Spread) -> Bool { ratio.reach.map { $0 > ratio.median / 3 } ?? false }
 
-    /// A ratio to the bare engine with its spread, such as `0.97 ±0.03 ×C`.
+    /// A ratio to the bare engine with its margin of error, such as `0.97 ±0.03 ×C`.
     static func speed(_ ratio: Spread) -> String {
         isUnclear(ratio) ? "×C \(unclear)" : "\(self.ratio(ratio)) ×C"
     }
 
-    /// A ratio with its spread, such as `0.97 ±0.03`; ``unclear`` where the spread is too large.
+    /// A ratio with its margin of error, such as `0.97 ±0.03`, or ``unclear``.
     static func ratio(_ ratio: Spread) -> String {
         isUnclear(ratio)
             ? unclear : [self.ratio(ratio.median), reach(of: ratio)].compactMap { $0 }.joined(separator: " ")
     }
 
-    /// Several of something, such as `rows`.
+    /// The plural of a unit, such as `rows`.
     static func plural(_ unit: String) -> String { unit.hasSuffix("y") ? unit.dropLast() + "ies" : unit + "s" }
 }
 
@@ -91,7 +91,7 @@ enum TimeUnit: String, CaseIterable {
     case milliseconds = "ms"
     case seconds = "s"
 
-    /// How long it is.
+    /// The length in seconds.
     var seconds: Double {
         switch self {
         case .nanoseconds: 1e-9
@@ -101,13 +101,12 @@ enum TimeUnit: String, CaseIterable {
         }
     }
 
-    /// The greatest that goes into a time at least once.
+    /// The greatest unit that is not longer than a time.
     static func fitting(_ seconds: Double) -> TimeUnit {
         allCases.last { seconds >= $0.seconds * 0.9995 } ?? .nanoseconds
     }
 
-    /// One for several times beside each other: it fits the one in the middle, so that a single very small or great one
-    /// does not make all others long.
+    /// The unit for several times: it fits their median.
     static func fitting(all times: [Double]) -> TimeUnit {
         times.isEmpty ? .microseconds : fitting(times.sorted()[(times.count - 1) / 2])
     }

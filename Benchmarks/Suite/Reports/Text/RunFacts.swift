@@ -2,18 +2,17 @@ internal import Foundation
 internal import TidelineStore
 internal import TidelineSupport
 
-/// What a report says of the run itself: where it took place, how, and with whom.
-enum BenchmarkFacts {
-    /// What it says of a debug build, whose figures are no figures.
+/// Texts about the conditions of a run.
+enum RunFacts {
+    /// The warning about a debug build.
     static let debugWarning = [
-        "DEBUG BUILD: THESE FIGURES ARE WORTHLESS.",
-        "Unoptimised Swift is many times slower, while the engines below are not. Build with -c release.",
+        "DEBUG BUILD: THESE FIGURES ARE MEANINGLESS.",
+        "Unoptimized Swift is many times slower, but the engines are not. Build with -c release.",
     ]
 
-    /// What it says of a run that was stopped.
-    static let interruption = "The run was interrupted: what is missing was not measured."
+    static let interruption = "The run was interrupted; some figures are missing."
 
-    /// Warnings about a run that did not come to its end, and one beside other programs.
+    /// Warnings about an incomplete run and about a busy machine.
     static func warnings(_ report: BenchmarkReport) -> [String] {
         [
             report.isInterrupted ? interruption : nil, report.stopReason.map { "The run ended early: \($0)" },
@@ -21,10 +20,10 @@ enum BenchmarkFacts {
         ].compactMap { $0 }
     }
 
-    /// From how many processors on that other programs keep busy a machine counts as busy.
+    /// The number of processors in use by other programs from which a machine is busy.
     private static let leastBusy = 0.2
 
-    /// A warning about a machine that other programs used during the run.
+    /// A warning about other programs that used the machine during the run.
     static func busyMachine(_ environment: BenchmarkEnvironment) -> String? {
         guard let others = environment.otherProcessors, others >= leastBusy else { return nil }
         return """
@@ -33,17 +32,22 @@ enum BenchmarkFacts {
             """
     }
 
-    /// Whether the figures count at all.
+    /// Whether the figures are from a debug build.
     static func isDebug(_ report: BenchmarkReport) -> Bool { report.environment.host.build != "release" }
 
-    /// The machine and the build.
+    /// All facts: the environment, the settings and the subjects.
+    static func all(_ report: BenchmarkReport) -> [(String, String)] {
+        environment(report) + [("Settings", settings(report.settings))] + subjects(report)
+    }
+
+    /// The machine, the build and the date.
     static func environment(_ report: BenchmarkReport) -> [(String, String)] {
         let (environment, host) = (report.environment, report.environment.host)
         let processors = counted(host.processors, "processor")
         return [
             (
                 "Machine",
-                "\(environment.processor), \(processors), \(BenchmarkWords.bytes(environment.memory)) of memory"
+                "\(environment.processor), \(processors), \(FigureFormat.bytes(environment.memory)) of memory"
             ),
             ("System", "\(host.system), \(host.kernel), files on \(environment.fileSystem)"),
             (
@@ -54,7 +58,7 @@ enum BenchmarkFacts {
         ]
     }
 
-    /// How it was measured.
+    /// The settings.
     static func settings(_ settings: BenchmarkSettings) -> String {
         let repetitions = counted(settings.repetitions, "repetition")
         let parts = [
@@ -64,23 +68,23 @@ enum BenchmarkFacts {
         return parts.joined(separator: ", ") + (settings.isQuick ? " (quick)" : "")
     }
 
-    /// Those that were measured, each with its engine, what a commit of it survives, and its settings.
+    /// The subjects, each with its engine, durability and settings.
     static func subjects(_ report: BenchmarkReport) -> [(String, String)] {
         let databases = Set(report.results.lazy.filter { $0.group != .json }.flatMap(\.subjects).map(\.subject))
         return report.subjects.map { subject in
             let engine = [subject.engine, subject.engineVersion].compactMap { $0 }.joined(separator: " ")
-            let kind = subject.kind == .baseline ? "bare \(engine) from C" : engine
+            let kind = subject.kind == .baseline ? "bare \(engine) in C" : engine
             let survival = databases.contains(subject.name) ? [survival(subject.durability)] : []
             return (subject.name, ([kind] + survival + subject.settings).joined(separator: ", "))
         }
     }
 
-    /// What a commit survives, in a few words.
+    /// A short text for a durability.
     static func survival(_ durability: StoreCapabilities.Durability) -> String {
         switch durability {
         case .none: "in memory only"
         case .normal: "commits survive a crash of the program"
-        case .full: "commits survive a loss of power"
+        case .full: "commits survive a power loss"
         }
     }
 
@@ -91,33 +95,30 @@ enum BenchmarkFacts {
         case .uuid7: "UUIDv7"
         }
     }
-}
 
-extension BenchmarkFacts {
-    /// What the signs of a table mean.
+    /// The meanings of the symbols in tables.
     static func legend(
         _ report: BenchmarkReport, _ detail: FigureDetail = .spread
     ) -> [(sign: String, meaning: String)] {
         let repetitions = counted(report.settings.repetitions, "repetition")
-        let time = "for one unit, as µs/row is microseconds for a row: the median of \(repetitions). Less is better."
+        let time = "for one unit (µs/row is microseconds per row): the median of \(repetitions). Less is better."
         guard report.figures.contains(where: { $0.subjects.contains { $0.ratio != nil } }) else {
             return [("time", time)] + fastest(report)
         }
         guard detail >= .ratio else {
             return [("time", time + " A wider terminal also shows the ratio to the same work in C.")] + fastest(report)
         }
-        let ratio = """
-            speed against the same work in C on the bare engine with equal durability: 1 is as fast, 0.5 half as fast.
-            """
-        let reach =
+        let ratio =
+            "speed relative to the same work in C on the bare engine with equal durability; 0.5 is half as fast."
+        let margin =
             detail == .spread
-            ? " ± is how far the median may be off." : " A wider terminal shows how far it may be off."
-        let unclear = " Where that is more than a third of it, it is \(BenchmarkWords.unclear)."
-        return [("time", time), ("×C", ratio + reach + unclear)] + fastest(report)
+            ? " ± is the margin of error of the median." : " A wider terminal also shows the margin of error."
+        let unclear = " It is \(FigureFormat.unclear) if the margin is more than a third of it."
+        return [("time", time), ("×C", ratio + margin + unclear)] + fastest(report)
     }
 
     private static func fastest(_ report: BenchmarkReport) -> [(sign: String, meaning: String)] {
         guard report.figures.contains(where: { $0.subjects.contains(where: \.isFastest) }) else { return [] }
-        return [("*", "the fastest of those whose commits survive as much, or too close to it to tell.")]
+        return [("*", "the fastest with this durability, or not significantly slower.")]
     }
 }

@@ -1,25 +1,25 @@
 internal import TidelineStore
 internal import TidelineSupport
 
-/// Why figures are missing: one reason, with the subjects and workloads that it concerns.
-struct BenchmarkRemark {
-    /// The subjects' names.
+/// A reason for missing figures, with its subjects and workloads.
+struct MissingFigures {
+    /// The names of the subjects.
     var subjects: [String]
-    /// What kind of a reason it is.
+    /// The kind of reason.
     var kind: SubjectResult.Failure.Kind
     /// The reason.
     var reason: String
-    /// The workloads, each once.
+    /// The identifiers of the workloads.
     var workloads: [String]
 
-    /// Who, why and where, on a line.
+    /// The subjects, the reason and the workloads on one line.
     var text: String {
         "\(subjects.joined(separator: ", ")): \(reason) (\(workloads.joined(separator: ", ")))"
     }
 
-    /// All of a report: what is wrong first, then what failed, then what is not a subject's. Subjects that miss the same for
-    /// the same reason are told of together.
-    static func all(of report: BenchmarkReport) -> [BenchmarkRemark] {
+    /// The missing figures of a report: wrong answers, then failures, then works that are not applicable. Subjects with the
+    /// same reason and workloads are combined.
+    static func all(of report: BenchmarkReport) -> [MissingFigures] {
         let kinds: [SubjectResult.Failure.Kind] = [.wrongAnswer, .failed, .notApplicable]
         let all = kinds.flatMap { kind in report.subjects.flatMap { of($0.name, kind, report) } }
         return all.reduce(into: []) { merged, remark in
@@ -32,20 +32,20 @@ struct BenchmarkRemark {
 
     private static func of(
         _ subject: String, _ kind: SubjectResult.Failure.Kind, _ report: BenchmarkReport
-    ) -> [BenchmarkRemark] {
+    ) -> [MissingFigures] {
         let missing = report.results.flatMap { result in
             result.subjects.filter { $0.subject == subject && $0.failure?.kind == kind }
                 .map { (reason: $0.failure?.reason ?? "", workload: result.id) }
         }
         return missing.map(\.reason).uniqued().map { reason in
             let workloads = missing.filter { $0.reason == reason }.map(\.workload).uniqued()
-            return BenchmarkRemark(subjects: [subject], kind: kind, reason: reason, workloads: workloads)
+            return MissingFigures(subjects: [subject], kind: kind, reason: reason, workloads: workloads)
         }
     }
 }
 
 extension SubjectResult.Failure.Kind {
-    /// How a list of remarks calls it.
+    /// The title in a list.
     var title: String {
         switch self {
         case .notApplicable: "not applicable"
@@ -54,7 +54,7 @@ extension SubjectResult.Failure.Kind {
         }
     }
 
-    /// What stands in the place of the figure.
+    /// The text in place of the figure.
     var sign: String {
         switch self {
         case .notApplicable: "–"
@@ -64,10 +64,10 @@ extension SubjectResult.Failure.Kind {
     }
 }
 
-/// Which store to pick for which kind of work, as the figures have it.
-enum BenchmarkVerdict {
-    /// A sentence for each durability that several stores have: for each part of the report, the store that is the fastest
-    /// in most workloads, or too close to the fastest to be distinguished. Only the greatest number of rows counts.
+/// Recommends stores for kinds of work.
+enum StoreRecommendation {
+    /// Returns a sentence for each durability that several stores have. For each group of workloads it names the stores that
+    /// are most often the fastest with the greatest number of rows.
     static func lines(of report: BenchmarkReport) -> [String] {
         let figures = report.figures.filter { $0.result.group != .json }
         guard let rows = figures.map(\.result.rows).max() else { return [] }
@@ -79,12 +79,12 @@ enum BenchmarkVerdict {
                     .map { "for \(group.title.lowercasedFirst) pick \($0)" }
             }
             guard !picks.isEmpty else { return nil }
-            let survival = BenchmarkFacts.survival(durability)
-            return "With \(BenchmarkWords.count(rows)) rows, where \(survival): \(picks.joined(separator: "; "))."
+            let survival = RunFacts.survival(durability)
+            return "With \(FigureFormat.count(rows)) rows, where \(survival): \(picks.joined(separator: "; "))."
         }
     }
 
-    /// The stores that are the fastest in most of some workloads; nil where there is no choice.
+    /// The stores that are most often the fastest, or `nil` if there is no choice.
     private static func pick(
         of durability: StoreCapabilities.Durability, _ workloads: [WorkloadFigures]
     ) -> String? {
@@ -101,7 +101,7 @@ enum BenchmarkVerdict {
 }
 
 extension String {
-    /// The text within a sentence; an abbreviation such as `JSON` stays.
+    /// The text for the middle of a sentence; abbreviations such as `JSON` do not change.
     fileprivate var lowercasedFirst: String {
         dropFirst().first?.isUppercase == true ? self : prefix(1).lowercased() + dropFirst()
     }
