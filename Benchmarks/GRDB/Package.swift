@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that GRDB is no dependency of Tideline.
+// A separate package, so that Tideline does not depend on GRDB.
 let tideline = "tideline"
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let benchmark = Target.Dependency.product(name: "TidelineBenchmark", package: tideline)

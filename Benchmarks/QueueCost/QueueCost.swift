@@ -10,18 +10,18 @@ import TidelineSQLite
 import TidelineServer
 import TidelineStore
 
-/// Work on a queue of a given length, for who counts what it costs: see `Benchmarks/queue`.
+/// Works on a queue of a given length while valgrind counts the instructions; see `Benchmarks/queue`.
 ///
-///     QueueCost ENGINE PATH fill N              makes a store whose queue has N operations
-///     QueueCost ENGINE PATH enqueue|revise|push K    does K times one thing to it
+///     QueueCost ENGINE PATH fill N                   creates a store with N operations in its queue
+///     QueueCost ENGINE PATH enqueue|revise|push K    performs an operation K times
 ///
-/// `memory`, which keeps nothing, takes `fill N` before every other work: `QueueCost memory - fill 100 push 10`.
+/// The store `memory` is not persistent, so it needs `fill N` first: `QueueCost memory - fill 100 push 10`.
 @main
 enum QueueCost {
     static let items = TableSchema("TodoItem", columns: [.string("text"), .bool("complete")])
 
-    /// The main thread waits, as valgrind does not take that it ends before the others, which is how an asynchronous
-    /// `main` runs on Linux.
+    /// Blocks the main thread, because valgrind does not support that it ends before the others, as it does with an
+    /// asynchronous `main` on Linux.
     static func main() {
         let isDone = DispatchSemaphore(value: 0)
         Task.detached {
@@ -41,7 +41,7 @@ enum QueueCost {
         guard let engine = words.popFirst(), let path = words.popFirst() else { usage() }
         switch engine {
         case "sqlite": try await run(SQLiteStore(path: path), words)
-        // What a sync of the disk costs is not counted, and would take most of the time.
+        // Disk synchronization executes few instructions but would take most of the time.
         case "lmdb": try await run(LMDBStore(path: path, options: LMDBOptions(durability: .none)), words)
         case "leveldb": try await run(LevelDBStore(path: path), words)
         case "memory": try await run(MemoryStore(), words)
@@ -70,16 +70,16 @@ enum QueueCost {
         case "enqueue":
             for number in 0..<count { try await table.insert(row("later-\(number)")) }
         case "revise":
-            // Each is found in the queue by its row.
+            // Each update finds its pending operation by row.
             for number in 0..<count { try await table.update(row("item-\(number % 100)")) }
         case "push":
-            // The one after the last is refused: the network is gone.
+            // The request after the last one fails.
             do { try await client.context.push() } catch is SyncError {}
         default: usage()
         }
     }
 
-    /// Makes the queue `count` operations long: as many inserts would, but a hundred times faster.
+    /// Extends the queue to `count` operations by copying the first, a hundred times faster than inserts.
     private static func copyFirstOperation(_ count: Int, in store: some LocalStore) throws {
         let queue = SystemTables().operations
         try store.write { writer in
@@ -103,7 +103,7 @@ enum QueueCost {
     }
 }
 
-/// A server in this process, which is reached so many times and no more.
+/// A transport to a server in this process that fails after a number of requests.
 final class LimitedTransport: Transport {
     private let service: TableService<MemoryStore>
     private let left: Mutex<Int>
@@ -119,14 +119,14 @@ final class LimitedTransport: Transport {
             left -= 1
             return left >= 0
         }
-        guard isReached else { throw TransportError(.connection, "the network is gone") }
+        guard isReached else { throw TransportError(.connection, "the connection is closed") }
         let answer = service.handle(request, body: body ?? [])
         return TransportResponse(response: answer.response, body: answer.body)
     }
 }
 
 extension Row {
-    /// The row under another id.
+    /// Returns the row with another key.
     fileprivate func withKey(_ key: RowID) -> Row {
         var row = self
         row.key = key

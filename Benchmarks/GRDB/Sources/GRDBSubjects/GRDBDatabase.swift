@@ -2,8 +2,7 @@ internal import GRDB
 internal import TidelineBenchmark
 internal import TidelineStore
 
-/// Opening the database: a pool, as for any app with more than one thread, with the settings of Tideline's SQLite store, so
-/// that the libraries are compared and not their settings.
+/// Opens a database pool with the settings of Tideline's SQLite store, so that only the libraries differ.
 enum GRDBDatabase {
     static func open(
         _ opening: BenchmarkOpening, instant: Database.ColumnType, durability: StoreCapabilities.Durability
@@ -14,7 +13,7 @@ enum GRDBDatabase {
         var configuration = Configuration()
         configuration.maximumReaderCount = 8
         configuration.prepareDatabase { db in
-            // The pool sets the log and `synchronous` after this, and to NORMAL.
+            // Afterwards the pool enables the write-ahead log and sets `synchronous` to NORMAL.
             for setting in ["cache_size = -65536", "mmap_size = 268435456", "temp_store = MEMORY"] {
                 try db.execute(sql: "PRAGMA \(setting)")
             }

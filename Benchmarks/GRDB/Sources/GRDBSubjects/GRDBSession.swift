@@ -3,16 +3,16 @@ internal import Synchronization
 internal import TidelineBenchmark
 internal import TidelineStore
 
-/// A database of GRDB's at work in one of the ways.
-final class GRDBSession<Way: GRDBWay>: BenchmarkSession {
+/// A session of a GRDB database, used in one of the styles.
+final class GRDBSession<Style: GRDBStyle>: BenchmarkSession {
     private let opening: @Sendable () throws -> DatabasePool
     private let opened: Mutex<DatabasePool>
-    /// The items of batches that will be written: an app has them, so that making them is not timed. Each batch is kept with
-    /// its items, so that none other gets its identity.
-    private let prepared = Mutex<[ObjectIdentifier: (batch: RowBatch, items: [Way.Item])]>([:])
+    /// The items of batches to write, which an app already has, so creating them is not measured. The batch is retained to keep
+    /// its identity unique.
+    private let prepared = Mutex<[ObjectIdentifier: (batch: RowBatch, items: [Style.Item])]>([:])
 
     init(_ opening: BenchmarkOpening, durability: StoreCapabilities.Durability) throws {
-        let instant = Way.instant
+        let instant = Style.instant
         let open: @Sendable () throws -> DatabasePool = {
             try GRDBDatabase.open(opening, instant: instant, durability: durability)
         }
@@ -38,20 +38,20 @@ final class GRDBSession<Way: GRDBWay>: BenchmarkSession {
         case .upsert(let batches): try upsert(batches, latencies)
         case .get(let ids, let access, .each): try getEach(ids, access, latencies)
         case .get(let ids, let access, .one): try getInOne(ids, access, latencies)
-        case .scan(let access): try latencies.time { try pool.read { try Way.scan(access, $0) } }
+        case .scan(let access): try latencies.time { try pool.read { try Style.scan(access, $0) } }
         case .find(let filters, let limit):
-            try each(filters, latencies) { filter in try pool.read { try Way.find(filter, limit: limit, $0) } }
+            try latencies.each(filters) { filter in try pool.read { try Style.find(filter, limit: limit, $0) } }
         case .count(let filters):
-            try each(filters, latencies) { filter in Answer(count: try pool.read { try Way.count(filter, $0) }) }
+            try latencies.each(filters) { filter in Answer(count: try pool.read { try Style.count(filter, $0) }) }
         case .delete(let lists):
-            try each(lists, latencies) { ids in
-                Answer(count: try pool.write { try Way.delete(ids.map(\.text), $0) })
+            try latencies.each(lists) { ids in
+                Answer(count: try pool.write { try Style.delete(ids.map(\.text), $0) })
             }
         case .deleteMatching(let filters):
-            try each(filters, latencies) { filter in
-                Answer(count: try pool.write { try Way.delete(matching: filter, $0) })
+            try latencies.each(filters) { filter in
+                Answer(count: try pool.write { try Style.delete(matching: filter, $0) })
             }
-        default: throw WorkNotApplicable("not written for GRDB")
+        default: throw WorkNotApplicable("not implemented for GRDB")
         }
     }
 
@@ -62,7 +62,7 @@ final class GRDBSession<Way: GRDBWay>: BenchmarkSession {
             let number = try latencies.time {
                 let new = try opening()
                 opened.withLock { $0 = new }
-                return try new.read { try Way.get(id, .view, $0) }
+                return try new.read { try Style.get(id, .view, $0) }
             }
             if let number { answer += Answer(count: 1, checksum: number) }
         }
@@ -70,17 +70,17 @@ final class GRDBSession<Way: GRDBWay>: BenchmarkSession {
     }
 
     private func upsert(_ batches: [RowBatch], _ latencies: LatencySink) throws -> Answer {
-        try each(batches, latencies) { batch in
+        try latencies.each(batches) { batch in
             let items =
                 prepared.withLock { $0.removeValue(forKey: ObjectIdentifier(batch)) }?.items ?? Self.items(batch)
-            try pool.write { try Way.upsert(items, $0) }
+            try pool.write { try Style.upsert(items, $0) }
             return Answer(count: items.count)
         }
     }
 
     private func getEach(_ ids: [RowID], _ access: Work.Access, _ latencies: LatencySink) throws -> Answer {
-        try each(ids, latencies) { id in
-            guard let number = try pool.read({ try Way.get(id.text, access, $0) }) else { return Answer() }
+        try latencies.each(ids) { id in
+            guard let number = try pool.read({ try Style.get(id.text, access, $0) }) else { return Answer() }
             return Answer(count: 1, checksum: number)
         }
     }
@@ -89,7 +89,7 @@ final class GRDBSession<Way: GRDBWay>: BenchmarkSession {
         try pool.read { db in
             var answer = Answer()
             for (place, id) in ids.enumerated() {
-                let get = { try Way.get(id.text, access, db) }
+                let get = { try Style.get(id.text, access, db) }
                 let number = try place % LatencySink.sampling == 0 ? latencies.time(get) : get()
                 if let number { answer += Answer(count: 1, checksum: number) }
             }
@@ -97,34 +97,17 @@ final class GRDBSession<Way: GRDBWay>: BenchmarkSession {
         }
     }
 
-    /// Does one operation after the other.
-    private func each<T>(_ parts: [T], _ latencies: LatencySink, _ body: (T) throws -> Answer) throws -> Answer {
-        var answer = Answer()
-        for part in parts { answer += try latencies.time { try body(part) } }
-        return answer
-    }
-
-    private static func items(_ batch: RowBatch) -> [Way.Item] {
-        var items: [Way.Item] = []
+    private static func items(_ batch: RowBatch) -> [Style.Item] {
+        var items: [Style.Item] = []
         items.reserveCapacity(batch.packed.count)
-        batch.packed.forEachRow { items.append(Way.item($0)) }
+        batch.packed.forEachRow { items.append(Style.item($0)) }
         return items
     }
 }
 
 extension Work {
-    /// The same work, where a way has nothing better for `Row` values than for packed rows.
+    /// The work with `Row` values replaced by packed rows, which GRDB converts equally.
     fileprivate var plain: Work {
         if case .upsertRows(let batches) = self { .upsert(batches) } else { self }
-    }
-}
-
-extension LatencySink {
-    /// Notes the time that `body` takes.
-    fileprivate func time<T>(_ body: () throws -> T) rethrows -> T {
-        let start = Self.now
-        let result = try body()
-        note(since: start)
-        return result
     }
 }

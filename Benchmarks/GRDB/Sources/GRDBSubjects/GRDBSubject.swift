@@ -2,19 +2,19 @@ internal import GRDB
 public import TidelineBenchmark
 public import TidelineStore
 
-/// GRDB as a subject of the benchmark, in the two ways in which its users write it.
+/// GRDB as a subject of the benchmark, in two common styles.
 public enum GRDBSubject {
-    /// The names of the ways: records that are `Codable`; SQL with cached statements and rows.
+    /// The names of the styles: `Codable` records, and SQL with cached statements.
     public static let names = ["grdb-codable", "grdb-raw"]
 
-    /// One of them; nil for another name.
-    /// - Parameter durability: What a commit survives, normal or full.
+    /// Returns the subject with a name, or `nil` if there is none.
+    /// - Parameter durability: The durability of commits, normal or full.
     public static func named(
         _ name: String, durability: StoreCapabilities.Durability = .normal
     ) -> BenchmarkSubject? {
         switch name {
-        case "grdb-codable": make(name, durability) { try GRDBSession<CodableWay>($0, durability: durability) }
-        case "grdb-raw": make(name, durability) { try GRDBSession<RawWay>($0, durability: durability) }
+        case "grdb-codable": make(name, durability) { try GRDBSession<CodableStyle>($0, durability: durability) }
+        case "grdb-raw": make(name, durability) { try GRDBSession<RawStyle>($0, durability: durability) }
         default: nil
         }
     }
@@ -29,33 +29,33 @@ public enum GRDBSubject {
     }
 }
 
-/// A way to use GRDB: what a transaction of the benchmark's work consists of.
-protocol GRDBWay {
-    /// What the app has a row as.
+/// A style of using GRDB; each function is the body of a transaction.
+protocol GRDBStyle {
+    /// The app's type of a row.
     associatedtype Item: Sendable
 
-    /// How an instant is stored.
+    /// The column type of timestamps.
     static var instant: Database.ColumnType { get }
 
-    /// The item of a row that an app is about to store.
+    /// Returns the item to store for a row.
     static func item(_ row: borrowing RowView) -> Item
 
     /// Inserts or replaces rows.
     static func upsert(_ items: [Item], _ db: Database) throws
 
-    /// The number of the row of that id; nil if there is none.
+    /// Returns the row number of a row, or `nil` if it does not exist.
     static func get(_ id: String, _ access: Work.Access, _ db: Database) throws -> UInt64?
 
-    /// All rows in order of id.
+    /// Reads all rows in order of identifier.
     static func scan(_ access: Work.Access, _ db: Database) throws -> Answer
 
-    /// The first rows of a list, by rank.
+    /// Reads the first rows of a list, ordered by rank.
     static func find(_ filter: RowFilter, limit: Int, _ db: Database) throws -> Answer
 
-    /// How many rows a list has.
+    /// Counts the rows of a list.
     static func count(_ filter: RowFilter, _ db: Database) throws -> Int
 
-    /// Deletes the rows of these ids.
+    /// Deletes rows by identifier.
     static func delete(_ ids: [String], _ db: Database) throws -> Int
 
     /// Deletes the rows of a list.
@@ -63,7 +63,7 @@ protocol GRDBWay {
 }
 
 extension Answer {
-    /// Adds the next row of a scan or a query.
+    /// Adds the next row of a scan or query.
     mutating func add(_ number: UInt64) {
         count += 1
         checksum &+= number &* UInt64(count)

@@ -6,7 +6,7 @@ internal import TidelineBenchmarkCommand
 internal import TidelineSQLite
 internal import TidelineStore
 
-/// Tideline's SQLite store, the same work in C, and GRDB in two ways, side by side.
+/// Compares Tideline's SQLite store, the same work in C, and GRDB in two styles.
 @main
 struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -38,7 +38,7 @@ struct Bench: AsyncParsableCommand {
         switch setting {
         case "durability=normal": return .normal
         case "durability=full": return .full
-        default: throw ValidationError("the setting is durability=normal or durability=full, not \(setting).")
+        default: throw ValidationError("unknown setting \(setting); use durability=normal or durability=full.")
         }
     }
 }

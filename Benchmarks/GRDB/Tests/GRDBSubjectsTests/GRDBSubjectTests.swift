@@ -6,7 +6,7 @@ import TidelineStore
 
 @Suite("GRDB as a subject")
 struct GRDBSubjectTests {
-    @Test("Each way answers as the model does", arguments: GRDBSubject.names, [false, true])
+    @Test("Each style gives the reference's answers", arguments: GRDBSubject.names, [false, true])
     func answersAsTheModel(name: String, isIndexed: Bool) throws {
         let source = RowSource(table: BenchmarkTable(isIndexed: isIndexed), seed: 5, lists: 6)
         let reference = ReferenceSession(source: source)
@@ -22,7 +22,7 @@ struct GRDBSubjectTests {
         }
     }
 
-    @Test("A table of more columns than the record has is refused")
+    @Test("A table with more columns than the record is rejected")
     func refusesOtherTables() throws {
         let table = BenchmarkTable(columns: 12)
         try withFolder { folder in

@@ -3,7 +3,7 @@ internal import GRDB
 internal import TidelineBenchmark
 internal import TidelineStore
 
-/// A row without a record's comfort; an instant is a number.
+/// A plain row; timestamps are integers.
 struct RawItem: Sendable {
     var id: String
     var text: String?
@@ -18,8 +18,8 @@ struct RawItem: Sendable {
     var version: String?
 }
 
-/// SQL, cached statements and cursors of rows: what GRDB's documentation recommends to who wants its speed.
-enum RawWay: GRDBWay {
+/// Uses SQL, cached statements and cursors, as GRDB's documentation recommends for speed.
+enum RawStyle: GRDBStyle {
     static var instant: Database.ColumnType { .integer }
 
     static func item(_ row: borrowing RowView) -> RawItem {
@@ -42,7 +42,7 @@ enum RawWay: GRDBWay {
     static func get(_ id: String, _ access: Work.Access, _ db: Database) throws -> UInt64? {
         let statement = try db.cachedStatement(sql: "SELECT * FROM items WHERE id = ?")
         let rows = try Row.fetchCursor(statement, arguments: [id])
-        // A row of a cursor is valid as long as the cursor.
+        // A row is valid as long as its cursor.
         return try withExtendedLifetime(rows) { try rows.next().map { try number($0, access) } }
     }
 
@@ -88,7 +88,7 @@ enum RawWay: GRDBWay {
         return answer
     }
 
-    /// The row's number, from values as borrowed bytes, by their columns' places, or by their columns' names.
+    /// The row number, from values in place, by column index, or by column name.
     private static func number(_ row: GRDB.Row, _ access: Work.Access) throws -> UInt64 {
         var number = RowChecksum.start
         for place in names.indices {

@@ -3,7 +3,7 @@ internal import GRDB
 internal import TidelineBenchmark
 internal import TidelineStore
 
-/// A record as GRDB's documentation recommends it: `Codable` does the rest.
+/// A `Codable` record, as GRDB's documentation recommends.
 struct CodableItem: Codable, FetchableRecord, PersistableRecord, Sendable {
     static let databaseTableName = "items"
 
@@ -26,8 +26,8 @@ struct CodableItem: Codable, FetchableRecord, PersistableRecord, Sendable {
     var version: String?
 }
 
-/// Records, and requests made of columns.
-enum CodableWay: GRDBWay {
+/// Uses `Codable` records and the query interface.
+enum CodableStyle: GRDBStyle {
     static var instant: Database.ColumnType { .datetime }
 
     static func item(_ row: borrowing RowView) -> CodableItem {
