@@ -28,7 +28,7 @@ import TidelineTestStores
     @Test(arguments: checks) func whatIsNotSeenIsNotJudged(_ check: Check) async throws {
         let result = await (try #require(Self.suite(BlindFaults()))).run(check)
         #expect(result.status == .notRun)
-        #expect(result.reason?.contains("seen") == true)
+        #expect(result.reason?.contains("observed") == true)
     }
 
     /// Where there is no layer at all, the checks that need one do not run.

@@ -1,4 +1,4 @@
 extension Check {
-    /// Two processes at work.
+    /// Two processes that work at the same time.
     static let concurrencyProcesses: [Check] = concurrencyProcessWriters + concurrencyProcessReaders
 }

@@ -1,11 +1,11 @@
 internal import TidelineStore
 
 extension Check {
-    /// What one process sees of another's work.
+    /// Visibility of one process's changes in another.
     static let concurrencyProcessReaders: [Check] = [
         Check(
-            "CON-105", "What another process commits is seen by the next read and by the next write",
-            why: "What a store keeps in memory, such as a page, a row or a number of rows, may be old by then.",
+            "CON-105", "Commits of another process are visible to the next read and the next write",
+            why: "Cached data, such as a page, a row, or a row count, may be outdated by then.",
             needs: [.sharedFiles, .process]
         ) { trial in
             let store = try trial.open()
@@ -25,12 +25,12 @@ extension Check {
                 try trial.expectNumbers(0..<3, from: child)
                 try trial.expectPairs([other: 3...3], in: store, "after another process wrote")
                 let count = try store.write { try $0.count(Query("left", predicate: .column("writer") == "other")) }
-                try trial.expect(count, is: other.rows(after: 3).count, "the other process' rows, seen from a write")
+                try trial.expect(count, is: other.rows(after: 3).count, "the other process's rows, seen from a write")
             }
         },
         Check(
-            "CON-106", "Tables and columns that another process defines can be used at once",
-            why: "Definitions that a store read when it was opened may have changed since.",
+            "CON-106", "Tables and columns that another process defines can be used immediately",
+            why: "Definitions that a store read at opening may have changed since.",
             needs: [.sharedFiles, .process]
         ) { trial in
             let store = try trial.store(.notes)
@@ -43,15 +43,15 @@ extension Check {
             try store.write { try $0.upsert(["id": "1", "text": "Milk"], into: "TodoItem") }
             let row = try store.read { try $0.row(in: "Note", id: "1") }
             let old: Row = ["id": "1", "text": "old"]
-            try trial.expect(row, is: old.completed(for: notes), "a row of before, with the new column")
+            try trial.expect(row, is: old.completed(for: notes), "an existing row with the new column")
             let red = Query("Note", predicate: .column("colour") == "red")
             try trial.expect(red, in: store, finds: [.string("2")], "by the new column")
         },
         Check(
-            "CON-107", "An index that another process defines is kept up by the next write",
+            "CON-107", "An index that another process defines is updated by the next write",
             why: """
-                A store that knows a table's indexes from when it was opened writes rows that the new index lacks, and \
-                queries of every process miss them from then on.
+                A store that read a table's indexes at opening writes rows without entries in the new index, and \
+                queries of every process miss them afterwards.
                 """,
             needs: [.sharedFiles, .process]
         ) { trial in
@@ -76,7 +76,7 @@ extension Check {
             }
         },
         Check(
-            "CON-108", "A transaction of another process is seen when it is committed, and as a whole",
+            "CON-108", "A transaction of another process is visible after its commit, and completely",
             needs: [.sharedFiles, .readersBesideWriter, .process]
         ) { trial in
             let store = try trial.open()
@@ -84,10 +84,10 @@ extension Check {
             let other = PairedTransactions(writer: "other", count: 4, rows: 30)
             try trial.child([.open(try trial.opening()), .writeAndWait(other), .say("committed"), .wait]) { child in
                 try child.expect(ChildLine.waiting)
-                try trial.expectPairs([other: 0...0], in: store, "before another process' write is committed")
+                try trial.expectPairs([other: 0...0], in: store, "before another process's write is committed")
                 child.proceed()
                 try child.expect("committed")
-                try trial.expectPairs([other: 4...4], in: store, "after another process' write was committed")
+                try trial.expectPairs([other: 4...4], in: store, "after another process's write was committed")
             }
         },
         Check(
@@ -116,7 +116,7 @@ extension Check {
             }
         },
         Check(
-            "CON-110", "Every read beside a process that writes sees whole transactions",
+            "CON-110", "Every read concurrent with a writing process sees complete transactions",
             tier: .stress, needs: [.sharedFiles, .process]
         ) { trial in
             let store = try trial.open()
@@ -125,11 +125,12 @@ extension Check {
             try trial.child(try trial.writing(other) + [.close]) { child in
                 var seen = 0
                 while try child.next() != nil {
-                    let totals = try trial.expectPairs([other: seen...other.count], in: store, "beside a writer")
+                    let totals = try trial.expectPairs(
+                        [other: seen...other.count], in: store, "during another process's writes")
                     seen = totals[other] ?? 0
                 }
                 let end = try child.finish()
-                try trial.expect(end.isWell, "a process that writes beside a reader fails: \(end)")
+                try trial.expect(end.isWell, "a process that writes while another reads fails: \(end)")
             }
             try trial.expectPairs([other: other.count...other.count], in: store, "after the writer")
         },

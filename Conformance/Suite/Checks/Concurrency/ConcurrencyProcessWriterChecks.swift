@@ -5,10 +5,11 @@ extension Check {
     /// Several processes that write.
     static let concurrencyProcessWriters: [Check] = [
         Check(
-            "CON-101", "Of processes that write at once every acknowledged row is there, and none is told busy",
+            "CON-101",
+            "When several processes write at once, every acknowledged row is stored, and no write throws busy",
             why: """
-                A writer that finds another at work waits for it. One that gives up, or takes a lock for reading and \
-                wants more later, fails under load; one that writes over what it read before loses the other's rows.
+                A writer waits for other writers. A writer that does not wait, or that upgrades a read lock, fails \
+                under load; one that overwrites data read before its lock loses other writers' rows.
                 """,
             tier: .stress, needs: [.sharedFiles, .process]
         ) { trial in
@@ -20,18 +21,19 @@ extension Check {
                 for number in own.numbers { try store.write { try own.apply(number, to: $0) } }
                 for (child, writer) in zip(children, writers) {
                     let end = try child.finish()
-                    try trial.expect(end.isWell, "a process that writes beside two others fails: \(end)")
+                    try trial.expect(end.isWell, "a process that writes concurrently with two others fails: \(end)")
                     try trial.expect(end.lines.count, is: writer.count, "the acknowledged commits")
                 }
             }
             var expected = [own: own.count...own.count]
             for writer in writers { expected[writer] = writer.count...writer.count }
             try trial.expectPairs(expected, in: store, "after three processes wrote at once")
-            try trial.expectPairs(expected, in: try trial.reopened(store), "after three processes wrote, opened again")
+            try trial.expectPairs(
+                expected, in: try trial.reopened(store), "after three processes wrote at once, reopened")
         },
         Check(
-            "CON-102", "What one process reads in a write stays so until it commits: no update is lost to another",
-            why: "Several processes count one number up. A write that reads before it has its lock counts too little.",
+            "CON-102", "Data read in a write stays valid until its commit: no update is lost to another process",
+            why: "Several processes increment one number. A write that reads before it locks loses increments.",
             tier: .stress, needs: [.sharedFiles, .process]
         ) { trial in
             let store = try trial.open()
@@ -44,15 +46,15 @@ extension Check {
                 for _ in 0..<times { _ = try PairedCounter().increment(in: store) }
                 for child in children {
                     let end = try child.finish()
-                    try trial.expect(end.isWell, "a process that counts beside two others fails: \(end)")
+                    try trial.expect(end.isWell, "a process that increments concurrently with two others fails: \(end)")
                 }
             }
             let row = try store.read { try $0.row(in: "left", id: "counter") }
-            try trial.expect(row?["number"], is: .int(Int64(3 * times)), "what three processes counted to")
+            try trial.expect(row?["number"], is: .int(Int64(3 * times)), "the sum of the increments of three processes")
         },
         Check(
-            "CON-103", "Processes that make one store at once make one",
-            why: "Whoever comes second must find the first one's store, not put an empty one in its place.",
+            "CON-103", "Processes that create one store at once create a single store",
+            why: "The second process must find the first one's store instead of replacing it with an empty one.",
             tier: .stress, needs: [.sharedFiles, .process]
         ) { trial in
             for round in 0..<(2 * trial.rounds) {
@@ -62,20 +64,20 @@ extension Check {
                     children in
                     for child in children {
                         let end = try child.finish()
-                        try trial.expect(end.isWell, "one of three processes that make a store at once fails: \(end)")
+                        try trial.expect(end.isWell, "one of three processes that create a store at once fails: \(end)")
                     }
                 }
                 let expected = Dictionary(uniqueKeysWithValues: writers.map { ($0, 4...4) })
                 let store = try trial.open(name)
-                try trial.expectPairs(expected, in: store, "after three processes made one store at once")
+                try trial.expectPairs(expected, in: store, "after three processes created one store at once")
                 try store.close()
             }
         },
         Check(
-            "CON-104", "A writer that is killed holds up no store that is open",
+            "CON-104", "A killed writer does not block any open store",
             why: """
-                The lock of a process that died must be free at once, and what it had not committed be gone, also for \
-                those who never close the store.
+                The lock of a dead process must be released immediately and its uncommitted changes must be gone, also \
+                for processes that never close the store.
                 """,
             tier: .stress, needs: [.sharedFiles, .survivingDeath, .process]
         ) { trial in
@@ -92,7 +94,7 @@ extension Check {
                 expected[other] = acknowledged...(acknowledged + 1)
                 try store.write { try own.apply(round, to: $0) }
                 expected[own] = (round + 1)...(round + 1)
-                let totals = try trial.expectPairs(expected, in: store, "beside a process that was killed")
+                let totals = try trial.expectPairs(expected, in: store, "after a concurrent process was killed")
                 expected = totals.mapValues { $0...$0 }
             }
         },
@@ -100,7 +102,7 @@ extension Check {
 }
 
 extension Trial {
-    /// Starts several processes, lets all go on at once where they wait, and calls `body` with them.
+    /// Starts several processes, lets all continue at once from their waits, and calls `body` with them.
     fileprivate func children(_ jobs: [[ChildStep]], body: ([ChildProcess]) throws -> Void) throws {
         func start(_ index: Int, _ started: [ChildProcess]) throws {
             guard index < jobs.count else {

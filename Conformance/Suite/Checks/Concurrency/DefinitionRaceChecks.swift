@@ -1,10 +1,10 @@
 internal import TidelineStore
 
 extension Check {
-    /// Definitions that change while others read and write.
+    /// Definitions that change during reads and writes.
     static let concurrencyDefinitions: [Check] = [
         Check(
-            "CON-020", "Readers beside changing definitions see rows and definition of one version", tier: .stress
+            "CON-020", "Readers during definition changes see rows and a definition of one version", tier: .stress
         ) { trial in
             let store = try trial.store(version(0))
             try store.write { try $0.upsert(Row(id: "x"), into: "T") }
@@ -13,33 +13,34 @@ extension Check {
                     let schema = try reader.schema(of: "T")
                     let row = try reader.row(in: "T", id: "x")
                     let names = schema.columns.map(\.name)
-                    try trial.expect(row?.columnNames ?? [], is: names, "the columns of a row beside the definition's")
-                    // The index that this definition has and the next one has not.
+                    try trial.expect(
+                        row?.columnNames ?? [], is: names, "the columns of a row compared with the definition's")
+                    // The index that this definition has and the next one does not have.
                     let query = Query("T").filter(.column(schema.indexes[0].columns[0]) == .null)
-                    try trial.expect(try reader.count(query), is: 1, "what the definition's index counts")
+                    try trial.expect(try reader.count(query), is: 1, "the count through the definition's index")
                 }
             } _: {
                 for number in 1...(40 * trial.rounds) { try store.define([version(number)]) }
             }
         },
-        Check("CON-021", "Definitions that several threads make at once are all there, each once") { trial in
+        Check("CON-021", "Definitions made by several threads at once are all stored, each once") { trial in
             let store = try trial.open()
             let count = 8
-            try trial.onThreads(4, "threads that define") { thread in
+            try trial.onThreads(4, "threads that define tables") { thread in
                 for number in 0..<count {
                     let own = TableSchema("T\(thread)x\(number)", columns: [.int("n")], indexes: [["n"]])
                     try store.define([own, .notes, .items])
                     try store.write { try $0.upsert(["id": "a", "n": .int(Int64(number))], into: own.name) }
                     let query = Query(own.name).filter(.column("n") == .literal(.int(Int64(number))))
-                    try trial.expect(try store.read { try $0.count(query) }, is: 1, "the row of the own table")
+                    try trial.expect(try store.read { try $0.count(query) }, is: 1, "the row of the thread's own table")
                 }
             }
             let names = (0..<4).flatMap { thread in (0..<count).map { "T\(thread)x\($0)" } } + ["Note", "TodoItem"]
-            try trial.expect(try store.tables().map(\.name), is: names.sorted(), "the tables there are")
+            try trial.expect(try store.tables().map(\.name), is: names.sorted(), "the tables")
         },
         Check(
-            "CON-022", "An index defined while others write has an entry for every row, and none too many",
-            why: "Rows that come while an index is filled are missed by the filling or filled in twice.", tier: .stress
+            "CON-022", "An index defined during writes has exactly one entry for every row",
+            why: "Rows that are inserted while an index is built may be missed or indexed twice.", tier: .stress
         ) { trial in
             let plain = TableSchema("T", columns: [.int("n"), .string("text")])
             var indexed = plain
@@ -58,9 +59,9 @@ extension Check {
                         if step == 2 { begun.send() }
                     }
                 }
-                try begun.wait(trial, "the writer does not get on")
+                try begun.wait(trial, "the writer makes no progress")
                 try store.define([indexed])
-                try team.wait(for: "a writer beside a definition")
+                try team.wait(for: "a writer during a definition")
                 try store.read { reader in
                     let rows = try reader.allRows("T")
                     try trial.expect(rows.count, is: 200, "the rows after as many insertions as deletions")
@@ -68,7 +69,7 @@ extension Check {
                 }
             }
         },
-        Check("CON-023", "The same definition made again and again disturbs no reader and no writer", tier: .stress) {
+        Check("CON-023", "Repeating the same definition does not disturb readers and writers", tier: .stress) {
             trial in
             let store = try trial.store(.notes)
             try trial.beside(readers: 2, first: 0) { last in
@@ -86,7 +87,7 @@ extension Check {
         },
     ]
 
-    /// The table as its n-th definition has it.
+    /// Returns the n-th definition of the table.
     private static func version(_ number: Int) -> TableSchema {
         let columns = (0...number % 5).map { ColumnSchema.int("c\($0)") }
         return TableSchema("T", columns: columns, systemColumns: [], indexes: [IndexSchema(["c\(number % 5)"])])

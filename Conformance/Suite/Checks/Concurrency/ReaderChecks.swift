@@ -1,11 +1,11 @@
 internal import TidelineStore
 
 extension Check {
-    /// Readers beside a writer.
+    /// Readers concurrent with a writer.
     static let concurrencyReaders: [Check] = [
         Check(
-            "CON-001", "Three readers beside a writer see no torn row",
-            why: "A row read while it is overwritten is half of each version.", tier: .stress
+            "CON-001", "Three readers concurrent with a writer see no torn rows",
+            why: "A row read while it is overwritten may consist of parts of both versions.", tier: .stress
         ) { trial in
             let store = try trial.store(.items)
             let write = { (number: Int) in try store.write { try $0.upsert(agreeing(number), into: "TodoItem") } }
@@ -21,8 +21,8 @@ extension Check {
             }
         },
         Check(
-            "CON-002", "Three readers beside a writer see no half of a transaction over two tables",
-            why: "Two tables that are read one after the other must be of one version.", tier: .stress
+            "CON-002", "Three readers concurrent with a writer see no partial transaction over two tables",
+            why: "Two tables read one after the other must belong to one snapshot.", tier: .stress
         ) { trial in
             let store = try trial.store(.tallies, .notes)
             let write = { (number: Int) in
@@ -36,7 +36,7 @@ extension Check {
                 let (tally, note) = try store.read { reader in
                     (try reader.row(in: "Tally", id: 1)?["n"]?.int, try reader.row(in: "Note", id: "a")?["number"]?.int)
                 }
-                try trial.expect(tally, is: note, "the number in one table beside that in the other")
+                try trial.expect(tally, is: note, "the numbers in the two tables")
                 try trial.expect(tally ?? -1 >= last, "version \(tally ?? -1) came after version \(last)")
                 return tally ?? last
             } _: {
@@ -44,7 +44,8 @@ extension Check {
             }
         },
         Check(
-            "CON-003", "Readers beside a writer find in every index what the rows of the same read say", tier: .stress
+            "CON-003", "Readers concurrent with a writer find every index consistent with the rows of the same read",
+            tier: .stress
         ) { trial in
             let store = try trial.store(.items)
             let ids: [Value] = ["a", "b", "c", "d", "e"]
@@ -60,11 +61,13 @@ extension Check {
                 try store.read { reader in
                     let rows = try reader.allRows("TodoItem")
                     let priorities = Set(rows.map { $0["priority"] ?? .null })
-                    try trial.expect(priorities.count, is: 1, "how many versions one read sees: \(priorities)")
+                    try trial.expect(
+                        priorities.count, is: 1, "the number of versions that one read sees: \(priorities)")
                     let value = Predicate.literal(priorities.first ?? .null)
                     let query = Query("TodoItem").filter(.column("priority") == value)
-                    try trial.expect(try reader.rows(matching: query).rows, are: rows, "what the index finds")
-                    try trial.expect(try reader.count(query), is: rows.count, "what the index counts")
+                    try trial.expect(
+                        try reader.rows(matching: query).rows, are: rows, "the rows found through the index")
+                    try trial.expect(try reader.count(query), is: rows.count, "the count through the index")
                     let old = Query("TodoItem").filter(.column("priority") < value)
                     try trial.expect(try reader.count(old), is: 0, "entries of former versions in the index")
                 }
@@ -72,15 +75,19 @@ extension Check {
                 for number in 1...(120 * trial.rounds) { try write(number) }
             }
         },
-        Check("CON-004", "Readers beside a writer see a batch of 300 rows as a whole or not at all", tier: .stress) {
+        Check(
+            "CON-004", "Readers concurrent with a writer see a batch of 300 rows completely or not at all",
+            tier: .stress
+        ) {
             trial in
             let store = try trial.store(.notes)
             try trial.beside(readers: 2, first: 0) { last in
                 let (count, scanned) = try store.read { reader in
                     (try reader.count(Query("Note")), try reader.allRows("Note").count)
                 }
-                try trial.expect(count % 300, is: 0, "what is left of \(count) rows divided into batches of 300")
-                try trial.expect(scanned, is: count, "the rows scanned beside those counted in the same read")
+                try trial.expect(count % 300, is: 0, "the remainder of \(count) rows divided into batches of 300")
+                try trial.expect(
+                    scanned, is: count, "the number of scanned rows compared with the count in the same read")
                 try trial.expect(count >= last, "\(count) rows came after \(last)")
                 return count
             } _: {
@@ -91,8 +98,8 @@ extension Check {
             }
         },
         Check(
-            "CON-005", "Readers beside a writer that replaces all rows always see a full table",
-            why: "A store that deletes first and inserts in a second step shows an empty table between.", tier: .stress
+            "CON-005", "Readers concurrent with a writer that replaces all rows always see a full table",
+            why: "A store that deletes and inserts in two steps exposes an empty table in between.", tier: .stress
         ) { trial in
             let store = try trial.store(.notes)
             let replace = { (number: Int) in
@@ -108,17 +115,17 @@ extension Check {
                 let rows = try store.read { try $0.allRows("Note") }
                 try trial.expect(rows.count, is: 50, "the rows of a table that is replaced")
                 let versions = Set(rows.map { $0["number"] ?? .null })
-                try trial.expect(versions.count, is: 1, "how many versions one read sees")
+                try trial.expect(versions.count, is: 1, "the number of versions that one read sees")
             } _: {
                 for number in 1...(60 * trial.rounds) { try replace(number) }
             }
         },
-        Check("CON-006", "Pages that one read asks for, one after the other, are of one version", tier: .stress) {
+        Check("CON-006", "Pages read one after the other in one read belong to one snapshot", tier: .stress) {
             trial in
             let store = try trial.store(.items)
             let write = { (number: Int64) in
                 try store.write { writer in
-                    // The rows move through the order, so that pages of two versions miss or repeat some.
+                    // The rows move through the order, so pages of two versions would miss or repeat some.
                     let rows = (Int64(0)..<40).map { id in
                         ["id": .string("r\(id)"), "priority": .int((id * 7 + number * 11) % 40)] as Row
                     }
@@ -132,14 +139,14 @@ extension Check {
                         try reader.ids(Query("TodoItem").order(by: "priority").skip(page * 10).limit(10))
                     }
                 }
-                try trial.expect(Set(pages).count, is: 40, "the different rows on four pages of ten")
+                try trial.expect(Set(pages).count, is: 40, "the number of distinct rows on four pages of ten")
             } _: {
                 for number in 1...(Int64(60) * Int64(trial.rounds)) { try write(number) }
             }
         },
     ]
 
-    /// A row all of whose columns tell one number, some of them at length.
+    /// Returns a row whose columns all represent one number, some of them with long values.
     private static func agreeing(_ number: Int) -> Row {
         let text = String(repeating: "\(number) ", count: 200 + number % 7 * 300)
         return [

@@ -1,10 +1,9 @@
 internal import Foundation
 internal import Synchronization
 
-/// Threads that a check runs beside its own, and what went wrong in any of them.
+/// Threads that a check runs concurrently, and their errors.
 ///
-/// Whatever waits here waits for so long only: a store whose call never comes back fails the check that noticed, and
-/// stops no other.
+/// All waits have a time limit: a store call that never returns fails the current check and does not block others.
 final class ThreadTeam: Sendable {
     private let group = DispatchGroup()
     private let problem = Mutex<(any Error)?>(nil)
@@ -13,32 +12,32 @@ final class ThreadTeam: Sendable {
 
     init(_ trial: Trial) { limit = trial.wait(.thread) }
 
-    /// Whether the others have done what this team's threads run beside, or one of them has failed.
+    /// Whether the concurrent work is complete or a thread has failed.
     var isDone: Bool { isOver.load(ordering: .relaxed) }
 
-    /// Starts a thread; what it throws is thrown by ``wait(for:)``.
+    /// Starts a thread. Its error is thrown by ``wait(for:)``.
     func start(_ body: @escaping @Sendable () throws -> Void) {
         group.enter()
         let thread = Thread { [self] in
             do { try body() } catch { fail(error) }
             group.leave()
         }
-        // Queries are evaluated recursively, and a debug build needs much stack for each level.
+        // Predicates are evaluated recursively, and a debug build needs a large stack frame for each level.
         thread.stackSize = 8 << 20
         thread.start()
     }
 
-    /// Tells the threads that go on until ``isDone``.
+    /// Notifies the threads that run until ``isDone``.
     func finish() { isOver.store(true, ordering: .relaxed) }
 
-    /// Waits until all have ended.
-    /// - Throws: The first error of any; a failure when one does not end.
+    /// Waits until all threads have ended.
+    /// - Throws: The first error of any thread; a failure if a thread does not end.
     func wait(for what: String) throws {
         let isOnTime = group.wait(timeout: .now() + limit.seconds) == .success
         if let error = problem.withLock({ $0 }) { throw error }
         guard isOnTime else {
             throw TimeOut(
-                kind: .thread, message: "\(what): a thread does not come back from a call of the store", wait: limit)
+                kind: .thread, message: "\(what): a thread does not return from a call of the store", wait: limit)
         }
     }
 
@@ -48,14 +47,14 @@ final class ThreadTeam: Sendable {
     }
 }
 
-/// Something that one thread waits for and another one tells it.
+/// A signal from one thread to another.
 struct Signal: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
-    /// Lets one waiting thread go on.
+    /// Releases one waiting thread.
     func send() { semaphore.signal() }
 
-    /// Waits for ``send()``; a failure when it does not come.
+    /// Waits for ``send()``; throws a failure if it does not arrive in time.
     func wait(_ trial: Trial, _ failure: @autoclosure () -> String) throws {
         let limit = trial.wait(.thread)
         guard semaphore.wait(timeout: .now() + limit.seconds) == .success else {
@@ -63,30 +62,31 @@ struct Signal: Sendable {
         }
     }
 
-    /// Whether ``send()`` comes soon. It is to be asked where it must not come before this thread goes on: a store that
-    /// makes no other wait is found by that, and one that does loses a tenth of a second.
+    /// Returns whether ``send()`` arrives within a tenth of a second. Call this where the signal must not arrive before
+    /// this thread continues: it detects a store that fails to wait, and costs a correct store a tenth of a second.
     func comesTooEarly() -> Bool { semaphore.wait(timeout: .now() + 0.1) == .success }
 }
 
 extension Trial {
-    /// How many seconds a thread waits for another before the check fails: a part of what a check may take.
+    /// The number of seconds that a thread waits for another before the check fails: a fraction of the check's time
+    /// limit.
     var patience: Double { settings.timeLimit / .seconds(5) }
 
-    /// Runs `body` on so many threads at once, each with its number, and waits for all.
+    /// Runs `body` on `count` threads at once, each with its number, and waits for all.
     func onThreads(_ count: Int, _ what: String, _ body: @escaping @Sendable (Int) throws -> Void) throws {
         let team = ThreadTeam(self)
         for number in 0..<count { team.start { try body(number) } }
         try team.wait(for: what)
     }
 
-    /// Runs `body` on a thread of its own and waits for it.
+    /// Runs `body` on a separate thread and waits for it.
     func elsewhere(_ what: String, _ body: @escaping @Sendable () throws -> Void) throws {
         try onThreads(1, what) { _ in try body() }
     }
 
-    /// Runs `work` while so many threads repeat `read`, each at least once; it is given what it returned before.
+    /// Runs `work` while several threads repeat `read`, each at least once; `read` receives its previous result.
     ///
-    /// Readers end by themselves at last, so that a store which lets a writer wait for them does not wait for ever.
+    /// Readers eventually stop by themselves, so that a store whose writers wait for readers does not wait forever.
     func beside<State>(
         readers: Int, first: State, read: @escaping @Sendable (State) throws -> State, _ work: () throws -> Void
     ) throws where State: Sendable {
@@ -102,7 +102,7 @@ extension Trial {
         }
         let outcome = Result { try work() }
         team.finish()
-        try team.wait(for: "readers beside a writer")
+        try team.wait(for: "readers concurrent with a writer")
         try outcome.get()
     }
 }

@@ -5,8 +5,8 @@ extension Check {
     /// Several writers.
     static let concurrencyWriters: [Check] = [
         Check(
-            "CON-007", "Every row that one of six writers was told is stored is there, and none of them is told busy",
-            why: "Writers wait for each other; a lock that is tried once turns their meeting into an error.",
+            "CON-007", "When six writers run at once, every acknowledged row is stored, and no write throws busy",
+            why: "Writers wait for each other; a lock attempted only once makes concurrent writes fail.",
             tier: .stress
         ) { trial in
             let store = try trial.store(.items, .notes)
@@ -21,9 +21,9 @@ extension Check {
             }
             let reopened = try trial.reopened(store)
             let found = try reopened.read { try $0.ids(Query("TodoItem")) + $0.ids(Query("Note")) }
-            try trial.expect(found.sorted(), is: acknowledged.withLock { $0 }.sorted(), "the rows there are")
+            try trial.expect(found.sorted(), is: acknowledged.withLock { $0 }.sorted(), "the stored rows")
         },
-        Check("CON-008", "Writers that race for one id make one row, whatever its spelling", tier: .stress) { trial in
+        Check("CON-008", "Concurrent writers of one id create one row, whatever its case", tier: .stress) { trial in
             let store = try trial.store(.items)
             let spellings = ["same", "Same", "sAME", "SAME"]
             let steps = 15 * trial.rounds
@@ -37,13 +37,13 @@ extension Check {
             try store.read { reader in
                 let rows = try reader.allRows("TodoItem")
                 try trial.expect(rows.count, is: 1, "the rows of one id: \(rows.map(\.id))")
-                try trial.expect(rows[0]["priority"], is: .int(Int64(steps - 1)), "what the last writers put")
+                try trial.expect(rows[0]["priority"], is: .int(Int64(steps - 1)), "the value of the last writers")
                 try trial.expectIndexes(of: .items, in: reader, find: rows, formerly: [["priority": 0]], "afterwards")
             }
         },
         Check(
-            "CON-009", "Merges of different columns of one row by several threads are all kept",
-            why: "A store that reads the row before it has the lock writes old values back over new ones.",
+            "CON-009", "Concurrent merges of different columns of one row are all kept",
+            why: "A store that reads the row before it locks writes old values over new ones.",
             tier: .stress
         ) { trial in
             let columns = (0..<4).map { ColumnSchema.int("c\($0)") }
@@ -57,11 +57,12 @@ extension Check {
             }
             let last = columns.reduce(into: ["id": "a"] as Row) { $0[$1.name] = .int(Int64(steps - 1)) }
             try store.read { reader in
-                try trial.expect(wide, in: reader, holds: [last], "after each thread put its column")
+                try trial.expect(wide, in: reader, holds: [last], "after each thread wrote its column")
                 try trial.expectIndexes(of: wide, in: reader, find: [last], formerly: [["c0": 0]], "afterwards")
             }
         },
-        Check("CON-010", "Of several threads that delete the same rows, each row is counted by one", tier: .stress) {
+        Check("CON-010", "When several threads delete the same rows, each row is counted by one of them", tier: .stress)
+        {
             trial in
             let store = try trial.store(.items)
             let count = 200 * trial.rounds
@@ -82,16 +83,16 @@ extension Check {
                     deleted.withLock { $0 += number }
                 }
             }
-            try trial.expect(deleted.withLock { $0 }, is: count, "the sum of what the deletions counted")
-            try trial.expect(Query("TodoItem"), in: store, finds: [], "after all was deleted")
+            try trial.expect(deleted.withLock { $0 }, is: count, "the sum of the counts of the deletions")
+            try trial.expect(Query("TodoItem"), in: store, finds: [], "after all rows were deleted")
         },
         Check(
-            "CON-011", "A look-up and the insertion that depends on it, by several threads, insert once",
-            why: "Who asks whether a row is there and then inserts it relies on the transaction.", tier: .stress
+            "CON-011", "A lookup and a dependent insert, made by several threads, insert each row once",
+            why: "A caller that inserts a row only if it is absent relies on the transaction.", tier: .stress
         ) { trial in
             let store = try trial.store(.notes)
             let inserted = Mutex(0)
-            try trial.onThreads(4, "threads that insert what is missing") { _ in
+            try trial.onThreads(4, "threads that insert missing rows") { _ in
                 for step in 0..<(40 * trial.rounds) {
                     let isMine = try store.write { writer in
                         guard try writer.row(in: "Note", id: "n\(step)") == nil else { return false }
@@ -101,7 +102,8 @@ extension Check {
                     if isMine { inserted.withLock { $0 += 1 } }
                 }
             }
-            try trial.expect(inserted.withLock { $0 }, is: 40 * trial.rounds, "how many threads found a row missing")
+            try trial.expect(
+                inserted.withLock { $0 }, is: 40 * trial.rounds, "the number of threads that found a row missing")
         },
     ]
 }

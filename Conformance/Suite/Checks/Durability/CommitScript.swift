@@ -1,34 +1,35 @@
 internal import TidelineStore
 internal import TidelineSupport
 
-/// A series of commits, and what a store holds after each.
+/// A sequence of commits and the content of a store after each.
 ///
-/// Every commit changes several rows of two tables, so that half of one shows; a row of the second table has its number.
+/// Every commit changes several rows of two tables, so that a partial commit is detected; a row of the second table
+/// contains the number of the commit.
 struct CommitScript: Sendable {
     /// One commit.
     enum Step: Sendable {
-        /// Definitions.
+        /// Table definitions.
         case define([TableSchema])
         /// Changes in one transaction.
         case change([TableChange])
     }
 
     private(set) var steps: [Step] = []
-    /// What there is before the first step, and after each.
+    /// The states before the first step and after each step.
     private(set) var states = [StoreState()]
     private var chance: SplitMix64
 
-    /// No commits.
+    /// Creates an empty script.
     init(seed: UInt64) { chance = SplitMix64(seed: seed) }
 
-    /// Definitions of two tables, one with indexes, and so many commits.
+    /// Creates a script that defines two tables, one with indexes, and makes the given number of commits.
     init(commits: Int, seed: UInt64, longest: Int = 400) {
         self.init(seed: seed)
         define([.items, .notes])
         for _ in 0..<commits { change(longest: longest) }
     }
 
-    /// Adds definitions.
+    /// Adds table definitions.
     mutating func define(_ tables: [TableSchema]) {
         var state = states[steps.count]
         for table in tables { state.define(table) }
@@ -36,11 +37,11 @@ struct CommitScript: Sendable {
         states.append(state)
     }
 
-    /// Adds a commit of random rows.
+    /// Adds a commit with random rows.
     ///
     /// - Parameters:
-    ///   - rows: How many of the first table it puts.
-    ///   - longest: How long their text may be.
+    ///   - rows: The number of rows stored in the first table.
+    ///   - longest: The maximum length of their text.
     mutating func change(rows: Int = 4, longest: Int = 400, ids: Int = 24) {
         let number = steps.count
         let items = (0..<rows).map { index in item((number * rows + index) % ids, longest) }
@@ -52,7 +53,7 @@ struct CommitScript: Sendable {
         ])
     }
 
-    /// Adds definitions that change both tables and make a third: columns, and indexes over the rows there are.
+    /// Adds definitions that change both tables and create a third: columns, and indexes over existing rows.
     mutating func evolve() {
         var (items, notes) = (TableSchema.items, TableSchema.notes)
         items.columns.append(.string("place"))
@@ -89,7 +90,7 @@ struct CommitScript: Sendable {
         return ["id": .string(id), "text": .string(text(40)), "number": .int(Int64(number))]
     }
 
-    /// Text that does not shrink much when it is compressed.
+    /// Returns text that is hard to compress.
     private mutating func text(_ longest: Int) -> String {
         let length = Int.random(in: 0...longest, using: &chance)
         var letters: [UInt8] = []
@@ -106,7 +107,7 @@ struct CommitScript: Sendable {
 }
 
 extension LocalStore {
-    /// Makes a script's commit.
+    /// Performs one step of a script.
     func perform(_ step: CommitScript.Step) throws {
         switch step {
         case .define(let tables): try define(tables)

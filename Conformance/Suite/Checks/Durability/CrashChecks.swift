@@ -1,13 +1,13 @@
 internal import TidelineStore
 
 extension Check {
-    /// Loss of power at moments when much is under way.
+    /// Power loss during extensive changes.
     static let durabilityCrashes: [Check] = [
         Check(
-            "DUR-007", "A loss of power during a definition leaves all of it or nothing, with every row",
+            "DUR-007", "A power loss during a definition leaves all of it or nothing, with every row",
             why: """
-                A definition that changes a table, makes another and fills indexes is one commit. Half of it is a table \
-                without its index, or an index without some rows.
+                A definition that changes a table, creates another, and builds indexes is one commit. A partial one is a \
+                table without its index, or an index without some rows.
                 """,
             needs: [.faults, .survivingDeath]
         ) { trial in
@@ -15,8 +15,8 @@ extension Check {
             for extent in harshest { try recording.expectSurvival(extent, count: 16) }
         },
         Check(
-            "DUR-008", "A store that was being made when the power went opens, or is made anew",
-            why: "An app that finds an unfinished store on its first start cannot ask anyone to remove it.",
+            "DUR-008", "A store whose creation was interrupted by a power loss opens or is created again",
+            why: "An app whose first start was interrupted cannot ask the user to remove an unfinished store.",
             needs: [.faults, .survivingDeath]
         ) { trial in
             let recording = try CrashRecording(CommitScript(commits: 1, seed: trial.seed), in: trial)
@@ -26,8 +26,8 @@ extension Check {
             }
         },
         Check(
-            "DUR-009", "A loss of power during commits of many pages leaves the first of the commits",
-            why: "A commit larger than a page, a block and a buffer is written in many calls.",
+            "DUR-009", "A power loss during commits of many pages leaves a prefix of the commits",
+            why: "A commit larger than a page, a block, or a buffer is written in many calls.",
             needs: [.faults, .survivingDeath]
         ) { trial in
             var script = CommitScript(commits: 2, seed: trial.seed)
@@ -36,10 +36,10 @@ extension Check {
             for extent in harshest { try recording.expectSurvival(extent, count: 12) }
         },
         Check(
-            "DUR-010", "A loss of power while a store is closed, opened and tidied up leaves the first of the commits",
+            "DUR-010", "A power loss while a store is closed, opened, or compacted leaves a prefix of the commits",
             why: """
-                What was gathered in a log moves into its place: at a checkpoint, a compaction, a closing, the next \
-                opening. Neither the old copy nor the new one may be relied on before it is on the disk.
+                Data moves from a log to its final location at a checkpoint, a compaction, a close, or the next opening. \
+                Neither the old copy nor the new one is reliable before it is on the disk.
                 """,
             needs: [.faults, .survivingDeath]
         ) { trial in
@@ -51,8 +51,8 @@ extension Check {
             for extent in harshest { try recording.expectSurvival(extent, count: 16) }
         },
         Check(
-            "DUR-011", "A store that a loss of power left takes new commits, and keeps them",
-            why: "What is left of a torn commit must not come between those before it and those after.",
+            "DUR-011", "A store that recovered from a power loss accepts new commits and keeps them",
+            why: "The rest of a torn commit must not appear between earlier and later commits.",
             needs: [.faults, .survivingDeath]
         ) { trial in
             let recording = try CrashRecording(CommitScript(commits: 12, seed: trial.seed), in: trial)
@@ -62,8 +62,8 @@ extension Check {
         },
         Check(
             "DUR-012",
-            "A second loss of power, while the store recovers from the first, leaves what the first one left",
-            why: "A recovery rewrites files, too: where it is cut off, the next one has to find what it found.",
+            "A second power loss, during recovery from the first, leaves the state after the first",
+            why: "A recovery rewrites files, too: if it is interrupted, the next one must find the same data.",
             tier: .stress, needs: [.faults, .survivingDeath]
         ) { trial in
             let recording = try CrashRecording(CommitScript(commits: 12, seed: trial.seed), in: trial)
@@ -93,7 +93,7 @@ private func expectGoesOn(_ store: any LocalStore, _ state: StoreState, _ folder
         try store.perform(step)
         state = state.applying(step)
     }
-    try trial.expect(StoreState(of: store), isOneOf: [state], "what is read after two more commits")
+    try trial.expect(StoreState(of: store), isOneOf: [state], "the state after two more commits")
     try store.close()
-    try trial.expect(trial.state(in: folder), isOneOf: [state], "the store opened once more")
+    try trial.expect(trial.state(in: folder), isOneOf: [state], "the store reopened")
 }

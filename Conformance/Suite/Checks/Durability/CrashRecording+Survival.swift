@@ -2,14 +2,14 @@ internal import TidelineStore
 internal import TidelineSupport
 
 extension CrashRecording {
-    /// Fails unless the store that a loss of power leaves opens, and holds what there was after some commit.
+    /// Fails unless the store opens after a power loss and holds the state after some commit.
     ///
     /// - Parameters:
-    ///   - extent: How much is lost of what was not synced.
-    ///   - count: How many losses are tried in a round.
-    ///   - range: Between which file calls; by default, anywhere.
-    ///   - keepsAcknowledged: Whether all that was acknowledged has to be there.
-    ///   - goesOn: What more the store has to do, with what it holds.
+    ///   - extent: The extent of the loss of unsynced data.
+    ///   - count: The number of losses per round.
+    ///   - range: The range of file calls; by default, all.
+    ///   - keepsAcknowledged: Whether all acknowledged commits must be present.
+    ///   - goesOn: Additional operations on the store with its state.
     func expectSurvival(
         _ extent: PowerLoss.Extent, count: Int, in range: ClosedRange<Int>? = nil, keepsAcknowledged: Bool = false,
         goesOn: (_ store: any LocalStore, _ state: StoreState, _ folder: String) throws -> Void = { _, _, _ in }
@@ -18,7 +18,7 @@ extension CrashRecording {
         let range = range ?? 0...log.entries.count
         let marked = acknowledgements.filter(range.contains)
         for round in 0..<count * trial.rounds {
-            // Every other one at the moment of an acknowledgement, where a lost commit shows.
+            // Every other loss occurs at an acknowledgement, where a lost commit is detected.
             let isMarked = round.isMultiple(of: 2) && !marked.isEmpty
             let position =
                 isMarked ? marked[Int.random(in: marked.indices, using: &chance)] : .random(in: range, using: &chance)
@@ -27,7 +27,7 @@ extension CrashRecording {
         }
     }
 
-    /// Fails unless the store that a loss of power leaves opens, and holds what there was after some commit.
+    /// Fails unless the store opens after a power loss and holds the state after some commit.
     func expectSurvival(
         _ loss: PowerLoss, at position: Int, keepsAcknowledged: Bool,
         goesOn: (_ store: any LocalStore, _ state: StoreState, _ folder: String) throws -> Void = { _, _, _ in }
@@ -43,15 +43,15 @@ extension CrashRecording {
             } catch let failure as CheckFailure {
                 throw CheckFailure("\(description(loss, at: position)): \(failure.message)")
             } catch let error as StoreError {
-                throw CheckFailure("\(description(loss, at: position)): the store does not open or read: \(error)")
+                throw CheckFailure("\(description(loss, at: position)): the store cannot be opened or read: \(error)")
             }
         }
     }
 
-    /// Fails unless a store that loses power while it recovers from a loss of power holds what it held then.
+    /// Fails unless a store that loses power during recovery from a power loss keeps its state.
     ///
-    /// - Parameter count: How many first losses of each extent are tried in a round, each with as many second ones as
-    ///   there are extents.
+    /// - Parameter count: The number of first losses of each extent per round, each with one second loss of each
+    ///   extent.
     func expectRecovery(surviving extents: [PowerLoss.Extent], count: Int) throws {
         var chance = SplitMix64(seed: trial.seed &+ 1)
         for extent in extents {
@@ -63,13 +63,13 @@ extension CrashRecording {
                 for second in extents {
                     let place = Int.random(in: recovery.marks[0]...recovery.entries.count, using: &chance)
                     let again = PowerLoss(second, seed: chance.next()).image(of: recovery, at: place)
-                    try expect(again, holds: state, "\(description(loss, at: position)); it went again")
+                    try expect(again, holds: state, "\(description(loss, at: position)); then a second power loss")
                 }
             }
         }
     }
 
-    /// Opens the store that a crash left. Returns what it did to its files, and what it holds.
+    /// Opens the store that a crash left. Returns its file calls and its state.
     private func recover(_ image: FolderImage) throws -> (FileLog, StoreState) {
         try trial.withCopy(of: image) { folder in
             let recorder = try FileRecorder(folder)
@@ -88,11 +88,11 @@ extension CrashRecording {
             let found = try trial.withCopy(of: image) { try trial.state(in: $0) }
             try trial.expect(found, isOneOf: [state], "\(what), while the store was opened and closed")
         } catch let error as StoreError {
-            throw CheckFailure("\(what), while the store was opened and closed: it does not open or read: \(error)")
+            throw CheckFailure("\(what), while the store was opened and closed: it cannot be opened or read: \(error)")
         }
     }
 
-    /// After how many commits a store held this; fails when it is none that may be.
+    /// Returns the number of commits whose state a store holds; fails if the state is not allowed.
     private func expect(_ state: StoreState, isAmong allowed: ClosedRange<Int>) throws -> Int {
         let last = state.lastCommit
         let likely = [last, last + 1].filter(script.states.indices.contains)
@@ -100,18 +100,18 @@ extension CrashRecording {
         guard let number = candidates.first(where: { script.states[$0].difference(in: state) == nil }) else {
             let nearest = script.states[likely.first ?? allowed.upperBound]
             throw CheckFailure(
-                "the store holds what it never held: with commit \(last) as its last one, "
+                "the store holds a state that never existed: with commit \(last) as its last one, "
                     + "\(nearest.difference(in: state) ?? "")")
         }
         guard allowed.contains(number) else {
             throw CheckFailure(
-                "the store holds what it held after \(number) commits, expected after "
+                "the store holds the state after \(number) commits, expected after "
                     + (allowed.count == 1 ? "\(allowed.lowerBound)" : "\(allowed.lowerBound) to \(allowed.upperBound)"))
         }
         return number
     }
 
-    /// Fails unless queries that an index may answer find what is in the rows.
+    /// Fails unless queries that an index may answer return the stored rows.
     private func expectIndexesAgree(in store: some LocalStore, with state: StoreState) throws {
         for schema in state.tables where !schema.indexes.isEmpty {
             let rows = try schema.packed(state.rows[schema.name] ?? [])
@@ -136,7 +136,7 @@ extension CrashRecording {
 }
 
 extension StoreState {
-    /// The number of the last commit of a script that is there.
+    /// The number of the last commit of a script in this state.
     fileprivate var lastCommit: Int {
         guard let notes = rows["Note"] else { return 0 }
         guard let row = notes.first(where: { $0.key == .string("commit") }), case .int(let number)? = row["number"]

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import TidelineStore
 
-/// A store's file calls while it was made, opened, and a script of commits was run on it.
+/// The file calls of a store while it was created and opened, and while a script of commits ran on it.
 struct CrashRecording: Sendable {
     let script: CommitScript
     let log: FileLog
@@ -9,8 +9,8 @@ struct CrashRecording: Sendable {
 
     /// Runs a script on a new store.
     ///
-    /// - Parameter count: After how many commits the store is closed and opened again; never, if there is none.
-    /// - Throws: ``NotDecidable`` when not everything that the store does to its files is seen.
+    /// - Parameter count: The number of commits after which the store is closed and reopened, or `nil` for never.
+    /// - Throws: ``NotDecidable`` if not all file operations of the store can be observed.
     init(_ script: CommitScript, in trial: Trial, reopeningEvery count: Int? = nil) throws {
         self.script = script
         self.trial = trial
@@ -30,15 +30,15 @@ struct CrashRecording: Sendable {
         try requireAllIsSeen(folder)
     }
 
-    /// Fails unless what was recorded makes the same store as the files there are.
+    /// Fails unless the recording produces the same store as the actual files.
     private func requireAllIsSeen(_ folder: String) throws {
         let recorded = PowerLoss(.nothing, seed: 0).image(of: log, at: log.entries.count)
         let real = try FolderImage(reading: folder)
         guard try state(of: real) != nil else { return }
         guard let difference = try difference(recorded, real) else { return }
         throw NotDecidable(
-            "the store reaches its files in a way that is not seen, such as mapped memory: what was recorded "
-                + "makes another store than its files do (\(difference))")
+            "the store changes its files in a way that cannot be observed, such as mapped memory: the recording "
+                + "produces another store than its files (\(difference))")
     }
 
     private func difference(_ recorded: FolderImage, _ real: FolderImage) throws -> String? {
@@ -53,38 +53,38 @@ struct CrashRecording: Sendable {
 
     // MARK: Crashes
 
-    /// The moments at which a store was opened or a commit was acknowledged, as numbers of entries.
+    /// The points at which the store was opened or a commit was acknowledged, as numbers of entries.
     var acknowledgements: [Int] { log.marks }
 
-    /// Which states may be there after a crash at a place: how many commits.
+    /// Returns the allowed states after a crash at a position, as numbers of commits.
     ///
-    /// - Parameter keepsAcknowledged: Whether all that was acknowledged has to be there, or any number of commits.
+    /// - Parameter keepsAcknowledged: Whether all acknowledged commits must be present, or any number of commits.
     func allowed(at position: Int, keepsAcknowledged: Bool) -> ClosedRange<Int> {
-        // The first mark is of the opening.
+        // The first mark belongs to the opening.
         let acknowledged = max(0, log.marks(before: position) - 1)
         let begun = min(script.steps.count, log.marks.contains(position) ? acknowledged : acknowledged + 1)
         return (keepsAcknowledged ? acknowledged : 0)...max(begun, acknowledged)
     }
 
-    /// What a crash was, for a message.
+    /// Describes a crash for a message.
     func description(_ loss: PowerLoss, at position: Int) -> String {
         let operation = position == 0 ? "before the first file call" : "after \(log.entries[position - 1].operation)"
         let acknowledged = max(0, log.marks(before: position) - 1)
         return """
-            the power went \(operation) (call \(position) of \(log.entries.count)), with \(acknowledged) commits \
+            power was lost \(operation) (call \(position) of \(log.entries.count)), with \(acknowledged) commits \
             acknowledged; \(loss.extent.description)
             """
     }
 }
 
 extension Trial {
-    /// Runs `body` while the harness's layer tells an observer of a folder's files.
+    /// Runs `body` while the harness reports the file calls in a directory to an observer.
     func observing<T>(_ folder: String, by observer: any FileObserver, _ body: () throws -> T) throws -> T {
-        guard let faults = harness.faults else { throw KitError("the harness has no layer around file calls") }
+        guard let faults = harness.faults else { throw KitError("the harness cannot observe file calls") }
         return try faults.observing(folder, by: observer, body)
     }
 
-    /// Runs `body` with a folder that has these files, and removes it.
+    /// Runs `body` with a directory that contains these files, and removes it.
     func withCopy<T>(of image: FolderImage, _ body: (_ folder: String) throws -> T) throws -> T {
         let folder = try folder("crash-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -1,4 +1,4 @@
 extension Check {
-    /// Death of the process, loss of power, failing and damaged files.
+    /// Process termination, power loss, and failing or damaged files.
     static let durability: [Check] = durabilityCopies + durabilityFaults + durabilityKills + durabilityDamage
 }

@@ -2,38 +2,38 @@ internal import Foundation
 internal import TidelineStore
 
 extension Check {
-    /// File calls that fail while a store is made, opened or read.
+    /// File calls that fail while a store is created, opened, or read.
     static let durabilityOpening: [Check] = [
         Check(
             "DUR-030",
-            "An opening that an input/output error stops throws StoreError `io`, and the next one finds all rows",
+            "An opening interrupted by an I/O error throws StoreError `io`, and the next one finds all rows",
             why: """
-                An opening repairs, replays and rewrites files. Where that stops half-way, nothing may be lost; and a \
-                file that cannot be read now is neither damaged nor missing.
+                An opening repairs, replays, and rewrites files. If it is interrupted, nothing may be lost; and a file \
+                that cannot be read temporarily is neither damaged nor missing.
                 """,
             needs: [.faults, .persistence]
         ) { trial in
             try forEachFailingOpening(of: Set(FileOperation.Kind.allCases), in: trial, commits: 5)
         },
         Check(
-            "DUR-031", "A store whose making an input/output error stopped is made by the next opening",
-            why: "What a failed opening leaves half-made must not stop the next one, nor be taken for a store.",
+            "DUR-031", "If an I/O error interrupts the creation of a store, the next opening creates it",
+            why: "Remains of a failed opening must not block the next one, nor be mistaken for a store.",
             needs: [.faults, .persistence]
         ) { trial in
             try forEachFailingOpening(of: .changesAndSyncs, in: trial, commits: nil)
         },
         Check(
-            "DUR-032", "A read call that fails is never taken for the end of the data",
+            "DUR-032", "A failed read call is never mistaken for the end of the data",
             why: """
-                An error while reading must be thrown. Who stops there as at the end gives fewer rows than there are, \
-                or begins anew over a log that it could not read.
+                An error while reading must be thrown. If it is treated as the end, rows are missing, or an unreadable log \
+                is overwritten.
                 """,
             needs: [.faults, .persistence]
         ) { trial in
             let stage = try OpeningStage(trial, commits: 20)
             try stage.forEachFailure(of: [.read]) { store in
                 let found = try StoreState(of: store)
-                try trial.expect(found, isOneOf: [stage.state], "what is read without an error")
+                try trial.expect(found, isOneOf: [stage.state], "the data read without an error")
             }
         },
     ]
@@ -43,14 +43,14 @@ private func forEachFailingOpening(of kinds: Set<FileOperation.Kind>, in trial: 
     let stage = try OpeningStage(trial, commits: commits)
     try stage.forEachFailure(of: kinds, count: .max) { store in
         let found = try StoreState(of: store)
-        try trial.expect(found, isOneOf: [stage.state], "what is read after an opening that did not fail")
+        try trial.expect(found, isOneOf: [stage.state], "the data read after an opening that did not fail")
     }
 }
 
-/// A closed store of which copies are opened while a call fails; or an empty folder.
+/// A closed store, copies of which are opened while a call fails, or an empty directory.
 private struct OpeningStage {
     let trial: Trial
-    /// What it holds.
+    /// The content of the store.
     let state: StoreState
     private let image: FolderImage
 
@@ -68,9 +68,10 @@ private struct OpeningStage {
         image = try FolderImage(reading: trial.folder("made"))
     }
 
-    /// Opens the store and runs `body`, once for every call that can fail meanwhile.
+    /// Opens the store and runs `body` once for every call that can fail meanwhile.
     ///
-    /// Where either throws, it has to be a StoreError that says why; and the next opening has to find everything.
+    /// If either throws, the error must be a StoreError that describes the problem, and the next opening must find all
+    /// data.
     func forEachFailure(
         of kinds: Set<FileOperation.Kind>, count: Int = 1, _ body: (any LocalStore) throws -> Void
     ) throws {
@@ -96,11 +97,11 @@ private struct OpeningStage {
             let what = outcome.description
             do {
                 try expectIO(error)
-                try trial.expect(trial.state(in: folder), isOneOf: [state], "the store opened again")
+                try trial.expect(trial.state(in: folder), isOneOf: [state], "the store reopened")
             } catch let failure as CheckFailure {
                 throw CheckFailure("\(what): \(failure.message)")
             } catch let error as StoreError {
-                throw CheckFailure("\(what), and nothing fails any more: \(error)")
+                throw CheckFailure("\(what), and without further failures: \(error)")
             }
             return outcome
         }
@@ -115,6 +116,6 @@ private struct OpeningStage {
     private func expectIO(_ error: (any Error)?) throws {
         guard let error else { return }
         guard let thrown = error as? StoreError else { throw error }
-        try trial.expect(thrown.code == .io, "expected StoreError io, thrown was \(thrown)")
+        try trial.expect(thrown.code == .io, "expected StoreError io, but got \(thrown)")
     }
 }

@@ -1,5 +1,5 @@
 extension Check {
-    /// Failing file calls, full disks, loss of power.
+    /// Failing file calls, full disks, and power loss.
     static let durabilityFaults: [Check] =
         durabilityPower + durabilityCrashes + durabilityErrors + durabilityOpening + durabilityFull
         + durabilityReadOnly

@@ -2,18 +2,18 @@ internal import Foundation
 internal import TidelineStore
 internal import TidelineSupport
 
-/// One run of commits on a store of which some file calls fail, and how it went.
+/// One run of commits on a store with failing file calls, and its results.
 struct FaultRun {
-    /// What came of the plan.
+    /// The result of the failure plan.
     private(set) var outcome = FailingFiles.Outcome()
-    /// How many commits were tried.
+    /// The number of attempted commits.
     private(set) var attempted = 0
-    /// What the store threw, in order.
+    /// The errors of the store, in order.
     private(set) var errors: [StoreError] = []
-    /// What has to be there.
+    /// The required state.
     private(set) var state: StoreState
-    /// What may be there when the store is opened again: that, and all of a commit that failed since the last that did
-    /// not.
+    /// The allowed states after reopening: the required one, and each state that includes a commit that failed since
+    /// the last successful one.
     private(set) var possible: [StoreState]
 
     init(_ state: StoreState) {
@@ -21,7 +21,7 @@ struct FaultRun {
         possible = [state]
     }
 
-    /// Makes a commit, or notes why not.
+    /// Makes a commit or records its error.
     mutating func attempt(_ step: CommitScript.Step, on store: some LocalStore) throws {
         let after = state.applying(step)
         attempted += 1
@@ -33,19 +33,19 @@ struct FaultRun {
             errors.append(error)
             possible.append(after)
         } catch {
-            throw CheckFailure("a store throws StoreError, thrown was \(type(of: error)): \(error)")
+            throw CheckFailure("expected a StoreError, but got \(type(of: error)): \(error)")
         }
     }
 
-    /// Notes what failed.
+    /// Records the failed calls.
     mutating func end(_ files: FailingFiles) { outcome = files.end() }
 
-    /// What went before, for a message.
+    /// A description of the failures for a message.
     var description: String { outcome.description }
 }
 
 extension StoreState {
-    /// What there is after a commit.
+    /// Returns the state after a commit.
     func applying(_ step: CommitScript.Step) -> StoreState {
         var state = self
         switch step {
@@ -56,9 +56,9 @@ extension StoreState {
     }
 }
 
-/// A closed store with some commits, of which copies are put to the test, and the commits that are tried on them.
+/// A closed store with some commits, copies of which are tested, and the commits attempted on them.
 struct FaultStage {
-    /// At most so many places of failure are tried in a round.
+    /// The maximum number of failure positions per round.
     static let maximumPlaces = 24
 
     let trial: Trial
@@ -66,7 +66,7 @@ struct FaultStage {
     private let before: StoreState
     private let attempts: [CommitScript.Step]
 
-    /// - Parameter attempts: Adds the commits to try to a script that has some; the first three are made before.
+    /// - Parameter attempts: Adds the commits to attempt to a script; its first three commits are made beforehand.
     init(_ trial: Trial, attempts: (inout CommitScript) -> Void = { for _ in 0..<3 { $0.change() } }) throws {
         self.trial = trial
         var script = CommitScript(commits: 3, seed: trial.seed)
@@ -80,13 +80,13 @@ struct FaultStage {
         image = try FolderImage(reading: trial.folder("made"))
     }
 
-    /// Tries the commits once for every call that can fail, or for some where there are many.
+    /// Attempts the commits once for every call that can fail, or for a sample if there are many.
     ///
     /// - Parameters:
-    ///   - kinds: Which calls fail.
-    ///   - count: How many from the first on.
-    ///   - places: The numbers of the first, from 1; by default all, or some where there are many.
-    ///   - check: What has to hold while the store is open still, and nothing fails any more.
+    ///   - kinds: The kinds of calls that fail.
+    ///   - count: The number of consecutive failures.
+    ///   - places: The numbers of the first failing calls, from 1; by default all, or a sample if there are many.
+    ///   - check: Called while the store is still open and calls no longer fail.
     func forEachFailure(
         of kinds: Set<FileOperation.Kind>, count: Int = 1, places: [Int]? = nil,
         _ failure: FailingFiles.Plan.Failure = .error(EIO),
@@ -96,7 +96,7 @@ struct FaultStage {
         var plan = FailingFiles.Plan(kinds: kinds, first: .max, count: count, failure: failure)
         let outcome = try run(plan, check, afterwards).outcome
         try outcome.requireCalls()
-        // In a store with threads of its own the calls differ from run to run, and the last may not come.
+        // If a store has its own threads, the calls differ from run to run, and the last one may not occur.
         for place in places ?? trial.places(in: outcome.counted) {
             plan.first = place
             _ = try run(plan, check, afterwards)
@@ -123,7 +123,7 @@ struct FaultStage {
             } catch let failure as CheckFailure {
                 throw CheckFailure("\(run.description): \(failure.message)")
             } catch let error as StoreError {
-                throw CheckFailure("\(run.description), and nothing fails any more: \(error)")
+                throw CheckFailure("\(run.description), and without further failures: \(error)")
             }
             return run
         }
@@ -131,19 +131,19 @@ struct FaultStage {
 }
 
 extension FailingFiles.Outcome {
-    /// Refuses to judge a store of which nothing is seen.
+    /// Throws if the calls of the store cannot be observed.
     func requireCalls() throws {
         guard calls > 0 else {
-            throw NotDecidable("the store reaches its files in a way that is not seen, such as mapped memory")
+            throw NotDecidable("the store changes its files in a way that cannot be observed, such as mapped memory")
         }
     }
 
-    /// What failed, for a message.
+    /// The failed call, for a message.
     var description: String { failed.first.map { "when \($0) failed" } ?? "when nothing failed" }
 }
 
 extension Trial {
-    /// Which of so many calls fail: all of them, or where there are many, so many a round.
+    /// Returns the numbers of the calls to fail: all of them, or a sample per round if there are many.
     func places(in calls: Int) -> [Int] {
         let most = FaultStage.maximumPlaces * rounds
         guard calls > most else { return calls > 0 ? Array(1...calls) : [] }
@@ -151,10 +151,10 @@ extension Trial {
         return Array((1...calls).shuffled(using: &chance).prefix(most)).sorted()
     }
 
-    /// What the store in a folder holds.
+    /// Returns the state of the store in a directory.
     func state(in folder: String) throws -> StoreState { try withStore(in: folder) { try StoreState(of: $0) } }
 
-    /// Runs `body` with the store in a folder, without waiting for the disk: nothing goes wrong with it any more.
+    /// Runs `body` with the store in a directory, without waiting for the disk, because no more failures occur.
     func withStore<T>(in folder: String, _ body: (any LocalStore) throws -> T) throws -> T {
         try observing(folder, by: FailingFiles()) {
             let store = try harness.open(StoreOpening(directory: folder))
@@ -163,7 +163,7 @@ extension Trial {
         }
     }
 
-    /// Fails unless a store holds one of these.
+    /// Fails unless a store holds one of these states.
     func expect(_ found: StoreState, isOneOf possible: [StoreState], _ what: String) throws {
         let differences = possible.map { $0.difference(in: found) }
         if differences.contains(where: { $0 == nil }) { return }

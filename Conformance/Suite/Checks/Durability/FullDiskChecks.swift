@@ -3,43 +3,43 @@ internal import TidelineStore
 internal import TidelineSupport
 
 extension Check {
-    /// Disks and stores that are full.
+    /// Full disks and full stores.
     static let durabilityFull: [Check] = [
         Check(
             "DUR-040", "On a full disk a write throws StoreError `full`",
-            why: "The app can make room and try again, if it learns that this is what is needed.",
+            why: "The app can free space and retry if it knows that space is the problem.",
             needs: [.faults, .persistence]
         ) { trial in
             try FullDisk(trial).run { disk, store in
                 let error = try disk.fill(store)
-                try trial.expect(error.code == .full, "expected StoreError full, thrown was \(error)")
+                try trial.expect(error.code == .full, "expected StoreError full, but got \(error)")
             }
         },
         Check(
-            "DUR-041", "A write that a full disk stops leaves nothing of itself, and reads go on",
-            why: "Full is when the transaction's first pages are written and its last ones are not.",
+            "DUR-041", "A write interrupted by a full disk leaves no changes, and reads still work",
+            why: "The disk may become full after the first pages of the transaction and before the last ones.",
             needs: [.faults, .persistence]
         ) { trial in
             try FullDisk(trial).run { disk, store in
                 _ = try disk.fill(store)
-                try trial.expect(StoreState(of: store), isOneOf: [disk.state], "what is read on the full disk")
+                try trial.expect(StoreState(of: store), isOneOf: [disk.state], "the data read on the full disk")
             }
         },
         Check(
-            "DUR-042", "After room is made on a full disk, writes go on in the open store",
-            why: "An app cannot be asked to start anew because a disk was full for a moment.",
+            "DUR-042", "After space is freed on a full disk, writes succeed in the open store",
+            why: "An app should not need to restart because a disk was full temporarily.",
             needs: [.faults, .persistence]
         ) { trial in
             try FullDisk(trial).run { disk, store in
                 _ = try disk.fill(store)
                 disk.makeRoom()
                 for _ in 0..<3 { try disk.commit(to: store) }
-                try trial.expect(StoreState(of: store), isOneOf: [disk.state], "what is read after three more commits")
+                try trial.expect(StoreState(of: store), isOneOf: [disk.state], "the data read after three more commits")
             }
         },
         Check(
-            "DUR-043", "A store that met a full disk has every commit that was acknowledged when it is opened again",
-            why: "What a failed commit left in the files must not be read again, nor hide what came after it.",
+            "DUR-043", "A store that encountered a full disk has every acknowledged commit after reopening",
+            why: "Remains of a failed commit in the files must not be read, nor hide later commits.",
             needs: [.faults, .persistence]
         ) { trial in
             let disk = try FullDisk(trial)
@@ -50,33 +50,33 @@ extension Check {
                     try disk.commit(to: store)
                 }
             }
-            try trial.expect(trial.state(in: disk.folder), isOneOf: [disk.state], "the store opened again")
+            try trial.expect(trial.state(in: disk.folder), isOneOf: [disk.state], "the store reopened")
         },
         Check(
-            "DUR-044", "A definition that a full disk stops throws `full`, and leaves tables and rows as they were",
-            why: "Filling an index takes room: where it ends, neither the index nor the table may be there in part.",
+            "DUR-044", "A definition interrupted by a full disk throws `full` and leaves tables and rows unchanged",
+            why: "Building an index needs space: if it fails, neither a partial index nor a partial table may remain.",
             needs: [.faults, .persistence]
         ) { trial in
             try FullDisk(trial).run { disk, store in
                 for _ in 0..<20 { try disk.commit(to: store) }
                 let error = try disk.failDefining(in: store)
-                try trial.expect(error.code == .full, "expected StoreError full, thrown was \(error)")
+                try trial.expect(error.code == .full, "expected StoreError full, but got \(error)")
                 try trial.expect(
-                    StoreState(of: store), isOneOf: [disk.state], "what there is after the failed definition")
+                    StoreState(of: store), isOneOf: [disk.state], "the state after the failed definition")
             }
         },
         Check(
-            "DUR-045", "A store that may not grow beyond a size throws StoreError `full` there, and rolls back",
-            why: "A map of a fixed size is full while the disk is not; the app must not be told of damage.",
+            "DUR-045", "A store with a size limit throws StoreError `full` at the limit and rolls back",
+            why: "A map of a fixed size can be full while the disk is not; the error must not be corrupt.",
             needs: [.limitedSize, .persistence]
         ) { trial in
             let small = try SmallStore(trial)
             try small.fill()
-            try trial.expect(StoreState(of: small.store), isOneOf: [small.state], "what is read in the full store")
+            try trial.expect(StoreState(of: small.store), isOneOf: [small.state], "the data read in the full store")
         },
         Check(
-            "DUR-046", "A store that is full goes on after rows were deleted",
-            why: "Deleting takes room itself in some engines; what is deleted must be had again.",
+            "DUR-046", "A full store works again after rows were deleted",
+            why: "Deleting needs space itself in some engines, and the space of deleted rows must be reusable.",
             needs: [.limitedSize, .persistence]
         ) { trial in
             let small = try SmallStore(trial)
@@ -84,16 +84,16 @@ extension Check {
             try small.deleteMost()
             for _ in 0..<3 { try small.commit() }
             try trial.expect(
-                StoreState(of: small.store), isOneOf: [small.state], "what is read after three more commits")
+                StoreState(of: small.store), isOneOf: [small.state], "the data read after three more commits")
         },
     ]
 }
 
-/// A store on a disk with little room.
+/// A store on a disk with little free space.
 private final class FullDisk {
-    /// Less than one commit takes.
+    /// Less than one commit requires.
     private static let leastRoom = 600
-    /// After so many, megabytes, nothing of the files' growth is seen.
+    /// The number of commits, several megabytes, after which the growth of the files should have been observed.
     private static let mostCommits = 200
 
     let folder: String
@@ -108,7 +108,7 @@ private final class FullDisk {
         script = CommitScript(commits: 3, seed: trial.seed)
     }
 
-    /// Opens the store, with some commits, and runs `body` on it.
+    /// Opens the store with some commits and runs `body` on it.
     func run(_ body: (FullDisk, any LocalStore) throws -> Void) throws {
         try trial.observing(folder, by: disk) {
             let store = try trial.open("full")
@@ -122,10 +122,10 @@ private final class FullDisk {
         }
     }
 
-    /// Gives the disk room again.
+    /// Frees space on the disk.
     func makeRoom() { disk.set(room: .max / 2) }
 
-    /// Makes a commit of some rows.
+    /// Commits some rows.
     func commit(to store: some LocalStore) throws {
         script.change(rows: 8, longest: 2_000, ids: 100_000)
         guard let step = script.steps.last else { return }
@@ -133,16 +133,16 @@ private final class FullDisk {
         state = state.applying(step)
     }
 
-    /// Leaves little room, and commits until there is none.
+    /// Leaves little space and commits until it is used up.
     func fill(_ store: some LocalStore) throws -> StoreError {
         disk.set(room: FullDisk.leastRoom)
         for _ in 0..<FullDisk.mostCommits {
             do { try commit(to: store) } catch let error as StoreError { return error }
         }
-        throw NotDecidable("no growth of the store's files is seen as rows are added")
+        throw NotDecidable("no growth of the store's files is observed as rows are added")
     }
 
-    /// Leaves no room, and defines a table with an index over the rows there are.
+    /// Leaves no space and defines a table with an index over existing rows.
     func failDefining(in store: some LocalStore) throws -> StoreError {
         disk.set(room: 0)
         var chance = SplitMix64(seed: trial.seed)
@@ -156,11 +156,11 @@ private final class FullDisk {
                 state.define(table)
             } catch let error as StoreError { return error }
         }
-        throw NotDecidable("no growth of the store's files is seen as tables are added")
+        throw NotDecidable("no growth of the store's files is observed as tables are added")
     }
 }
 
-/// A store that may not become large.
+/// A store with a limited size.
 private final class SmallStore {
     private static let size = 1 << 20
 
@@ -178,7 +178,7 @@ private final class SmallStore {
         state = script.states[script.steps.count]
     }
 
-    /// Makes a commit of some rows.
+    /// Commits some rows.
     func commit() throws {
         script.change(rows: 10, longest: 2_000, ids: SmallStore.ids)
         guard let step = script.steps.last else { return }
@@ -186,20 +186,20 @@ private final class SmallStore {
         state = state.applying(step)
     }
 
-    /// Commits until there is no room.
+    /// Commits until no space is left.
     func fill() throws {
-        // Each commit is of 10 KB on average.
+        // Each commit has 10 KB on average.
         for _ in 0..<SmallStore.size / 1_000 {
             do {
                 try commit()
             } catch let error as StoreError {
-                return try trial.expect(error.code == .full, "expected StoreError full, thrown was \(error)")
+                return try trial.expect(error.code == .full, "expected StoreError full, but got \(error)")
             }
         }
-        throw CheckFailure("a store of \(SmallStore.size) bytes at most took ten times that")
+        throw CheckFailure("a store with a limit of \(SmallStore.size) bytes accepted ten times as much")
     }
 
-    /// Deletes all rows of the table but some, a few at a time.
+    /// Deletes all but some rows of the table, a few at a time.
     func deleteMost() throws {
         let ids = (state.rows["TodoItem"] ?? []).compactMap(\.key).dropLast(5)
         for start in stride(from: 0, to: ids.count, by: 5) {

@@ -1,4 +1,4 @@
 extension Check {
-    /// Death of the process.
+    /// Process termination.
     static let durabilityKills: [Check] = durabilityKilledWriters + durabilityKilledChanges
 }

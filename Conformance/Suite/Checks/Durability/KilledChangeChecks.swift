@@ -2,13 +2,13 @@ internal import TidelineStore
 internal import TidelineSupport
 
 extension Check {
-    /// A process that is killed while it does something larger than a commit.
+    /// A process that is killed during an operation larger than a commit.
     static let durabilityKilledChanges: [Check] = [
         Check(
             "DUR-105", "A process killed while it defines tables leaves the old definitions or the new ones",
             why: """
-                A new index is filled from the rows there are, which takes time. A store that records it first answers \
-                from half an index afterwards; one that records each table by itself has one old and one new.
+                A new index is built from existing rows, which takes time. A store that records it first uses a partial \
+                index afterwards; one that records each table separately leaves old and new definitions.
                 """,
             tier: .stress, needs: [.survivingDeath, .process]
         ) { trial in
@@ -56,10 +56,10 @@ extension Check {
             }
         },
         Check(
-            "DUR-107", "A process killed while it opens what another killed one left loses nothing",
+            "DUR-107", "A process killed while it opens a store that another killed process left loses nothing",
             why: """
-                Opening again is when a store repairs what a death left, replays its log, and writes. A device that is \
-                short of memory kills the app then, too, and more than once.
+                At opening, a store repairs damage, replays its log, and writes. A device that is short of memory may kill \
+                the app at that time, too, and more than once.
                 """,
             tier: .stress, needs: [.survivingDeath, .process]
         ) { trial in
@@ -85,7 +85,7 @@ extension Check {
         },
         Check(
             "DUR-108", "A process killed while it closes the store loses nothing",
-            why: "Some stores write at last what they kept; others tidy up their files then.",
+            why: "Some stores write cached data when they are closed; others compact their files.",
             tier: .stress, needs: [.survivingDeath, .process]
         ) { trial in
             var random = SplitMix64(seed: trial.seed)
@@ -106,8 +106,8 @@ extension Check {
             }
         },
         Check(
-            "DUR-109", "A store that was being made when the process was killed is opened or made anew",
-            why: "An app that is killed when it is first started must not be unable to start ever after.",
+            "DUR-109", "A store whose creation was interrupted by a kill is opened or created again",
+            why: "An app that is killed during its first start must still be able to start afterwards.",
             tier: .stress, needs: [.survivingDeath, .process]
         ) { trial in
             var random = SplitMix64(seed: trial.seed)
@@ -122,17 +122,19 @@ extension Check {
                 let store = try trial.open(name)
                 let found = try store.tables()
                 try trial.expect(
-                    found.isEmpty || found == tables, "after a kill while the store was made, the tables are \(found)")
+                    found.isEmpty || found == tables,
+                    "after a kill while the store was created, the tables are \(found)")
                 try store.define(tables)
                 let transactions = PairedTransactions(writer: "own", count: 2)
                 for number in transactions.numbers { try store.write { try transactions.apply(number, to: $0) } }
-                try trial.expectPairs([transactions: 2...2], in: store, "in a store whose making a kill interrupted")
+                try trial.expectPairs(
+                    [transactions: 2...2], in: store, "in a store whose creation was interrupted by a kill")
                 try store.close()
             }
         },
         Check(
-            "DUR-110", "A process killed while it reads leaves nothing that is in the way",
-            why: "A snapshot that a dead reader holds keeps old pages from being used again, or writers waiting.",
+            "DUR-110", "A process killed while it reads does not block others",
+            why: "A snapshot held by a dead reader prevents the reuse of old pages, or blocks writers.",
             needs: [.survivingDeath, .process]
         ) { trial in
             let rows = PairedTransactions(writer: "base", count: 2, rows: 50)
@@ -151,7 +153,7 @@ extension Check {
 }
 
 extension TableSchema {
-    /// This table with one more column and an index over it.
+    /// Returns this table with one more column and an index on it.
     fileprivate func evolved(_ round: Int) -> TableSchema {
         var table = self
         table.columns.append(.string("extra\(round)"))
@@ -161,8 +163,8 @@ extension TableSchema {
 }
 
 extension Trial {
-    /// Fails unless the definitions are the old or the new ones, and the rows and indexes are right with them, and with
-    /// the new ones once they are defined again.
+    /// Fails unless the definitions are the old or the new ones and the rows and indexes are consistent with them, and
+    /// with the new ones after they are defined again.
     fileprivate func expectTables(
         _ old: [TableSchema], or new: [TableSchema], in name: String, holding rows: PairedTransactions
     ) throws {
@@ -174,7 +176,7 @@ extension Trial {
         for table in found { try expectIndexesAgree(table, in: store, moment) }
         try store.define(new)
         for table in new {
-            try expectIndexesAgree(table, in: store, "\(moment), and again")
+            try expectIndexesAgree(table, in: store, "\(moment), and defined again")
             let kept = Set(PairedTransactions.tables[0].columns.map(\.name))
             let left = try store.read { try $0.allRows(table.name) }.map { $0.filteringColumns(kept.contains) }
             try expect(left, are: rows.rows(after: rows.count), "\(moment), the rows of \(table.name)")

@@ -5,11 +5,11 @@ extension Check {
     /// A process that is killed while it writes.
     static let durabilityKilledWriters: [Check] = [
         Check(
-            "DUR-101", "What was acknowledged before the process was killed is there",
+            "DUR-101", "Acknowledged commits are kept when the process is killed",
             why: """
-                The system ends apps at any moment. A commit that waits in a buffer of the process when write(_:) \
-                returns, or is left to a thread in the background, is lost then, and the app believes it is safe. A \
-                second process acknowledges each commit and is killed at once after one, again and again.
+                The system can terminate apps at any time. A commit that is in a buffer of the process when write(_:) \
+                returns, or is left to a background thread, is lost then, while the app considers it stored. A second \
+                process acknowledges each commit and is repeatedly killed directly after one.
                 """,
             tier: .stress, needs: [.survivingDeath, .process]
         ) { trial in
@@ -19,10 +19,10 @@ extension Check {
             }
         },
         Check(
-            "DUR-102", "A transaction that a kill cuts off leaves nothing behind",
+            "DUR-102", "A transaction interrupted by a kill leaves nothing behind",
             why: """
-                Each transaction puts the same rows into two tables. A store that commits table by table, batch by \
-                batch, or rows apart from their indexes leaves a part of the last one when the process dies between.
+                Each transaction stores the same rows in two tables. A store that commits table by table, batch by \
+                batch, or rows separately from their indexes leaves a part of the last one if the process dies in between.
                 """,
             tier: .stress, needs: [.survivingDeath, .process]
         ) { trial in
@@ -33,10 +33,10 @@ extension Check {
             }
         },
         Check(
-            "DUR-103", "Rows of earlier commits stay whole when a process that changes others is killed",
+            "DUR-103", "Rows of earlier commits stay intact when a process that changes others is killed",
             why: """
-                A store that writes its file anew, or moves old pages in place, has moments in which the rows that were \
-                always there are nowhere.
+                A store that rewrites its file, or moves old pages in place, may have points in time at which existing \
+                rows are not on the disk.
                 """,
             tier: .stress, needs: [.survivingDeath, .process]
         ) { trial in
@@ -48,10 +48,10 @@ extension Check {
             }
         },
         Check(
-            "DUR-104", "A process killed in the middle of a transaction leaves nothing of it",
+            "DUR-104", "A process killed during a transaction leaves none of its changes",
             why: """
-                A second process inserts, changes and deletes rows in a transaction, and is killed before its body \
-                returns. What a store writes in place before the commit is there afterwards, unless it is undone.
+                A second process inserts, changes, and deletes rows in a transaction and is killed before its body \
+                returns. Changes written in place before the commit remain unless they are undone.
                 """,
             needs: [.survivingDeath, .process]
         ) { trial in
@@ -75,19 +75,19 @@ extension Check {
 }
 
 extension Trial {
-    /// Kills writers, one after the other, and looks after each at what all of them left.
+    /// Kills writers one after the other and, after each kill, checks the data that all of them left.
     ///
     /// - Parameters:
-    ///   - base: What is there besides.
-    ///   - next: What the next one writes, after how many transactions it is killed, and after what share of the time
-    ///     that one takes.
+    ///   - base: The existing data.
+    ///   - next: Returns the next writer's transactions, the number after which it is killed, and the additional delay
+    ///     as a fraction of the duration of one.
     fileprivate func killWriters(
         beside base: PairedTransactions? = nil,
         _ next: (_ round: Int) -> (PairedTransactions, lines: Int, delay: Double)
     ) throws {
         var expected: [PairedTransactions: ClosedRange<Int>] = [:]
         for round in 0..<kills {
-            // A store for every ten, so that twice as many kills take twice as long.
+            // One store for every ten kills, so that the duration is proportional to their number.
             let name = "store\(round / 10)"
             if round % 10 == 0 {
                 expected = [:]

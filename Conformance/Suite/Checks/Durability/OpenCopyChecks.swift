@@ -3,13 +3,13 @@ internal import TidelineStore
 internal import TidelineSupport
 
 extension Check {
-    /// What is in the files while the store is open: what a death at this moment would leave. They need no second process.
+    /// The content of the files while the store is open, as it would be after a crash. No second process is required.
     static let durabilityCopies: [Check] = [
         Check(
             "DUR-301", "A commit is in the files when it is acknowledged, not only when the store is closed",
             why: """
-                The files are copied while the store is open, as the death of the process would leave them. A store that \
-                keeps commits in a buffer of its own, or writes them on another thread, loses them.
+                The files are copied while the store is open, as a crash would leave them. A store that keeps commits in a \
+                buffer of its own, or writes them on another thread, loses them.
                 """,
             needs: [.survivingDeath]
         ) { trial in
@@ -28,7 +28,7 @@ extension Check {
         },
         Check(
             "DUR-302", "A deletion is in the files when it is acknowledged",
-            why: "A deletion that is kept for later brings the row back after the process died.",
+            why: "A deferred deletion restores the row after the process has died.",
             needs: [.survivingDeath]
         ) { trial in
             let store = try trial.store(.items)
@@ -39,7 +39,7 @@ extension Check {
         },
         Check(
             "DUR-303", "A definition is in the files when it is acknowledged",
-            why: "Rows of a table whose definition is written later cannot be read after the process died.",
+            why: "Rows of a table whose definition is written later cannot be read after a crash.",
             needs: [.survivingDeath]
         ) { trial in
             let store = try trial.store(.items)
@@ -48,10 +48,10 @@ extension Check {
             try trial.expect(try copy.tables().map(\.name), is: ["Note", "TodoItem"], "the tables of the copy")
         },
         Check(
-            "DUR-304", "What a transaction has not committed is not in the files as committed",
+            "DUR-304", "Uncommitted changes are not in the files as committed",
             why: """
-                The files are copied from within the body of a write. A store that writes rows before the commit, \
-                without a way to take them back, shows half of a transaction after the process died.
+                The files are copied from within the body of a write. A store that writes rows before the commit, without \
+                a way to undo them, exposes a partial transaction after a crash.
                 """,
             needs: [.survivingDeath]
         ) { trial in
@@ -67,8 +67,8 @@ extension Check {
             try trial.expect(Query("Note"), in: copy, finds: [], "the copy")
         },
         Check(
-            "DUR-305", "What was rolled back is not in the files",
-            why: "A store that undoes changes in memory only brings them back when it is opened anew.",
+            "DUR-305", "Rolled-back changes are not in the files",
+            why: "A store that undoes changes only in memory restores them when it is reopened.",
             needs: [.survivingDeath]
         ) { trial in
             let store = try trial.store(.items, .notes)
@@ -84,8 +84,8 @@ extension Check {
             try trial.expect(Query("Note"), in: copy, finds: [], "the copy")
             try store.close()
             let reopened = try trial.open()
-            try trial.expect(Query("TodoItem"), in: reopened, finds: ["1"], "the store, opened anew")
-            try trial.expect(Query("Note"), in: reopened, finds: [], "the store, opened anew")
+            try trial.expect(Query("TodoItem"), in: reopened, finds: ["1"], "the reopened store")
+            try trial.expect(Query("Note"), in: reopened, finds: [], "the reopened store")
         },
     ]
 }
@@ -93,14 +93,14 @@ extension Check {
 extension Trial {
     private struct RollBack: Error {}
 
-    /// Copies the files of the store in the folder `store` as they are at this moment.
+    /// Copies the current files of the store in the folder `store`.
     fileprivate func copyFiles(to name: String) throws {
         do {
             try FileManager.default.copyItem(atPath: try folder("store"), toPath: "\(directory)/\(name)")
         } catch let error as KitError {
             throw error
         } catch {
-            throw KitError("the store's files cannot be copied: \(error.reason)")
+            throw KitError("cannot copy the store's files: \(error.reason)")
         }
     }
 
@@ -110,7 +110,7 @@ extension Trial {
         return try open(name)
     }
 
-    /// Runs a body that throws when it is done.
+    /// Runs a write whose body throws at its end.
     fileprivate func undo(_ store: TracedStore, _ body: (TracedWriter) throws -> Void) throws {
         do {
             try store.write { writer in

@@ -1,14 +1,14 @@
 internal import TidelineStore
 
 extension Check {
-    /// Loss of power: what of the commits is there afterwards.
+    /// Power loss: the commits that are present afterwards.
     static let durabilityPower: [Check] = [
         Check(
             "DUR-001",
-            "After a loss of power that takes all that was not synced, the store holds the first of its commits",
+            "After a power loss that loses all unsynced data, the store holds a prefix of its commits",
             why: """
-                A file system keeps what was synced, and loses the rest. A store whose files refer to each other syncs \
-                them in the right order, or opens with half a commit, or not at all.
+                A file system keeps synced data and may lose the rest. A store whose files refer to each other must sync \
+                them in the right order; otherwise it opens with a partial commit or not at all.
                 """,
             needs: [.faults, .survivingDeath]
         ) { trial in
@@ -16,8 +16,8 @@ extension Check {
             try recording.expectSurvival(.everything, count: 40)
         },
         Check(
-            "DUR-002", "After a loss of power that tears the last write, the store holds the first of its commits",
-            why: "A disk writes sectors, not calls: a commit whose end is missing is no commit.",
+            "DUR-002", "After a power loss that tears the last write, the store holds a prefix of its commits",
+            why: "A disk writes sectors, not calls: a commit whose end is missing must be ignored.",
             needs: [.faults, .survivingDeath]
         ) { trial in
             let recording = try CrashRecording(CommitScript(commits: 30, seed: trial.seed), in: trial)
@@ -25,10 +25,10 @@ extension Check {
         },
         Check(
             "DUR-003",
-            "After a loss of power that takes earlier writes but not later ones, the store holds the first of its commits",
+            "After a power loss that loses earlier writes but not later ones, the store holds a prefix of its commits",
             why: """
-                Between two syncs a disk writes in any order. A later commit in a log is worth nothing where an earlier \
-                one is missing, and a head that names pages which are not there is none.
+                Between two syncs a disk writes in any order. A later commit in a log is invalid if an earlier one is \
+                missing, and so is a header that refers to missing pages.
                 """,
             needs: [.faults, .survivingDeath]
         ) { trial in
@@ -37,18 +37,18 @@ extension Check {
         },
         Check(
             "DUR-004",
-            "After a loss of power that takes any sectors not synced, the store holds the first of its commits",
-            why: "What no one thought of: each sector that was not synced is as it was at some moment of its own.",
+            "After a power loss that loses arbitrary unsynced sectors, the store holds a prefix of its commits",
+            why: "This covers unforeseen cases: each unsynced sector has its content of some point in time.",
             tier: .stress, needs: [.faults, .survivingDeath]
         ) { trial in
             let recording = try CrashRecording(CommitScript(commits: 30, seed: trial.seed), in: trial)
             try recording.expectSurvival(.anything, count: 60)
         },
         Check(
-            "DUR-005", "When a commit is acknowledged, all of it has been handed to the operating system",
+            "DUR-005", "When a commit is acknowledged, all of it has been passed to the operating system",
             why: """
-                Whoever is told that a change is stored may end the process at once. What waits in a buffer of the \
-                process, or for a thread in the background, is lost then.
+                After an acknowledgement the process may be terminated immediately. Data in a buffer of the process, or \
+                pending on a background thread, is lost then.
                 """,
             needs: [.faults, .survivingDeath]
         ) { trial in
@@ -59,10 +59,10 @@ extension Check {
             }
         },
         Check(
-            "DUR-006", "With full durability, a loss of power takes no commit that was acknowledged",
+            "DUR-006", "With full durability, a power loss loses no acknowledged commit",
             why: """
-                Full durability is a sync before the answer: of the file, and of its folder where a name in it is new. A \
-                store that declares it without syncing loses what the app was told is safe.
+                Full durability is a sync before the acknowledgement: of the file, and of its folder if a name in it is \
+                new. A store that declares it without syncing loses data that the app considers stored.
                 """,
             needs: [.faults, .fullDurability]
         ) { trial in

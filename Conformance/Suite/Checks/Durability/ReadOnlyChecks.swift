@@ -1,12 +1,12 @@
 internal import TidelineStore
 
 extension Check {
-    /// Stores that are opened for reading only.
+    /// Stores opened for reading only.
     static let durabilityReadOnly: [Check] = [
         Check(
             "DUR-050", "A store opened for reading only refuses every change with StoreError `readOnly`",
             why:
-                "Each call that changes anything has to refuse: a definition and an empty deletion as well as an upsert.",
+                "Each call that could change data must be refused: definitions and empty deletions as well as upserts.",
             needs: [.openingReadOnly, .persistence]
         ) { trial in
             let (store, _) = try openReadOnly(trial)
@@ -23,19 +23,19 @@ extension Check {
             needs: [.openingReadOnly, .persistence]
         ) { trial in
             let (store, state) = try openReadOnly(trial)
-            try trial.expect(StoreState(of: store), isOneOf: [state], "what is read")
+            try trial.expect(StoreState(of: store), isOneOf: [state], "the data read")
         },
         Check(
-            "DUR-052", "Changes that a store opened for reading only refused are nowhere to be seen",
-            why: "A change that is refused when it is committed may have been made in memory, or in part in the files.",
+            "DUR-052", "Changes refused by a store opened for reading only have no effect",
+            why: "A change that is refused only at commit may have been applied in memory or partly in the files.",
             needs: [.openingReadOnly, .persistence]
         ) { trial in
             let (store, state) = try openReadOnly(trial)
             for (_, change) in changes { try? store.write { try change($0) } }
-            try trial.expect(StoreState(of: store), isOneOf: [state], "what is read after the changes")
+            try trial.expect(StoreState(of: store), isOneOf: [state], "the data read after the changes")
             try store.close()
             let again = try trial.open()
-            try trial.expect(StoreState(of: again), isOneOf: [state], "the store opened for writing again")
+            try trial.expect(StoreState(of: again), isOneOf: [state], "the store reopened for writing")
         },
     ]
 }

@@ -1,14 +1,14 @@
 internal import TidelineStore
 
-/// All that a store holds: its app tables with their rows, in order of id.
+/// The content of a store: its app tables with their rows, sorted by identifier.
 struct StoreState: Sendable {
     private(set) var tables: [TableSchema] = []
     private(set) var rows: [String: [Row]] = [:]
 
-    /// Nothing.
+    /// Creates the empty state.
     init() {}
 
-    /// What a store has.
+    /// Reads the state of a store.
     init(of store: any LocalStore) throws {
         tables = try store.appTables()
         rows = try StoreState.rows(of: tables, in: store)
@@ -20,7 +20,7 @@ struct StoreState: Sendable {
         }
     }
 
-    /// How another one differs from this, nil when it does not.
+    /// Describes how another state differs from this one, or returns `nil` if they are equal.
     func difference(in found: StoreState) -> String? {
         guard found.tables.map(\.name) == tables.map(\.name) else {
             return "found the tables \(found.tables.map(\.name)), expected \(tables.map(\.name))"
@@ -38,7 +38,7 @@ struct StoreState: Sendable {
 
     // MARK: Changing
 
-    /// Defines a table, or evolves it.
+    /// Defines or evolves a table.
     mutating func define(_ table: TableSchema) {
         tables.removeAll { $0.name == table.name }
         tables.append(table)
@@ -46,7 +46,7 @@ struct StoreState: Sendable {
         rows[table.name] = table.completing(rows[table.name] ?? [])
     }
 
-    /// Changes rows; each that is put names all columns.
+    /// Changes rows; stored rows name all columns.
     mutating func apply(_ change: TableChange) {
         guard let table = tables.first(where: { $0.name == change.table }) else { return }
         let gone = Set(change.deleted + change.rows.compactMap(\.key))
@@ -55,7 +55,7 @@ struct StoreState: Sendable {
     }
 }
 
-/// What one transaction does to one table.
+/// The changes of one transaction to one table.
 struct TableChange: Sendable {
     var table: String
     var rows: [Row] = []

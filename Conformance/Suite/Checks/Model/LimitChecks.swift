@@ -2,18 +2,18 @@ internal import TidelineStore
 internal import TidelineSupport
 
 extension Check {
-    /// At the limit, and one past it.
+    /// Values at a limit and just beyond it.
     static let modelLimits: [Check] =
         [
             Check(
-                "MOD-011", "An id of the greatest length is stored, found, merged into and deleted",
-                why: "An engine's limit on keys is in bytes; characters may have four."
+                "MOD-011", "An id of the maximum length can be stored, found, merged into, and deleted",
+                why: "An engine's key length limit is in bytes; a character may have four bytes."
             ) { trial in
                 let store = try trial.store(.items)
                 let length = min(trial.capabilities.maximumIDLength, 10_000)
                 for character in ["x", "é", "😀"] {
                     let id = String(repeating: character, count: length)
-                    // The same but for its last character.
+                    // The same except for its last character.
                     let other = String(repeating: character, count: length - 1) + "y"
                     try store.write {
                         try $0.upsert([["id": .string(id), "priority": 1], ["id": .string(other)]], into: "TodoItem")
@@ -25,9 +25,9 @@ extension Check {
                         let found = try reader.row(in: "TodoItem", id: id)
                         try trial.expect(found, is: expected, "the row of \(length) times \(character)")
                         let byIndex = try reader.ids(Query("TodoItem").filter(.column("priority") == 1))
-                        try trial.expect(byIndex, is: [id], "what an index finds")
+                        try trial.expect(byIndex, is: [id], "the rows found through an index")
                         let byID = try reader.ids(Query("TodoItem").filter(.column("id") == .value(id)))
-                        try trial.expect(byID, is: [id], "what a condition on the id finds")
+                        try trial.expect(byID, is: [id], "the rows found by a condition on the id")
                     }
                     let deleted = try store.write { try $0.delete(ids: [.string(id)], from: "TodoItem") }
                     try trial.expect(deleted, is: 1, "the deletions of \(length) times \(character)")
@@ -35,7 +35,7 @@ extension Check {
                     _ = try store.write { try $0.delete(ids: [.string(other)], from: "TodoItem") }
                 }
             },
-            Check("MOD-012", "An id one character longer than the greatest length is refused, and finds nothing") {
+            Check("MOD-012", "An id one character longer than the maximum is refused and finds nothing") {
                 trial in
                 guard trial.capabilities.maximumIDLength < 1_000_000 else { return }
                 let store = try trial.store(.items)
@@ -52,7 +52,7 @@ extension Check {
                     try trial.expect(query, in: store, finds: [], "a condition on an id too long")
                 }
             },
-            Check("MOD-013", "Integer ids reach from the least to the greatest, in order of number") { trial in
+            Check("MOD-013", "Integer ids range from the smallest to the greatest, in numeric order") { trial in
                 let store = try trial.store(.tallies)
                 let ids: [Int64] = [.min, .min + 1, -256, -1, 0, 1, 255, 256, .max - 1, .max]
                 try store.write { try $0.upsert(ids.shuffledBySeed(trial.seed).map { .tally($0, 1) }, into: "Tally") }
@@ -64,9 +64,12 @@ extension Check {
                     Query("Tally").filter(.column("id") < .value(Int64.min + 1)), in: store, finds: [.int(.min)],
                     "the first")
                 let deleted = try store.write { try $0.delete(ids: [.int(.min), .int(.max)], from: "Tally") }
-                try trial.expect(deleted, is: 2, "the deletions of the least and the greatest")
+                try trial.expect(deleted, is: 2, "the deletions of the smallest and the greatest")
             },
-            Check("MOD-014", "Names of tables and columns of 128 characters work, also when only the last differs") {
+            Check(
+                "MOD-014",
+                "Names of tables and columns with 128 characters work, even if only the last character differs"
+            ) {
                 trial in
                 for character in ["n", "ß", "😀"] {
                     let name = String(repeating: character, count: 127)
@@ -102,7 +105,7 @@ extension Check {
                 }
                 try trial.expect(try store.tables(), is: [], "the tables after the refusals")
             },
-            Check("MOD-016", "A table has as many columns as a definition may have, each with its value") { trial in
+            Check("MOD-016", "A table with the maximum number of columns stores a value in each") { trial in
                 let columns = (0..<TableSchema.maximumColumnCount).map { ColumnSchema.int("c\($0)") }
                 let wide = TableSchema(
                     "Wide", columns: columns, systemColumns: [], indexes: [["c999"], ["c0", "c500"]])
@@ -125,7 +128,7 @@ extension Check {
                         "one column of a wide table")
                 }
             },
-            Check("MOD-017", "A table with one column more than a definition may have is refused") { trial in
+            Check("MOD-017", "A table with one column more than the maximum is refused") { trial in
                 let columns = (0...TableSchema.maximumColumnCount).map { ColumnSchema.int("c\($0)") }
                 let store = try trial.open()
                 try trial.expectError(.schemaMismatch, "a table with too many columns", table: "Wide") {

@@ -2,15 +2,15 @@ internal import Synchronization
 internal import TidelineStore
 
 extension Check {
-    /// Fast paths agree with the generic ones, and capabilities with themselves.
+    /// Consistency of fast paths with generic ones, and of capabilities over time.
     static let modelPaths: [Check] = [
         Check(
-            "MOD-005", "What a store declares does not change while it is open, nor when it is opened again",
-            why: "Callers ask once and rely on it."
+            "MOD-005", "Declared capabilities do not change while the store is open or after reopening",
+            why: "Callers read them once and rely on them."
         ) { trial in
             let store = try ThreeTables.store(trial)
             let declared = trial.capabilities
-            try trial.expect(store.capabilities, is: declared, "the capabilities of another store of the kind")
+            try trial.expect(store.capabilities, is: declared, "the capabilities of another store of the same kind")
             try store.read { _ in try trial.expect(store.capabilities, is: declared, "the capabilities in a read") }
             try store.write { writer in
                 try writer.upsert(["id": "z"], into: "Note")
@@ -24,21 +24,22 @@ extension Check {
                 try trial.expect(store.capabilities, is: declared, "the capabilities on another thread")
             }
             let reopened = try trial.reopened(store)
-            try trial.expect(reopened.capabilities, is: declared, "the capabilities after a new opening")
+            try trial.expect(reopened.capabilities, is: declared, "the capabilities after reopening")
             try reopened.close()
             _ = reopened.capabilities
         },
-        Check("MOD-006", "The shape of a table is the one that its definition makes, in reads and in writes") { trial in
+        Check("MOD-006", "The shape of a table equals the one that its definition makes, in reads and in writes") {
+            trial in
             let store = try ThreeTables.store(trial)
             func compare(_ reader: some StoreReader, _ place: String) throws {
                 for schema in try store.tables() {
                     let (shape, expected) = (try reader.shape(of: schema.name), schema.makeShape())
                     try trial.expect(shape.columns, is: expected.columns, "the shape's columns, \(place)")
-                    try trial.expect(shape.idType, is: expected.idType, "the shape's type of ids, \(place)")
+                    try trial.expect(shape.idType, is: expected.idType, "the shape's id type, \(place)")
                     try trial.expect(shape.table, is: expected.table, "the shape's table, \(place)")
                     try trial.expect(try reader.schema(of: schema.name), is: schema, "the definition, \(place)")
                 }
-                try trial.expectError(.noSuchTable, "the shape of a table that is not there", table: "Nothing") {
+                try trial.expectError(.noSuchTable, "the shape of a table that does not exist", table: "Nothing") {
                     _ = try reader.shape(of: "Nothing")
                 }
             }
@@ -51,13 +52,13 @@ extension Check {
             guard trial.capabilities.readersDoNotBlockWriters else { return }
             try store.write { try compare($0, "in a write after another definition") }
         },
-        Check("MOD-007", "A borrowed row has the values, the id and the columns of the owned one") { trial in
+        Check("MOD-007", "A borrowed row has the values, the id, and the columns of the owned one") { trial in
             let store = try everyType(trial)
             let schema = RandomRows.everyType()
             try store.read { reader in
                 for row in try reader.allRows(schema.name) {
                     let owned = try reader.row(in: schema.name, id: row.id)
-                    try trial.expect(owned, is: row, "row(in:id:) beside rows(matching:)")
+                    try trial.expect(owned, is: row, "row(in:id:) compared with rows(matching:)")
                     let borrowed = try reader.withRow(in: schema.name, id: .string(row.id)) { view in
                         schema.allColumns.reduce(into: Row(id: view.key)) { $0[$1.name] = view[$1.name] }
                     }
@@ -65,8 +66,7 @@ extension Check {
                 }
             }
         },
-        Check("MOD-008", "A scan lends the rows that rows(matching:) gives, with columns at the places its shape names")
-        {
+        Check("MOD-008", "A scan returns the rows of rows(matching:), with columns at the positions of its shape") {
             trial in
             let store = try everyType(trial)
             let name = RandomRows.everyType().name
@@ -91,7 +91,7 @@ extension Check {
                 }
             }
         },
-        Check("MOD-009", "count(_:) is how many rows a query without skip and limit gives, and its total count") {
+        Check("MOD-009", "count(_:) equals the number of rows without skip and limit, and the total count") {
             trial in
             let store = try everyType(trial)
             let schema = RandomRows.everyType()
@@ -104,15 +104,15 @@ extension Check {
                     do {
                         let (count, result) = (try reader.count(query), try reader.rows(matching: query))
                         try trial.expect(
-                            count, is: result.rows.count, "count(_:) of \(query.swiftSource) beside its rows")
+                            count, is: result.rows.count, "count(_:) of \(query.swiftSource) compared with its rows")
                         try trial.expect(result.totalCount, is: count, "the total count of \(query.swiftSource)")
                     } catch let error as StoreError where error.code == .unsupportedQuery { return }
                 }
             }
         },
         Check(
-            "MOD-010", "Packed rows are stored as the same rows are that are not, whatever the order of their columns",
-            why: "A store that copies packed bytes must look at whose columns they are."
+            "MOD-010", "Packed rows are stored like unpacked ones, whatever the order of their columns",
+            why: "A store that copies packed bytes must check which columns they contain."
         ) { trial in
             let schema = RandomRows.everyType()
             let (plain, packed) = (try trial.store(schema, in: "plain"), try trial.store(schema, in: "packed"))
@@ -136,11 +136,11 @@ extension Check {
             }
             let found = try packed.read { try $0.allRows(schema.name) }
             try trial.expect(
-                found, are: try plain.read { try $0.allRows(schema.name) }, "packed rows beside plain ones")
+                found, are: try plain.read { try $0.allRows(schema.name) }, "packed rows compared with plain ones")
         },
     ]
 
-    /// A table with a column of every type, and forty random rows in it.
+    /// Returns a table with a column of every type and forty random rows.
     private static func everyType(_ trial: Trial) throws -> TracedStore {
         var schema = RandomRows.everyType()
         schema.indexes = [["bool"], ["int", "string"]]

@@ -1,19 +1,19 @@
 internal import TidelineStore
 
 extension Check {
-    /// Queries at the limits of numbers and of size.
+    /// Queries at the limits of numbers and sizes.
     static let modelQueryLimits: [Check] = [
-        Check("MOD-018", "The greatest limit there is means all rows, with an index and without") { trial in
+        Check("MOD-018", "The maximum limit returns all rows, with and without an index") { trial in
             let store = try ThreeTables.store(trial)
             for query in variants(limit: .max) { try trial.expect(query, in: store, over: rows, of: .items) }
         },
-        Check("MOD-019", "The greatest skip there is leaves out all rows, with an index and without") { trial in
+        Check("MOD-019", "The maximum skip returns no rows, with and without an index") { trial in
             let store = try ThreeTables.store(trial)
             for query in variants(skip: .max) { try trial.expect(query, in: store, over: rows, of: .items) }
         },
         Check(
-            "MOD-020", "Skip and limit whose sum is beyond 64 bits mean what they say",
-            why: "Where the end of the window is computed, the sum overflows."
+            "MOD-020", "Skip and limit are applied correctly even if their sum exceeds 64 bits",
+            why: "Computing the end of the range overflows."
         ) { trial in
             let store = try ThreeTables.store(trial)
             for (skip, limit) in [(1, Int.max), (3, Int.max - 1), (Int.max, Int.max), (Int.max - 1, 2)] {
@@ -22,7 +22,7 @@ extension Check {
                 }
             }
         },
-        Check("MOD-021", "A deletion with the greatest skip or limit deletes exactly that window") { trial in
+        Check("MOD-021", "A deletion with the maximum skip or limit deletes exactly the selected rows") { trial in
             let store = try ThreeTables.store(trial)
             let beyond = Query("TodoItem", skip: .max, limit: .max)
             try trial.expect(try store.write { try $0.delete(matching: beyond) }, is: 0, "deletions beyond the end")
@@ -31,17 +31,17 @@ extension Check {
             try trial.expect(Query("TodoItem"), in: store, finds: ["d"], "after the deletions")
         },
         Check(
-            "MOD-022", "A list of 33,000 values to be among is answered as the evaluator does, or refused",
-            why: "Engines have limits on the number of parameters and the length of a statement; what is beyond must "
-                + "not be cut."
+            "MOD-022", "A membership list of 33,000 values is answered like the evaluator does, or refused",
+            why: "Engines limit the number of parameters and the length of a statement; a longer list must not be "
+                + "truncated."
         ) { trial in
             let store = try ThreeTables.store(trial)
-            // Only the last value is one that a row has.
+            // Only the last value occurs in a row.
             let values = (0..<33_000).map { Value.int(Int64(100_000 - $0)) } + [2]
             let query = Query("TodoItem").filter(.column("priority").isIn(values))
             try expectAnswerOrRefusal(trial, query, in: store)
         },
-        Check("MOD-023", "A text of 100,000 characters in a condition is answered as the evaluator does, or refused") {
+        Check("MOD-023", "A filter with a text of 100,000 characters is answered like the evaluator does, or refused") {
             trial in
             let store = try ThreeTables.store(trial)
             let long = String(repeating: "Milk", count: 25_000)
@@ -53,7 +53,7 @@ extension Check {
                 try expectAnswerOrRefusal(trial, Query("TodoItem").filter(condition), in: store, over: stored)
             }
         },
-        Check("MOD-024", "Two hundred tables live in one store, each with its own rows and index") { trial in
+        Check("MOD-024", "A store can hold two hundred tables, each with its own rows and index") { trial in
             let schemas = (0..<200).map {
                 TableSchema("T\($0)", columns: [.int("n")], systemColumns: [], indexes: [["n"]])
             }
@@ -74,7 +74,7 @@ extension Check {
                 }
             }
         },
-        Check("MOD-025", "A table keeps twenty indexes at once, each right after changes") { trial in
+        Check("MOD-025", "A table can have twenty indexes, each correct after changes") { trial in
             let columns = (0..<10).map { ColumnSchema.int("c\($0)") }
             let indexes =
                 (0..<10).map { IndexSchema(["c\($0)"]) }
@@ -100,7 +100,8 @@ extension Check {
 
     private static let rows = ThreeTables.rows(.items)
 
-    /// A window on all rows, along an index, by a condition with one, along a column without.
+    /// Skip and limit applied to all rows, along an index, with a condition on an index, and along a column without
+    /// one.
     private static func variants(skip: Int = 0, limit: Int? = nil) -> [Query] {
         [
             Query("TodoItem"), Query("TodoItem").order(by: "priority", descending: true),

@@ -1,12 +1,12 @@
 internal import TidelineStore
 
 extension Check {
-    /// Random queries over random rows beside the evaluator, shrunk where they fail.
+    /// Random queries over random rows compared with the evaluator, shrunk if they fail.
     static let modelQueries: [Check] = [
         Check(
-            "MOD-101", "Random queries over random tables are answered as the evaluator answers them",
+            "MOD-101", "Random queries over random tables are answered like the evaluator does",
             why:
-                "Nodes that are right one by one go wrong together: a null under `not` under `or`, in an index' range.",
+                "Nodes that work separately may fail in combination: a null under `not` under `or`, in an index range.",
             tier: .stress
         ) { trial in
             try trial.everyRandomTable(6, rows: 100) { table in
@@ -14,9 +14,9 @@ extension Check {
             }
         },
         Check(
-            "MOD-102", "Random queries such as an index serves are answered as without one",
+            "MOD-102", "Random queries that an index can serve are answered as without it",
             why:
-                "Points, ranges and orders along an index, several conditions on a column, ends that exclude each other.",
+                "Points, ranges, and orders along an index, several conditions on a column, disjoint ranges.",
             tier: .stress
         ) { trial in
             try trial.everyRandomTable(6, rows: 150) { table in
@@ -24,8 +24,8 @@ extension Check {
             }
         },
         Check(
-            "MOD-103", "Random queries within a write see its random changes, and after a rollback none of them",
-            why: "What was changed and is not committed lies elsewhere than what is: it must be merged in order.",
+            "MOD-103", "Random queries within a write see its random changes, and none of them after a rollback",
+            why: "Uncommitted changes are stored separately from committed rows and must be merged in order.",
             tier: .stress
         ) { trial in
             try trial.everyRandomTable(6, rows: 100) { table in
@@ -37,8 +37,8 @@ extension Check {
             }
         },
         Check(
-            "MOD-104", "Random deletions by a query delete what the query finds, and what is left is found",
-            why: "A deletion that walks the index which it changes leaves rows out, or leaves entries behind.",
+            "MOD-104", "Random deletions by query delete the rows that the query finds and keep the others",
+            why: "A deletion that iterates over the index it modifies may skip rows or leave entries behind.",
             tier: .stress
         ) { trial in
             try trial.everyRandomTable(6, rows: 100) { table in
@@ -54,8 +54,8 @@ extension Check {
         },
         Check(
             "MOD-105",
-            "After many random writes, and when the store was opened again, random queries are answered right",
-            why: "An index drifts from its rows by one entry at a time; what is cached is gone after reopening.",
+            "After many random writes, and after reopening, random queries are answered correctly",
+            why: "An index may drift from its rows one entry at a time; caches are empty after reopening.",
             tier: .stress
         ) { trial in
             try trial.everyRandomTable(4, rows: 100) { table in
@@ -67,7 +67,7 @@ extension Check {
             }
         },
         Check(
-            "MOD-106", "Random queries read in pages give every row once, in the evaluator's order", tier: .stress
+            "MOD-106", "Random queries read in pages return every row once, in the evaluator's order", tier: .stress
         ) { trial in
             try trial.everyRandomTable(4, rows: 60) { table in
                 for size in [1, 7, 25] {

@@ -1,14 +1,14 @@
 internal import TidelineStore
 
 extension Check {
-    /// Random operations beside a model.
+    /// Random operations compared with a model.
     static let modelScripts: [Check] = [
         Check(
             "MOD-001",
-            "After any changes, throws, refusals and definitions a store holds what a model in plain Swift holds",
+            "After any changes, errors, and definitions, a store holds the same content as a model in plain Swift",
             why:
-                "Several tables, several changes in a transaction, merges, deletions, swallowed errors, definitions that "
-                + "evolve: what goes wrong only together is found by many tries. A failure is shrunk to a short script.",
+                "Several tables, several changes in a transaction, merges, deletions, caught errors, evolving definitions: "
+                + "random combinations find errors of interaction. A failure is shrunk to a short script.",
             tier: .stress
         ) { trial in
             var options = RandomScript.Options(trial.capabilities)
@@ -16,8 +16,8 @@ extension Check {
             try ScriptSearch(trial, "MOD001").run(seeds: seeds(trial, 8, from: 0), steps: 25, options: options)
         },
         Check(
-            "MOD-002", "The same holds when the store is closed and opened again in between",
-            why: "What is right in memory may have been written down otherwise.", tier: .stress, needs: [.persistence]
+            "MOD-002", "The same holds if the store is closed and reopened in between",
+            why: "Correct data in memory may be written incorrectly.", tier: .stress, needs: [.persistence]
         ) { trial in
             var options = RandomScript.Options(trial.capabilities)
             options.holds = false
@@ -25,17 +25,18 @@ extension Check {
         },
         Check(
             "MOD-003",
-            "The same holds for a reader on another thread that keeps its version while the operations go on",
-            why: "A version kept for a reader must survive every kind of change after it.", tier: .stress,
+            "The same holds for a reader on another thread that keeps its snapshot during the operations",
+            why: "A reader's snapshot must survive every kind of later change.", tier: .stress,
             needs: [.readersBesideWriter]
         ) { trial in
             let options = RandomScript.Options(trial.capabilities)
             try ScriptSearch(trial, "MOD003").run(seeds: seeds(trial, 6, from: 2_000), steps: 25, options: options)
         },
         Check(
-            "MOD-004", "The same operations leave the same contents in every store, to the last byte",
-            why: "The dump of a store is compared with that of the suite's own model, which every other store is "
-                + "compared with, too.", tier: .stress
+            "MOD-004", "The same operations produce the same content in every store, to the last byte",
+            why:
+                "The dump of a store is compared with that of the suite's own model, to which all stores are compared.",
+            tier: .stress
         ) { trial in
             let stage = ScriptStage(trial)
             for seed in seeds(trial, 3, from: 3_000) {
@@ -52,7 +53,7 @@ extension Check {
         },
     ]
 
-    /// So many seeds for each round; another seed of the run gives others.
+    /// Returns seeds for each round, which depend on the seed of the run.
     private static func seeds(_ trial: Trial, _ count: Int, from start: UInt64) -> [UInt64] {
         (0..<UInt64(count * trial.rounds)).map { trial.seed &* 10_000 &+ start &+ $0 }
     }

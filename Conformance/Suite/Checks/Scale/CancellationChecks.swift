@@ -3,11 +3,11 @@ internal import Synchronization
 internal import TidelineStore
 
 extension Check {
-    /// Tasks that are cancelled before or while they write.
+    /// Tasks that are cancelled before or during a write.
     static let scaleCancellation: [Check] = [
         Check(
-            "SCA-014", "A write of a task that was cancelled before is done, or throws cancelled and leaves nothing",
-            why: "A view that goes away cancels its task; what that was about to store must be there or not be there."
+            "SCA-014", "A write of an already cancelled task completes, or throws cancelled and leaves nothing",
+            why: "A view that disappears cancels its task; its data must be stored completely or not at all."
         ) { trial in
             let store = try trial.store(.items, .notes)
             let result = inTask { task in
@@ -17,7 +17,7 @@ extension Check {
             try expectWhole(result, in: store, trial)
         },
         Check(
-            "SCA-015", "A write of a task that is cancelled meanwhile is done, or throws cancelled and leaves nothing"
+            "SCA-015", "A write of a task cancelled during the write completes, or throws cancelled and leaves nothing"
         ) {
             trial in
             for moment in 0..<4 {
@@ -34,7 +34,7 @@ extension Check {
             }
         },
         Check(
-            "SCA-016", "Writes of tasks that are cancelled from without at any moment are done or leave nothing",
+            "SCA-016", "Writes of tasks cancelled from outside at any point complete or leave nothing",
             tier: .stress
         ) { trial in
             let store = try trial.store(.items, .notes)
@@ -52,12 +52,12 @@ extension Check {
             let (items, notes) = try trial.reopened(store).read { reader in
                 (try reader.ids(Query("TodoItem")), try reader.ids(Query("Note")))
             }
-            try trial.expect(items, is: notes, "the ids in both tables, which each write stores in both")
+            try trial.expect(items, is: notes, "the ids in the two tables; each write stores each id in both")
             let wanted = acknowledged.flatMap { number in (0..<4).map { "\(number)-\($0)" } }
             let lost = wanted.filter { !items.contains($0) }
-            try trial.expect(lost, is: [], "the ids that were acknowledged and are not there")
+            try trial.expect(lost, is: [], "the acknowledged ids that are missing")
         },
-        Check("SCA-017", "A read of a task that was cancelled gives the right rows, or throws cancelled") { trial in
+        Check("SCA-017", "A read of a cancelled task returns the correct rows or throws cancelled") { trial in
             let store = try trial.store(.notes)
             let rows = (0..<100).map { ["id": .string("\($0)"), "number": .int($0)] as Row }
             try store.write { try $0.upsert(rows, into: "Note") }
@@ -69,7 +69,7 @@ extension Check {
             }
             if case .failure(let error) = result { return try expectCancelled(error) }
             let expected = TableSchema.notes.completing(rows.sorted { $0.id < $1.id })
-            try trial.expect(found.withLock { $0 }, are: expected, "the rows that a cancelled task reads")
+            try trial.expect(found.withLock { $0 }, are: expected, "the rows read by a cancelled task")
         },
     ]
 
@@ -93,7 +93,7 @@ extension Check {
         }
     }
 
-    /// Expects all that ``writePair(to:before:)`` writes, or nothing, and that the store works on.
+    /// Expects all or none of the rows of ``writePair(to:before:)``, and that the store still works.
     private static func expectWhole(_ result: Result<Void, any Error>, in store: TracedStore, _ trial: Trial) throws {
         if case .failure(let error) = result { try expectCancelled(error) }
         let expected = if case .success = result { [100, 50] } else { [0, 0] }
@@ -103,16 +103,16 @@ extension Check {
         try trial.expect(counts, is: expected, "the rows of the two tables after the write \(result)")
         try store.write { try $0.upsert(["id": "after"] as Row, into: "Note") }
         let after = try store.read { try $0.row(in: "Note", id: "after") }
-        try trial.expect(after != nil, "what another task writes afterwards is not there")
+        try trial.expect(after != nil, "a row that another task writes afterwards is missing")
     }
 
     private static func expectCancelled(_ error: any Error) throws {
         guard (error as? StoreError)?.code == .cancelled else {
-            throw CheckFailure("a cancelled task's call should be done or throw cancelled; it throws \(error)")
+            throw CheckFailure("a cancelled task's call should complete or throw cancelled, but threw \(error)")
         }
     }
 
-    /// Runs `body` as a task, and waits for its end.
+    /// Runs `body` in a task and waits for its end.
     private static func inTask(_ body: @escaping @Sendable (RunningTask) throws -> Void) -> Result<Void, any Error> {
         let (ended, result) = (DispatchSemaphore(value: 0), TaskResult())
         let running = RunningTask()
@@ -126,7 +126,7 @@ extension Check {
     }
 }
 
-/// How a task ended.
+/// The result of a task.
 private final class TaskResult: Sendable {
     private let state = Mutex<Result<Void, any Error>>(.success(()))
 
@@ -134,13 +134,13 @@ private final class TaskResult: Sendable {
     func set(_ result: Result<Void, any Error>) { state.withLock { $0 = result } }
 }
 
-/// A task, to be cancelled from within its body and from other threads.
+/// A task that can be cancelled from its body and from other threads.
 private final class RunningTask: Sendable {
     private let task = Mutex<Task<Void, Never>?>(nil)
 
     func set(_ task: Task<Void, Never>) { self.task.withLock { $0 = task } }
 
-    /// Cancels the task; waits for the moment between its start and its being known here.
+    /// Cancels the task; waits until it has been registered after its start.
     func cancel() {
         while true {
             if let task = task.withLock({ $0 }) { return task.cancel() }

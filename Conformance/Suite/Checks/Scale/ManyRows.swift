@@ -1,20 +1,20 @@
 internal import TidelineStore
 internal import TidelineSupport
 
-/// Rows by their number, cheap to make and to check, for tables of very many.
+/// Rows generated from their numbers, inexpensive to create and verify, for very large tables.
 struct ManyRows {
-    /// A number, its last digit with an index over it, and a text.
+    /// A number, its last digit with an index, and a text.
     static let schema = TableSchema(
         "Many", columns: [.int("number"), .int("digit"), .string("text")], systemColumns: [], indexes: [["digit"]])
-    /// How many rows are written at once.
+    /// The number of rows per write.
     static let batch = 1_000
 
-    /// How many rows there are.
+    /// The number of rows.
     let count: Int
     private let textLength: Int
     private let noise: [UInt8]
 
-    /// Rows with the numbers from 0 to `count`, and texts of that length which do not compress.
+    /// Creates rows with numbers from 0 to `count` and texts of the given length that cannot be compressed.
     init(_ count: Int, textLength: Int = 40) {
         self.count = max(count, 10)
         self.textLength = textLength
@@ -22,21 +22,21 @@ struct ManyRows {
         noise = (0..<(8_192 + textLength)).map { _ in UInt8(33 + random.next() % 90) }
     }
 
-    /// The bytes of all texts and ids.
+    /// The total size of all texts and identifiers in bytes.
     var byteCount: Int { count * (textLength + 28) }
 
-    /// The ids are in order of the numbers.
+    /// Returns an identifier; identifiers sort like the numbers.
     static func id(_ number: Int) -> String {
         let digits = String(number)
         return "row " + String(repeating: "0", count: max(8 - digits.count, 0)) + digits
     }
 
-    /// The text of a row.
+    /// Returns the text of a row.
     func text(_ number: Int) -> String {
         String(decoding: noise[number * 37 % 8_192..<number * 37 % 8_192 + textLength], as: UTF8.self)
     }
 
-    /// A batch of rows.
+    /// Returns a batch of rows.
     func packed(_ numbers: some Sequence<Int>) throws -> PackedRows {
         var packed = PackedRows(shape: Self.schema.makeShape())
         for number in numbers {
@@ -51,13 +51,13 @@ struct ManyRows {
         return packed
     }
 
-    /// The numbers of each batch: every batch goes all over the table, as pages of a server do.
+    /// The numbers of each batch. Every batch is spread over the whole table, like the pages of a server.
     var batches: [[Int]] {
         let number = (count + Self.batch - 1) / Self.batch
         return (0..<number).map { Array(stride(from: $0, to: count, by: number)) }
     }
 
-    /// Writes all rows, each batch in a write of its own.
+    /// Writes all rows, each batch in a separate write.
     func load(into store: TracedStore) throws {
         for batch in batches {
             let packed = try packed(batch)
@@ -65,7 +65,7 @@ struct ManyRows {
         }
     }
 
-    /// Fails unless a query finds the rows of these numbers, in this order, each with its own values.
+    /// Fails unless a query finds the rows with these numbers, in this order, each with the correct values.
     func expect(
         _ query: Query, in reader: any StoreReader, finds numbers: some Sequence<Int>, _ what: String
     ) throws {
@@ -73,14 +73,14 @@ struct ManyRows {
         var seen = 0
         try reader.scan(query) { view in
             guard let number = expected.next() else {
-                throw CheckFailure("\(what): \(query.swiftSource) finds more than the \(seen) rows expected")
+                throw CheckFailure("\(what): \(query.swiftSource) finds more than the expected \(seen) rows")
             }
             guard view.id == Self.id(number), view["number"]?.int == Int64(number) else {
                 throw CheckFailure(
                     "\(what): row \(seen) of \(query.swiftSource) is \(view.owned()), expected \(Self.id(number))")
             }
             guard number % 97 != 0 || view["text"]?.string == text(number) else {
-                throw CheckFailure("\(what): the text of \(view.id) is not the one that was stored")
+                throw CheckFailure("\(what): the text of \(view.id) differs from the stored text")
             }
             seen += 1
             return .next

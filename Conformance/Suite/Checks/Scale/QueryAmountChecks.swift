@@ -1,17 +1,17 @@
 internal import TidelineStore
 
 extension Check {
-    /// Many queries, one after the other.
+    /// Many consecutive queries.
     static let scaleQueries: [Check] = [
         Check(
-            "SCA-018", "Thousands of different queries leave no memory taken",
+            "SCA-018", "Thousands of different queries do not accumulate memory",
             why: """
                 A cache of compiled queries or prepared statements without a limit grows with every search that a user \
-                types.
+                enters.
                 """,
             tier: .stress, needs: [.process]
         ) { trial in
-            // In a process of its own, as other checks take and release memory in this one.
+            // Measured in a separate process, because other checks allocate and free memory in this one.
             let lines = try trial.childFinishing([.open(try trial.opening()), .askDifferentQueries, .close])
             guard let growth = lines.first.flatMap({ Int($0) }) else {
                 throw KitError("the second process does not report its memory")
@@ -21,7 +21,7 @@ extension Check {
                 growth <= limit, "1,000 different queries took \(growth) bytes of memory, expected at most \(limit)")
         },
         Check(
-            "SCA-019", "A query that is asked 1, 2, 17 and 1,001 times follows the changes in between",
+            "SCA-019", "A query run 1, 2, 17, and 1,001 times reflects the changes in between",
             why: "An answer that is cached must not be used after rows have changed."
         ) { trial in
             let store = try trial.store(.notes)
@@ -33,17 +33,18 @@ extension Check {
                     count += 1
                 }
                 try store.base.read { reader in
-                    try trial.expect(try reader.ids(query).count, is: count, "the rows found the time no. \(time)")
-                    try trial.expect(try reader.count(query), is: count, "the count the time no. \(time)")
+                    try trial.expect(try reader.ids(query).count, is: count, "the rows found in run \(time)")
+                    try trial.expect(try reader.count(query), is: count, "the count in run \(time)")
                 }
             }
         },
     ]
 }
 
-/// Queries that are all different, in their form and in their values.
+/// Queries that all differ in their structure and values.
 enum DifferentQueries {
-    /// By how many bytes this process grows when a store answers a thousand of them, after it answered three hundred.
+    /// Returns the growth of this process in bytes while a store answers a thousand of them, after three hundred
+    /// others.
     static func growth(of store: any LocalStore) throws -> Int {
         try store.define([.notes])
         try store.write { try $0.upsert([["id": "a", "number": 1], ["id": "b", "number": 2]], into: "Note") }
@@ -60,7 +61,7 @@ enum DifferentQueries {
         }
     }
 
-    /// Every note matches.
+    /// Returns a query that matches every note.
     private static func query(_ number: Int) -> Query {
         let terms = (0..<14).map { bit in
             let bound = Predicate.literal(.int(Int64(-bit)))

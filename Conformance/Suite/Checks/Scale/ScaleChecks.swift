@@ -1,4 +1,4 @@
 extension Check {
-    /// Many rows, many openings, cancellation.
+    /// Large tables, repeated opening, and cancellation.
     static let scale: [Check] = scaleRows + scaleResources + scaleQueries + scaleCancellation
 }

@@ -1,11 +1,11 @@
 internal import TidelineStore
 
 extension Check {
-    /// What a store takes of memory, files and space.
+    /// A store's use of memory, files, and disk space.
     static let scaleResources: [Check] = [
         Check(
-            "SCA-008", "A scan of a large table does not hold it in memory several times over",
-            why: "Rows are lent one by one so that a table may be larger than the memory of a phone.",
+            "SCA-008", "A scan of a large table does not hold multiple copies of it in memory",
+            why: "Rows are borrowed one by one so that a table may be larger than the memory of a phone.",
             tier: .stress
         ) { trial in
             let rows = ManyRows(trial.settings.rows / 4, textLength: 1_000)
@@ -24,8 +24,7 @@ extension Check {
                 try trial.expect(seen, is: rows.count, "the rows scanned")
             }
         },
-        Check("SCA-009", "A scan that is stopped early takes no more memory than the rows it lent need", tier: .stress)
-        {
+        Check("SCA-009", "A scan that is stopped early uses memory only for the rows that it returned", tier: .stress) {
             trial in
             let rows = ManyRows(trial.settings.rows / 4, textLength: 1_000)
             let store = try trial.store(ManyRows.schema)
@@ -40,11 +39,11 @@ extension Check {
                         return seen < 3 ? .next : .stop
                     }
                 }
-                try trial.expect(seen, is: 3, "the rows lent by a scan that was told to stop after three")
+                try trial.expect(seen, is: 3, "the rows returned by a scan that was stopped after three")
             }
         },
         Check(
-            "SCA-010", "The space of deleted rows is used again",
+            "SCA-010", "The space of deleted rows is reused",
             why: "A cache that is filled and emptied for years would fill the device.",
             tier: .stress, needs: [.persistence]
         ) { trial in
@@ -56,23 +55,22 @@ extension Check {
                 try store.write { _ = try $0.delete(matching: Query("Many")) }
                 sizes.append(ProcessState.size(of: trial.directory))
             }
-            // The least of several: logs and merges let a file grow for a while.
+            // The smallest of several sizes, because logs and merges let a file grow temporarily.
             let (least, limit) = (sizes.suffix(8).min() ?? 0, 4 * rows.byteCount + 32 << 20)
             try trial.expect(
                 least <= limit,
                 """
-                after filling a table with \(rows.byteCount) bytes and emptying it 24 times, the files have \(least) \
-                bytes or more, expected at most \(limit); after each time: \(sizes)
+                after filling a table with \(rows.byteCount) bytes and emptying it 24 times, the files have at least \
+                \(least) bytes, expected at most \(limit); after each time: \(sizes)
                 """)
         },
-        Check("SCA-011", "Stores that were opened and closed leave no file open", tier: .stress, needs: [.persistence])
-        {
+        Check("SCA-011", "Opening and closing stores leaves no file open", tier: .stress, needs: [.persistence]) {
             trial in
             try openOften(trial, count: 300 * trial.rounds)
             let open = ProcessState.openFiles(in: trial.directory)
             try trial.expect(open, is: [], "the open files after hundreds of openings")
         },
-        Check("SCA-012", "Stores that were opened and closed leave no memory taken", tier: .stress) { trial in
+        Check("SCA-012", "Opening and closing stores does not accumulate memory", tier: .stress) { trial in
             let count = 100 * trial.rounds
             try openOften(trial, count: 50)
             try expectMemory(of: "\(count) openings", atMost: count * 24 << 10, trial) { measure in
@@ -81,7 +79,8 @@ extension Check {
             }
         },
         Check(
-            "SCA-013", "Thousands of transactions, failed ones too, leave no memory taken and no file open",
+            "SCA-013",
+            "Thousands of transactions, including failed ones, leave no file open and do not accumulate memory",
             tier: .stress
         ) { trial in
             let store = try trial.store(.items)
@@ -96,8 +95,8 @@ extension Check {
         },
     ]
 
-    /// Fails when what `body` measures is too much more than there was before, every one of eight times: other checks
-    /// run beside this one, and take memory too, but not all the time.
+    /// Fails if the growth measured by `body` exceeds the limit in all of eight attempts. Concurrent checks also
+    /// allocate memory, but not all the time.
     private static func expectMemory(
         of what: String, atMost limit: Int, _ trial: Trial, _ body: (_ measure: () -> Void) throws -> Void
     ) throws {
@@ -110,7 +109,8 @@ extension Check {
             if peak - before <= limit { return }
         }
         throw CheckFailure(
-            "\(what) took \(growths.min() ?? 0) bytes of memory or more, each of 8 times, expected at most \(limit)")
+            "\(what) used at least \(growths.min() ?? 0) bytes of memory in each of 8 attempts, expected at most \(limit)"
+        )
     }
 
     private static func openOften(_ trial: Trial, count: Int) throws {
@@ -126,7 +126,7 @@ extension Check {
         }
     }
 
-    /// Reads, writes, and fails in each of the ways that a transaction can.
+    /// Reads, writes, and fails in each of the ways in which a transaction can fail.
     private static func transact(_ store: any LocalStore, count: Int) throws {
         let invalid = try TableSchema.items.packed([Row(id: .string(""))])
         for number in 0..<count {

@@ -1,10 +1,10 @@
 internal import TidelineStore
 
 extension Check {
-    /// Tables of very many rows.
+    /// Very large tables.
     static let scaleRows: [Check] = [
         Check(
-            "SCA-001", "Very many rows, loaded in batches, are all there, counted and in order", tier: .stress
+            "SCA-001", "Very many rows loaded in batches are all present, counted, and in order", tier: .stress
         ) { trial in
             let rows = ManyRows(trial.settings.rows)
             let store = try trial.store(ManyRows.schema)
@@ -14,13 +14,13 @@ extension Check {
                 try rows.expect(Query("Many"), in: reader, finds: 0..<rows.count, "after the load")
             }
             try trial.reopened(store).read { reader in
-                try trial.expect(try reader.count(Query("Many")), is: rows.count, "the count after a reopening")
+                try trial.expect(try reader.count(Query("Many")), is: rows.count, "the count after reopening")
                 let digit = Query("Many", predicate: .column("digit") == 7)
                 let sevens = stride(from: 7, to: rows.count, by: 10)
-                try rows.expect(digit, in: reader, finds: sevens, "after a reopening")
+                try rows.expect(digit, in: reader, finds: sevens, "after reopening")
             }
         },
-        Check("SCA-002", "Filters over very many rows find all that match, with an index and without", tier: .stress) {
+        Check("SCA-002", "Filters over very many rows find all matches, with and without an index", tier: .stress) {
             trial in
             let rows = ManyRows(trial.settings.rows / 4)
             let store = try trial.store(ManyRows.schema)
@@ -42,7 +42,7 @@ extension Check {
                 }
             }
         },
-        Check("SCA-003", "The pages of very many rows, put together, are the whole", tier: .stress) { trial in
+        Check("SCA-003", "The pages of very many rows together contain every row once", tier: .stress) { trial in
             let rows = ManyRows(trial.settings.rows / 20)
             let store = try trial.store(ManyRows.schema)
             try rows.load(into: store)
@@ -57,7 +57,7 @@ extension Check {
                 try rows.expect(ordered.skip(rows.count).limit(500), in: reader, finds: [], "the page past the end")
             }
         },
-        Check("SCA-004", "Of very many rows a deletion removes exactly those that match", tier: .stress) { trial in
+        Check("SCA-004", "A deletion from very many rows removes exactly the matching rows", tier: .stress) { trial in
             let rows = ManyRows(trial.settings.rows / 4)
             let store = try trial.store(ManyRows.schema)
             try rows.load(into: store)
@@ -71,7 +71,8 @@ extension Check {
                 try rows.expect(digit, in: reader, finds: left.filter { $0 % 10 == 6 }, "after the deletion")
             }
         },
-        Check("SCA-005", "A table of very many rows is emptied at once, and filled again", tier: .stress) { trial in
+        Check("SCA-005", "A table with very many rows can be emptied in one call and refilled", tier: .stress) {
+            trial in
             let rows = ManyRows(trial.settings.rows / 4)
             let store = try trial.store(ManyRows.schema)
             try rows.load(into: store)
@@ -85,8 +86,8 @@ extension Check {
             try store.read { try rows.expect(Query("Many"), in: $0, finds: 0..<rows.count, "after the second load") }
         },
         Check(
-            "SCA-006", "One write takes very many rows, all of them or none",
-            why: "A large transaction overflows caches and buffers, and is written in part before it is committed.",
+            "SCA-006", "One write stores very many rows, all of them or none",
+            why: "A large transaction overflows caches and buffers and is partly written before its commit.",
             tier: .stress
         ) { trial in
             let rows = ManyRows(trial.settings.rows / 4)
@@ -133,6 +134,6 @@ extension Check {
             }
         }
         guard isThrown else { return try write() }
-        try trial.expectError(.io, "a large write whose body throws that", write)
+        try trial.expectError(.io, "a large write whose body throws that error", write)
     }
 }
