@@ -30,8 +30,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-106", "Division of ints cuts towards zero",
-            why: "Others round down, or give a fraction: -7 / 2 is -3, not -4 and not -3.5."
+            "FIL-106", "Division of ints truncates toward zero",
+            why: "Some engines round down or return a fraction: -7 / 2 is -3, not -4 and not -3.5."
         ) { trial in
             try trial.expectAnswers(over: .sums) { table in
                 table.finds(x / y == 3, "a")
@@ -52,7 +52,7 @@ extension Check {
         },
         Check(
             "FIL-108", "Division by zero and % of zero are null, for ints and doubles",
-            why: "It must not end the process, and not be an infinity that is greater than everything."
+            why: "It must not crash the process or result in an infinity that is greater than everything."
         ) { trial in
             try trial.expectAnswers(over: .sums) { table in
                 table.finds(x / y == .null, "f", "g")
@@ -65,8 +65,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-109", "A result of ints beyond 64 bits is a double",
-            why: "It must neither wrap around nor stop the process; the least int divided by -1 is such a result."
+            "FIL-109", "An int result beyond 64 bits is a double",
+            why: "It must neither wrap around nor crash; the smallest int divided by -1 is such a result."
         ) { trial in
             try trial.expectAnswers(over: .sums) { table in
                 table.finds(x + y == .literal(.double(0x1p63)), "d")
@@ -77,7 +77,7 @@ extension Check {
                 table.finds(x - 1 < 0, "b", "e")
             }
         },
-        Check("FIL-110", "With a double, arithmetic is in doubles, % as C's fmod") { trial in
+        Check("FIL-110", "With a double operand, arithmetic uses doubles, and % is C's fmod") { trial in
             try trial.expectAnswers(over: .sums) { table in
                 table.finds(x + 0.5 == 7.5, "a", "c")
                 table.finds(x / 2.0 == 3.5, "a", "c")
@@ -88,7 +88,7 @@ extension Check {
                 table.finds(d - x == -0.5, "b")
             }
         },
-        Check("FIL-111", "A double's result beyond its range is an infinity, and one that is NaN null") { trial in
+        Check("FIL-111", "A double result out of range is an infinity, and a NaN result is null") { trial in
             try trial.expectAnswers(over: .sums) { table in
                 table.finds(d * 10 == .literal(.double(.infinity)), "d")
                 table.finds(d * -10 < -1e308, "d")
@@ -104,8 +104,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-113", "round takes halves away from zero",
-            why: "Banker's rounding makes 2.5 to 2; adding a half and cutting makes -0.5 to 0."
+            "FIL-113", "round rounds halves away from zero",
+            why: "Banker's rounding rounds 2.5 to 2; adding a half and truncating rounds -0.5 to 0."
         ) { trial in
             try trial.expectAnswers(over: .sums) { table in
                 table.finds(d.rounded == 8, "a")
@@ -117,7 +117,7 @@ extension Check {
                 table.findsAll(Predicate.literal(4503599627370497.0).rounded == 4503599627370497.0)
             }
         },
-        Check("FIL-114", "floor goes down and ceiling up, for negative numbers too") { trial in
+        Check("FIL-114", "floor rounds down and ceiling up, also for negative numbers") { trial in
             try trial.expectAnswers(over: .sums) { table in
                 table.finds(d.floor == 7, "a")
                 table.finds(d.floor == -8, "b")
@@ -129,7 +129,7 @@ extension Check {
                 table.finds(d.ceiling == 0, "g")
             }
         },
-        Check("FIL-115", "round, floor and ceiling leave an int, a large double and null as they are") { trial in
+        Check("FIL-115", "round, floor, and ceiling return an int, a large double, and null unchanged") { trial in
             try trial.expectAnswers(over: .sums) { table in
                 table.findsAll(x.rounded == x)
                 table.finds(x.floor == .literal(.int(.max)), "d")

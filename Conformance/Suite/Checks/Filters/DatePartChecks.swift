@@ -1,7 +1,7 @@
 internal import TidelineStore
 
 extension SampleTable {
-    /// Instants at the turns of seconds, days and years; one without.
+    /// Instants at the boundaries of seconds, days, and years, and a row without an instant.
     fileprivate static let instants = SampleTable(
         .timestamp("at"),
         rows: [
@@ -28,8 +28,8 @@ extension Check {
     /// Parts of instants.
     static let filterDateParts: [Check] = [
         Check(
-            "FIL-116", "year is that in UTC, from 1 to 9999",
-            why: "100 ns before 1970 is 1969, where a division that cuts towards zero makes it 1970."
+            "FIL-116", "year is the year in UTC, from 1 to 9999",
+            why: "100 ns before 1970 is in 1969; a division that truncates toward zero returns 1970."
         ) { trial in
             try trial.expectAnswers(over: .instants) { table in
                 table.finds(at.year == 1, "a")
@@ -40,7 +40,7 @@ extension Check {
                 table.finds(at.year == 1582, "i")
             }
         },
-        Check("FIL-117", "month counts from 1 to 12") { trial in
+        Check("FIL-117", "month ranges from 1 to 12") { trial in
             try trial.expectAnswers(over: .instants) { table in
                 table.finds(at.month == 1, "a", "c")
                 table.finds(at.month == 2, "d", "g", "h")
@@ -49,7 +49,7 @@ extension Check {
                 table.findsNothing(at.month == 0)
             }
         },
-        Check("FIL-118", "day is that of the month, with leap days") { trial in
+        Check("FIL-118", "day is the day of the month, including leap days") { trial in
             try trial.expectAnswers(over: .instants) { table in
                 table.finds(at.day == 29, "d", "h")
                 table.finds(at.day == 28, "g")
@@ -59,8 +59,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-119", "hour is that in UTC, whatever the device's time zone",
-            why: "A calendar without a time zone of its own is that of the device, and changes with it."
+            "FIL-119", "hour is the hour in UTC, whatever the device's time zone",
+            why: "A calendar without an explicit time zone uses the device's, which may change."
         ) { trial in
             try trial.expectAnswers(over: .instants) { table in
                 table.finds(at.hour == 0, "a", "c")
@@ -69,7 +69,7 @@ extension Check {
                 table.finds(at.hour == 5, "i")
             }
         },
-        Check("FIL-120", "minute and second are whole, before 1970 too: the fraction is left out") { trial in
+        Check("FIL-120", "minute and second are whole numbers without the fraction, also before 1970") { trial in
             try trial.expectAnswers(over: .instants) { table in
                 table.finds(at.minute == 59, "b", "e", "g", "j")
                 table.finds(at.minute == 34, "d")
@@ -87,7 +87,7 @@ extension Check {
                 table.finds(!(at.hour >= 0), "f")
             }
         },
-        Check("FIL-122", "Parts of instants are ints, to compare and to calculate with") { trial in
+        Check("FIL-122", "Parts of instants are ints that can be compared and used in arithmetic") { trial in
             try trial.expectAnswers(over: .instants) { table in
                 table.finds(at.year % 4 == 0 && at.month == 2, "d", "g", "h")
                 table.finds(at.day == at.month, "a", "c", "f", "i")

@@ -1,13 +1,14 @@
 internal import TidelineStore
 
-/// Questions about the parts of instants whose answers depend on the time zone where a store takes local time.
+/// Queries for the parts of instants whose answers depend on the time zone if a store uses local time.
 enum DateParts {
-    /// Zones east and west of UTC: a whole day apart, with half hours, with daylight saving north and south.
+    /// Zones east and west of UTC: a full day apart, with half hours, and with daylight saving time in both
+    /// hemispheres.
     static let zones = ["Pacific/Kiritimati", "Asia/Kolkata", "America/New_York", "Australia/Lord_Howe", "EST5EDT"]
 
     static let schema = TableSchema("Instants", columns: [.timestamp("at")], indexes: [["at"]])
 
-    /// Instants in summer and winter, before 1970, at the turn of a year, and around New York's changes of 2024.
+    /// Instants in summer and winter, before 1970, at the turn of a year, and around New York's changes in 2024.
     static let rows: [Row] = [
         (2024, 1, 1, 0, 0, 0), (2023, 12, 31, 23, 59, 59), (2024, 7, 15, 12, 30, 15), (2024, 3, 10, 6, 59, 59),
         (2024, 3, 10, 7, 0, 0), (2024, 11, 3, 5, 30, 0), (2024, 11, 3, 6, 30, 0), (1969, 12, 31, 18, 15, 1),
@@ -18,7 +19,7 @@ enum DateParts {
         return ["id": .string("i\(index)"), "at": Timestamp(parts).map { .timestamp($0) } ?? .null]
     }
 
-    /// Every part that any of the instants has in UTC.
+    /// A query for every part that any of the instants has in UTC.
     static let queries: [Query] = {
         let at = Predicate.column("at")
         let operands = [at.year, at.month, at.day, at.hour, at.minute, at.second]
@@ -28,14 +29,14 @@ enum DateParts {
         }
     }()
 
-    /// The answers of a store: for each query the ids in order with spaces between.
+    /// Returns the answers of a store: for each query the ids in order, separated by spaces.
     static func answers(of store: any LocalStore) throws -> [String] {
         try store.define([schema])
         try store.write { try $0.upsert(rows, into: schema.name) }
         return try store.read { reader in try queries.map { try reader.ids($0).joined(separator: " ") } }
     }
 
-    /// The right answers.
+    /// Returns the correct answers.
     static func expected() throws -> [String] {
         let packed = try schema.packed(schema.completing(rows))
         return try queries.map { query in
@@ -50,8 +51,8 @@ extension Check {
         Check(
             "FIL-149", "The parts of an instant are those in UTC in a process with any time zone",
             why: """
-                A calendar, or SQL's local time, takes the zone of the process. Where checks run in UTC nobody notices, \
-                and a phone east or west of it, or in summer, answers otherwise. Each zone is that of a second process.
+                A calendar, or SQL's local time, uses the time zone of the process. If checks run in UTC, the error is not \
+                noticed, but a phone in another zone answers differently. Each zone is that of a second process.
                 """,
             needs: [.process]
         ) { trial in

@@ -1,7 +1,7 @@
 internal import TidelineStore
 
 extension SampleTable {
-    /// Values of every type that are easily taken for each other.
+    /// Values of every type that are easily confused.
     fileprivate static let equality = SampleTable(
         .bool("bool"), .int("int"), .double("double"), .string("string"), .timestamp("timestamp"), .bytes("bytes"),
         .json("json"),
@@ -54,8 +54,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-002", "== on a bool column finds the rows with that truth value, and none that are null",
-            why: "Engines that keep false as 0, or as nothing, give the rows without a value with it."
+            "FIL-002", "== on a bool column finds the rows with that truth value, and no null rows",
+            why: "Engines that store false as 0, or as nothing, also return the rows without a value."
         ) { trial in
             try trial.expectAnswers(over: .equality) { table in
                 table.finds(bool == true, "a", "c")
@@ -64,7 +64,7 @@ extension Check {
         },
         Check(
             "FIL-003", "== on an int column compares all 64 bits",
-            why: "An int that passes through a double loses what is beyond 2^53: the greatest int equals its neighbour."
+            why: "An int converted to a double loses precision beyond 2^53: the greatest int equals its neighbor."
         ) { trial in
             try trial.expectAnswers(over: .equality) { table in
                 table.finds(int == 1, "a")
@@ -75,7 +75,7 @@ extension Check {
                 table.findsNothing(int == .literal(.int(.min)))
             }
         },
-        Check("FIL-004", "== on a double column tells neighbouring doubles apart") { trial in
+        Check("FIL-004", "== on a double column distinguishes neighboring doubles") { trial in
             try trial.expectAnswers(over: .equality) { table in
                 table.finds(double == 1.5, "a")
                 table.finds(double == 0.1, "c")
@@ -86,8 +86,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-005", "== on a string column distinguishes case",
-            why: "Many engines compare text without regard to case unless they are told otherwise."
+            "FIL-005", "== on a string column is case-sensitive",
+            why: "Many engines compare text ignoring case by default."
         ) { trial in
             try trial.expectAnswers(over: .equality) { table in
                 table.finds(string == "Milk", "a")
@@ -97,8 +97,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-006", "Spaces at the end of a text count, and an empty text is not null",
-            why: "Engines with fixed-width text pad it before they compare; some hold '' to be null."
+            "FIL-006", "Trailing spaces are significant, and an empty text is not null",
+            why: "Engines with fixed-width text pad it before comparing; some treat '' as null."
         ) { trial in
             try trial.expectAnswers(over: .equality) { table in
                 table.finds(string == "Milk ", "d")
@@ -108,8 +108,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-007", "A NUL within a text is a character like others",
-            why: "A text that is handed on as a C string ends there, so that 'a' equals 'a\\0b'."
+            "FIL-007", "A NUL within a text is an ordinary character",
+            why: "A text passed as a C string ends there, so that 'a' equals 'a\\0b'."
         ) { trial in
             try trial.expectAnswers(over: .equality) { table in
                 table.finds(string == "a", "g")
@@ -120,8 +120,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-008", "== on a timestamp column tells instants 100 ns apart",
-            why: "The servers stamp to 100 ns; a store that keeps milliseconds makes a pull lose or repeat rows."
+            "FIL-008", "== on a timestamp column distinguishes instants 100 ns apart",
+            why: "Servers use a precision of 100 ns; with milliseconds, a pull loses or repeats rows."
         ) { trial in
             try trial.expectAnswers(over: .equality) { table in
                 table.finds(timestamp == .ticks(0), "a")
@@ -132,7 +132,7 @@ extension Check {
                 table.findsNothing(timestamp == .ticks(2))
             }
         },
-        Check("FIL-009", "== on a bytes column compares length and every byte, zeros at the end too") { trial in
+        Check("FIL-009", "== on a bytes column compares length and every byte, including trailing zeros") { trial in
             try trial.expectAnswers(over: .equality) { table in
                 table.finds(bytes == .literal(.bytes([1, 2])), "a")
                 table.finds(bytes == .literal(.bytes([1, 2, 0])), "b")
@@ -144,7 +144,7 @@ extension Check {
         },
         Check(
             "FIL-010", "== on a JSON column compares the text of the value",
-            why: "An engine that stores JSON parsed gives back another text, or holds [1] and [ 1] to be one value."
+            why: "An engine that stores parsed JSON returns another text, or treats [1] and [ 1] as equal."
         ) { trial in
             try trial.expectAnswers(over: .equality) { table in
                 table.finds(json == .literal(.json("[1]")), "a")
@@ -156,9 +156,9 @@ extension Check {
         },
     ]
 
-    /// Inequality, operands in other places, values that only look alike.
+    /// Inequality, operands in other positions, and values that only look alike.
     static let filterOperands: [Check] = [
-        Check("FIL-011", "!= is the opposite of == on every type, for rows without a value too") { trial in
+        Check("FIL-011", "!= is the opposite of == on every type, also for rows without a value") { trial in
             try trial.expectAnswers(over: .equality) { table in
                 table.finds(bool != true, "b", "d", "e", "f", "g")
                 table.finds(int != 1, "b", "c", "d", "e", "f", "g")
@@ -171,8 +171,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-012", "A comparison with the literal on the left means what it says",
-            why: "Who turns `1 < x` about must turn the comparison with it: `x > 1`."
+            "FIL-012", "A comparison with the literal on the left is evaluated correctly",
+            why: "If `1 < x` is reversed, the operator must be reversed as well: `x > 1`."
         ) { trial in
             try trial.expectAnswers(over: .equality) { table in
                 table.finds(1 == int, "a")
@@ -188,7 +188,7 @@ extension Check {
         },
         Check(
             "FIL-013", "Values of different types are not equal, and neither is less",
-            why: "Engines with loose types hold '1' to be 1, true to be 1, and compare types by a rank of their own."
+            why: "Engines with loose types treat '1' and true as 1, or compare types by a rank."
         ) { trial in
             try trial.expectAnswers(over: .equality) { table in
                 table.mayBeRefused = true
@@ -203,7 +203,7 @@ extension Check {
                 }
             }
         },
-        Check("FIL-014", "A column compares with another column, as with a literal of its value") { trial in
+        Check("FIL-014", "A column compares with another column as with a literal of its value") { trial in
             try trial.expectAnswers(over: .columns) { table in
                 table.finds(.column("x") == .column("y"), "a", "c")
                 table.finds(.column("x") < .column("y"), "b")
@@ -222,8 +222,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-016", "Texts that Unicode holds to be equivalent are different texts",
-            why: "Swift's == on strings compares by canonical equivalence; a store compares UTF-8 bytes, as servers do."
+            "FIL-016", "Canonically equivalent texts are different texts",
+            why: "Swift's == on strings uses canonical equivalence; a store compares UTF-8 bytes, as servers do."
         ) { trial in
             try trial.expectAnswers(over: .spellings) { table in
                 table.finds(.column("s") == "caf\u{E9}", "composed")
@@ -236,7 +236,7 @@ extension Check {
         },
         Check(
             "FIL-017", "Text that looks like a number compares as text",
-            why: "A column without a type of its own makes 1 of '1.0' and of '01'."
+            why: "A column without a declared type may convert '1.0' and '01' to 1."
         ) { trial in
             try trial.expectAnswers(over: .digits) { table in
                 table.finds(.column("s") == "1", "one")

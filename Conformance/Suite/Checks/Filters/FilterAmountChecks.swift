@@ -8,7 +8,7 @@ extension SampleTable {
             ["id": "Z", "s": "z", "d": -0.0],
         ])
 
-    /// A text of each amount of characters, and two more behind it.
+    /// A text of each length in characters, and two more that follow it.
     fileprivate static let longTexts = SampleTable(
         .string("s"),
         rows: Amounts.all.map { count -> Row in
@@ -22,13 +22,13 @@ private let n = Predicate.column("n")
 private let d = Predicate.column("d")
 
 extension Check {
-    /// Lists and texts of few and of many.
+    /// Short and long lists and texts.
     static let filterAmounts: [Check] = [
         Check(
-            "FIL-150", "A membership of 1, 2, 17, 1,001 and 5,000 values goes by the same rules",
+            "FIL-150", "A membership of 1, 2, 17, 1,001, and 5,000 values follows the same rules",
             why: """
-                Short lists are compared one by one, long ones in a set or a table of the engine, which must fold ids, \
-                distinguish texts by case, and take ints, doubles and null as a comparison does.
+                Short lists may be compared one by one, long ones with a set or a table of the engine, which must fold ids, \
+                compare texts case-sensitively, and treat ints, doubles, and null like a comparison.
                 """
         ) { trial in
             try trial.expectAnswers(over: .members, readOnly: true) { table in
@@ -48,8 +48,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-151", "Functions see the whole of texts of 1, 2, 17, 1,001 and 5,000 characters",
-            why: "A long text lies in parts, or is kept in an index by its beginning only."
+            "FIL-151", "Functions process the whole of texts with 1, 2, 17, 1,001, and 5,000 characters",
+            why: "A long text may be stored in parts, or indexed only by its beginning."
         ) { trial in
             try trial.expectAnswers(over: .longTexts) { table in
                 table.findsAll(s.contains("\u{3A9}!"))

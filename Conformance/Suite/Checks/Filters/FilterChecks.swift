@@ -1,5 +1,5 @@
 extension Check {
-    /// Conditions of queries.
+    /// Query predicates.
     static let filters: [Check] = [
         filterEquality, filterOperands, filterNulls, filterMembership, filterLogic, filterSize, filterRanges,
         filterTextRanges, filterNumbers, filterTextSearch, filterTextMatching, filterTextFunctions, filterArithmetic,

@@ -1,7 +1,7 @@
 internal import TidelineStore
 
 extension TableSchema {
-    /// Without rows unless a check stores some: what a query may not say does not depend on them.
+    /// A table without rows unless a check stores some, because the validity of a query does not depend on rows.
     fileprivate static let asked = TableSchema(
         "Asked", columns: [.string("s"), .int("n"), .bool("b"), .timestamp("at"), .json("j")], indexes: [["n"], ["s"]])
 }
@@ -10,8 +10,8 @@ private let s = Predicate.column("s")
 private let n = Predicate.column("n")
 
 extension Trial {
-    /// Fails unless every way to put a condition to a store throws that error, over an empty table and one with rows, and
-    /// the store works on.
+    /// Fails unless every use of a condition throws the given error, over an empty table and one with rows, and the
+    /// store still works.
     fileprivate func expectRefusal(
         of predicates: [Predicate], _ code: StoreError.Code, column: String? = nil, table: String = "Asked"
     ) throws {
@@ -37,17 +37,17 @@ extension Trial {
 }
 
 extension Check {
-    /// Conditions without a meaning.
+    /// Invalid conditions.
     static let filterErrors: [Check] = [
         Check(
-            "FIL-130", "A column that the table does not define is an error that names it",
-            why: "Engines take an unknown name for a text, or for null: a misspelt condition finds nothing, or all."
+            "FIL-130", "A column that the table does not define is an error, naming the column",
+            why: "Engines treat an unknown name as a text or null: a misspelled condition finds nothing, or all."
         ) { trial in
             try trial.expectRefusal(
                 of: [.column("nope") == 1, .column("nope").isNull, 1 == .column("nope"), .column("nope")],
                 .invalidValue, column: "nope")
         },
-        Check("FIL-131", "An unknown column is found wherever it stands in the condition") { trial in
+        Check("FIL-131", "An unknown column is detected at any position in the condition") { trial in
             let unknown = Predicate.column("nope")
             try trial.expectRefusal(
                 of: [
@@ -56,25 +56,25 @@ extension Check {
                 ], .invalidValue, column: "nope")
         },
         Check(
-            "FIL-132", "The name of a column is taken byte for byte",
-            why: "SQL's names do not distinguish case: 'N' is 'n' on one store and an error on the next."
+            "FIL-132", "Column names are compared byte by byte",
+            why: "SQL names are case-insensitive: 'N' would be 'n' in one store and an error in another."
         ) { trial in
             try trial.expectRefusal(of: [.column("N") == 1], .invalidValue, column: "N")
         },
-        Check("FIL-133", "A system column that the table does not keep is unknown") { trial in
+        Check("FIL-133", "A system column that the table does not have is unknown") { trial in
             try trial.expectRefusal(of: [.column("deleted") == true], .invalidValue, column: "deleted")
         },
         Check("FIL-134", "A predicate that is not a condition is refused with `unsupportedQuery`") { trial in
             try trial.expectRefusal(of: [1, "true", n, s, n + 1, s.length, .column("at")], .unsupportedQuery)
         },
-        Check("FIL-135", "and, or and not take conditions only") { trial in
+        Check("FIL-135", "and, or, and not accept only conditions") { trial in
             try trial.expectRefusal(
                 of: [.not(n), .and([n]), .or([true, s]), .and([.column("b"), .not(.or([1]))]), .not(s.length)],
                 .unsupportedQuery)
         },
         Check(
-            "FIL-136", "A function of operands that it does not take is refused, not answered",
-            why: "Engines convert: the upper case of 12 is '12', the year of a text whatever it begins with."
+            "FIL-136", "A function with operands of the wrong type is refused, not answered",
+            why: "Engines convert: the upper case of 12 becomes '12', and the year of a text its first digits."
         ) { trial in
             try trial.expectRefusal(
                 of: [
@@ -83,7 +83,7 @@ extension Check {
                     s.substring(from: "1") == "a", s.substring(from: 1.5) == "a", .column("at").hasPrefix("2"),
                 ], .unsupportedQuery)
         },
-        Check("FIL-137", "A function of too few or too many operands is refused") { trial in
+        Check("FIL-137", "A function with too few or too many operands is refused") { trial in
             try trial.expectRefusal(
                 of: [
                     .function(.length, []) == 1, .function(.length, [s, s]) == 1, .function(.contains, [s]),
@@ -91,17 +91,17 @@ extension Check {
                     .function(.substring, [s, 1, 1, 1]) == "a",
                 ], .unsupportedQuery)
         },
-        Check("FIL-138", "Arithmetic takes numbers only") { trial in
+        Check("FIL-138", "Arithmetic accepts only numbers") { trial in
             try trial.expectRefusal(
                 of: [s + 1 == 1, 1 - s == 1, .column("b") * 2 == 2, .column("at") + 1 > 0, s + "a" == "aa"],
                 .unsupportedQuery)
         },
-        Check("FIL-139", "A query of a table that was never defined fails with `noSuchTable` and names it") { trial in
+        Check("FIL-139", "A query of an undefined table fails with `noSuchTable`, naming the table") { trial in
             try trial.expectRefusal(of: [n == 1, .column("nope") == 1, .and([])], .noSuchTable, table: "Nowhere")
         },
         Check(
-            "FIL-148", "A query is checked also where no row is needed to answer it: limit 0, or nothing can match",
-            why: "A store that answers at once lets a wrong query pass until the day when its limit is another."
+            "FIL-148", "A query is validated even if no row is needed to answer it: limit 0, or nothing can match",
+            why: "A store that answers immediately accepts an invalid query until its limit changes."
         ) { trial in
             let unknown = Predicate.column("nope") == 1
             try trial.expectRefusal(
@@ -122,7 +122,7 @@ extension Check {
                 }
             }
             try trial.expectError(
-                .unsupportedQuery, "a predicate that is no condition, with the limit 0", table: "Asked"
+                .unsupportedQuery, "a predicate that is not a condition, with the limit 0", table: "Asked"
             ) {
                 _ = try store.read { try $0.rows(matching: all.filter(n).limit(0)) }
             }

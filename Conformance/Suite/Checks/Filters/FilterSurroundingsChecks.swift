@@ -1,7 +1,7 @@
 internal import TidelineStore
 
 extension SampleTable {
-    /// Columns whose names mean something to a query language.
+    /// Columns whose names have a meaning in query languages.
     fileprivate static let names = SampleTable(
         .int("order"), .string("group"), .int("select"), .string("a b"), .string("it's"), .int("\"q\""), .int("x]"),
         .string("größe"), .bool("null"), .int("100%"), .int("rowid"),
@@ -26,11 +26,11 @@ extension SampleTable {
 private let n = Predicate.column("n")
 
 extension Check {
-    /// Names, system columns, and the answers while rows change.
+    /// Names, system columns, and answers while rows change.
     static let filterSurroundings: [Check] = [
         Check(
-            "FIL-140", "Columns with names of query languages are columns like others",
-            why: "A name that is not quoted, or quoted wrongly, is a syntax error or another column."
+            "FIL-140", "Columns named like keywords of query languages work like others",
+            why: "A name that is unquoted, or quoted wrongly, is a syntax error or another column."
         ) { trial in
             try trial.expectAnswers(over: .names) { table in
                 table.finds(.column("order") == 1, "a")
@@ -46,7 +46,7 @@ extension Check {
                 table.finds(.column("rowid") == 1, "b")
             }
         },
-        Check("FIL-141", "System columns are columns like others to a condition") { trial in
+        Check("FIL-141", "System columns can be used in conditions like other columns") { trial in
             try trial.expectAnswers(over: .stamps) { table in
                 table.finds(.column("updatedAt") >= .ticks(10), "a", "b")
                 table.finds(.column("updatedAt") > .ticks(10), "b")
@@ -65,7 +65,7 @@ extension Check {
         },
         Check(
             "FIL-143", "A row is found by its new value and no longer by its old one",
-            why: "An index entry of the old value that stays behind gives rows that no longer match."
+            why: "A stale index entry of the old value returns rows that no longer match."
         ) { trial in
             let store = try trial.store(.filtered)
             try store.write { try $0.upsert([["id": "a", "n": 1], ["id": "b", "n": 2]], into: "Filtered") }
@@ -78,8 +78,8 @@ extension Check {
             try trial.expect(Query("Filtered", predicate: n.isNull), in: store, finds: ["a"], "after it was cleared")
         },
         Check(
-            "FIL-144", "A deleted row is found by no condition, and again when it is inserted anew",
-            why: "An index entry that outlives its row gives a row that is not there, or fails for want of it."
+            "FIL-144", "A deleted row is found by no condition, and is found again when it is inserted again",
+            why: "A stale index entry returns a row that does not exist, or fails."
         ) { trial in
             let store = try trial.store(.filtered)
             try store.write { try $0.upsert([["id": "a", "n": 1], ["id": "b", "n": 1]], into: "Filtered") }
@@ -88,7 +88,7 @@ extension Check {
             try trial.expect(query, in: store, finds: ["b"], "after the deletion")
             try trial.expect(try store.read { try $0.count(query) }, is: 1, "the count after the deletion")
             try store.write { try $0.upsert(["id": "a", "n": 1], into: "Filtered") }
-            try trial.expect(query, in: store, finds: ["a", "b"], "after the row was inserted anew")
+            try trial.expect(query, in: store, finds: ["a", "b"], "after the row was inserted again")
         },
         Check("FIL-145", "Conditions within a write see its changes, and after a rollback none of them") { trial in
             let store = try trial.store(.filtered)
@@ -103,19 +103,19 @@ extension Check {
             }
             try trial.expect(query, in: store, finds: ["a"], "after the rollback")
         },
-        Check("FIL-146", "An index that is added later answers for the rows that were there before") { trial in
+        Check("FIL-146", "An index that is added later finds the rows that already existed") { trial in
             let store = try trial.store(.filtered)
             try store.write { writer in
                 try writer.upsert((0..<50).map { ["id": .string("\($0)"), "m": .int($0 % 5)] }, into: "Filtered")
             }
             let query = Query("Filtered", predicate: .column("m") == 3)
             let ids: [RowID] = ["13", "18", "23", "28", "3", "33", "38", "43", "48", "8"]
-            try trial.expect(query, in: store, finds: ids, "before there is an index")
+            try trial.expect(query, in: store, finds: ids, "before the index exists")
             var schema = TableSchema.filtered
             schema.indexes.append(["m"])
             try store.define([schema])
             try trial.expect(query, in: store, finds: ids, "after an index was added")
-            try trial.expect(try store.read { try $0.count(query) }, is: 10, "the count by the index")
+            try trial.expect(try store.read { try $0.count(query) }, is: 10, "the count through the index")
         },
     ]
 }

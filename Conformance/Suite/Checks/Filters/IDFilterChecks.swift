@@ -22,8 +22,8 @@ extension Check {
     /// Conditions on `id`.
     static let filterIDs: [Check] = [
         Check(
-            "FIL-123", "Where ids match without regard to case, ==, != and membership of `id` do too",
-            why: "Servers write the same id in another case; the sync core asks for it as it comes."
+            "FIL-123", "If ids are case-insensitive, so are ==, !=, and membership of `id`",
+            why: "Servers may send the same id in another case, and the sync core queries with it."
         ) { trial in
             try trial.expectAnswers(over: .foldedIDs) { table in
                 table.finds(.id == "ITEM-a", "Item-A")
@@ -34,7 +34,7 @@ extension Check {
                 table.findsNothing(.id == .null)
             }
         },
-        Check("FIL-124", "Where ids match without regard to case, ranges of `id` do too") { trial in
+        Check("FIL-124", "If ids are case-insensitive, so are ranges of `id`") { trial in
             try trial.expectAnswers(over: .foldedIDs) { table in
                 table.finds(.id < "ITEM-B", "it's", "Item-A")
                 table.finds(.id >= "ITEM-a" && .id <= "ITEM-b", "Item-A", "item-b")
@@ -42,7 +42,7 @@ extension Check {
                 table.finds("y" < .id, "Z", "\u{C9}")
             }
         },
-        Check("FIL-125", "The rule of ids is for ASCII letters only") { trial in
+        Check("FIL-125", "The case-insensitivity of ids applies only to ASCII letters") { trial in
             try trial.expectAnswers(over: .foldedIDs) { table in
                 table.finds(.id == "\u{C9}", "\u{C9}")
                 table.findsNothing(.id == "\u{E9}")
@@ -51,8 +51,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-126", "Functions see an id as it is stored, and other columns are not matched as ids are",
-            why: "Only the column `id` itself, beside a comparison or membership, goes by the rule of ids."
+            "FIL-126", "Functions use the stored id, and other columns are not matched like ids",
+            why: "Id matching applies only to the column `id` itself in a comparison or membership."
         ) { trial in
             try trial.expectAnswers(over: .foldedIDs) { table in
                 table.finds(.id.hasPrefix("Item"), "Item-A")
@@ -65,13 +65,13 @@ extension Check {
                 table.finds(.id.contains("%_"), "x%_")
             }
         },
-        Check("FIL-127", "`id` compares with a column by the rule of ids") { trial in
+        Check("FIL-127", "`id` is compared with a column by id matching") { trial in
             try trial.expectAnswers(over: .foldedIDs) { table in
                 table.finds(.id == s, "Item-A", "item-b", "Z", "\u{C9}")
                 table.finds(s != .id, "it's", "x%_")
             }
         },
-        Check("FIL-128", "Where ids match exactly, conditions on `id` distinguish case") { trial in
+        Check("FIL-128", "If ids match exactly, conditions on `id` are case-sensitive") { trial in
             try trial.expectAnswers(over: .exactIDs) { table in
                 table.finds(.id == "Item-A", "Item-A")
                 table.finds(.id == "ITEM-A", "ITEM-A")
@@ -81,7 +81,7 @@ extension Check {
                 table.finds(.id != "Z", "ITEM-A", "Item-A", "it's", "item-b", "x%_", "\u{C9}")
             }
         },
-        Check("FIL-129", "An int id compares as a number, exactly") { trial in
+        Check("FIL-129", "An int id is compared exactly as a number") { trial in
             try trial.expectAnswers(over: .intIDs) { table in
                 table.finds(.id == 2, 2)
                 table.finds(.id == 10.0, 10)

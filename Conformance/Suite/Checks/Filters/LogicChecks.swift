@@ -1,12 +1,12 @@
 internal import TidelineStore
 
 extension SampleTable {
-    /// All combinations of three truth values, the id being the number that they make as bits.
+    /// All combinations of three truth values. The id is the number with these bits.
     fileprivate static let truth = SampleTable(
         .bool("p"), .bool("q"), .bool("r"), .int("n"),
         rows: (0..<8).map(combination))
 
-    /// Fewer rows, for conditions that take long over each.
+    /// Fewer rows, for conditions whose evaluation is slow.
     fileprivate static let few = SampleTable(
         .int("n"), rows: [["id": "3", "n": 3], ["id": "5", "n": 5], ["id": "6", "n": 6]])
 
@@ -26,9 +26,9 @@ private let r = Predicate.column("r")
 private let n = Predicate.column("n")
 
 extension Check {
-    /// And, or, not and how they nest.
+    /// And, or, and not, and their nesting.
     static let filterLogic: [Check] = [
-        Check("FIL-039", "`and` holds where all of its conditions do, `or` where one does") { trial in
+        Check("FIL-039", "`and` holds if all of its conditions hold, `or` if one holds") { trial in
             try trial.expectAnswers(over: .truth) { table in
                 table.finds(p && q, "6", "7")
                 table.finds(.and([p, q, r]), "7")
@@ -39,8 +39,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-040", "Conditions keep their grouping",
-            why: "A tree that is written out without parentheses is read by the engine's precedence."
+            "FIL-040", "The grouping of conditions is preserved",
+            why: "If a tree is written without parentheses, the engine's precedence applies."
         ) { trial in
             try trial.expectAnswers(over: .truth) { table in
                 table.finds(.or([p, .and([q, r])]), "3", "4", "5", "6", "7")
@@ -49,7 +49,7 @@ extension Check {
                 table.finds(.or([.and([p, q]), .and([!p, !q])]), "0", "1", "6", "7")
             }
         },
-        Check("FIL-041", "`not` takes the whole condition that it is put before") { trial in
+        Check("FIL-041", "`not` negates the whole condition that follows") { trial in
             try trial.expectAnswers(over: .truth) { table in
                 table.finds(.not(.or([p, q])), "0", "1")
                 table.finds(.not(.and([p, q])), "0", "1", "2", "3", "4", "5")
@@ -59,8 +59,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-042", "`and` of no conditions is true, `or` of none is false",
-            why: "A group that is left out because it is empty turns a deletion of nothing into one of everything."
+            "FIL-042", "`and` of no conditions is true, `or` of no conditions is false",
+            why: "If an empty group is omitted, a deletion of nothing becomes a deletion of everything."
         ) { trial in
             try trial.expectAnswers(over: .truth) { table in
                 table.findsAll(.and([]))
@@ -69,7 +69,7 @@ extension Check {
                 table.findsAll(.not(.or([])))
             }
         },
-        Check("FIL-043", "An empty group within another counts as the truth value that it is") { trial in
+        Check("FIL-043", "An empty group within another has its truth value") { trial in
             try trial.expectAnswers(over: .truth) { table in
                 table.finds(.and([p, .and([])]), "4", "5", "6", "7")
                 table.finds(.or([p, .or([])]), "4", "5", "6", "7")
@@ -77,7 +77,7 @@ extension Check {
                 table.findsAll(.or([p, .and([])]))
             }
         },
-        Check("FIL-044", "A group of one condition is that condition") { trial in
+        Check("FIL-044", "A group of one condition equals that condition") { trial in
             try trial.expectAnswers(over: .truth) { table in
                 table.finds(.and([q]), "2", "3", "6", "7")
                 table.finds(.or([q]), "2", "3", "6", "7")
@@ -85,7 +85,7 @@ extension Check {
                 table.finds(.not(.not(q)), "2", "3", "6", "7")
             }
         },
-        Check("FIL-045", "A condition is an operand too: its truth value compares with others") { trial in
+        Check("FIL-045", "A condition can be an operand: its truth value can be compared") { trial in
             try trial.expectAnswers(over: .truth) { table in
                 table.finds(p == q, "0", "1", "6", "7")
                 table.finds((p && q) == r, "0", "2", "4", "7")
@@ -96,8 +96,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-046", "Several conditions on one column hold together",
-            why: "A store that plans by column keeps the last condition, or the first, and drops the others."
+            "FIL-046", "Several conditions on one column apply together",
+            why: "A store that plans by column may keep only the last or the first condition."
         ) { trial in
             try trial.expectAnswers(over: .truth) { table in
                 table.finds(n > 1 && n < 5, "2", "3", "4")
@@ -110,7 +110,7 @@ extension Check {
                 table.finds(n.isIn([1, 2, 3]) && n.isIn([3, 4]), "3")
             }
         },
-        Check("FIL-047", "Ranges that overlap under `or` give each row once") { trial in
+        Check("FIL-047", "Overlapping ranges under `or` return each row once") { trial in
             try trial.expectAnswers(over: .truth) { table in
                 table.finds(n < 5 || n > 2, "0", "1", "2", "3", "4", "5", "6", "7")
                 table.finds(n == 3 || n == 3, "3")
@@ -118,7 +118,7 @@ extension Check {
                 table.finds(n < 1 || n > 6, "0", "7")
             }
         },
-        Check("FIL-048", "Conditions on two columns hold together, whichever column has the index") { trial in
+        Check("FIL-048", "Conditions on two columns apply together, whichever column is indexed") { trial in
             try trial.expectAnswers(over: .truth) { table in
                 table.finds(n > 2 && r, "3", "5", "7")
                 table.finds(p == true && n <= 5, "4", "5")
@@ -132,8 +132,8 @@ extension Check {
     /// Large conditions.
     static let filterSize: [Check] = [
         Check(
-            "FIL-049", "A condition may nest 500 deep",
-            why: "A store that writes conditions out runs into its engine's limit, one that recurses into its stack's."
+            "FIL-049", "A condition may be nested 500 levels deep",
+            why: "Generating a statement exceeds the engine's limit; recursion exceeds the stack."
         ) { trial in
             try trial.expectAnswers(over: .truth, readOnly: true) { table in
                 let nots = (0..<500).reduce(n == 3) { condition, _ in .not(condition) }
@@ -147,7 +147,7 @@ extension Check {
         },
         Check(
             "FIL-050", "A condition may have 2,000 terms",
-            why: "The sync core asks for the rows of a whole page by one condition; engines limit a statement's terms."
+            why: "The sync core reads the rows of a page with one condition; engines limit a statement's terms."
         ) { trial in
             try trial.expectAnswers(over: .few, readOnly: true) { table in
                 let terms = (5..<2_005).map { n == .literal(.int($0)) }
@@ -157,8 +157,9 @@ extension Check {
             }
         },
         Check(
-            "FIL-051", "A condition too large for the store is refused with `unsupportedQuery` and leaves it at work",
-            why: "20,000 levels may be beyond what an engine takes; they must not end the process."
+            "FIL-051",
+            "A condition too large for the store is refused with `unsupportedQuery`, and the store still works",
+            why: "20,000 levels may exceed an engine's limit but must not crash the process."
         ) { trial in
             try trial.expectAnswers(over: .few, readOnly: true) { table in
                 table.mayBeRefused = true

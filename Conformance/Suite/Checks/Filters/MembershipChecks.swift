@@ -35,8 +35,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-029", "A membership in no values holds for no row, and `not` of it for every row",
-            why: "A condition that is left out because its list is empty finds everything, and deletes everything."
+            "FIL-029", "A membership in an empty list holds for no row, and its negation for every row",
+            why: "If a condition with an empty list is omitted, it finds everything, and deletes everything."
         ) { trial in
             try trial.expectAnswers(over: .members) { table in
                 table.findsNothing(int.isIn([]))
@@ -46,7 +46,7 @@ extension Check {
                 table.finds(string == "" || int.isIn([]), "e")
             }
         },
-        Check("FIL-030", "A membership with null among the values finds the rows without a value") { trial in
+        Check("FIL-030", "A membership with null in the list finds the rows without a value") { trial in
             try trial.expectAnswers(over: .members) { table in
                 table.finds(int.isIn([.null, 1]), "a", "d")
                 table.finds(int.isIn([.null]), "d")
@@ -54,8 +54,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-031", "`not` of a membership finds the rows without a value, unless null is among the values",
-            why: "In SQL, NOT IN with a null in the list holds for no row at all."
+            "FIL-031", "The negation of a membership finds the rows without a value unless null is in the list",
+            why: "In SQL, NOT IN with a null in the list holds for no row."
         ) { trial in
             try trial.expectAnswers(over: .members) { table in
                 table.finds(!int.isIn([1]), "b", "c", "d", "e")
@@ -64,8 +64,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-032", "A value that is listed twice finds its row once",
-            why: "A store that looks each value up in an index must not give, count or delete a row twice."
+            "FIL-032", "A duplicate value in the list finds its row once",
+            why: "A store that looks up each value in an index must not return, count, or delete a row twice."
         ) { trial in
             try trial.expectAnswers(over: .members) { table in
                 table.finds(int.isIn([2, 1, 2, 1, 1.0]), "a", "b")
@@ -81,7 +81,7 @@ extension Check {
                 table.findsNothing(double.isIn([.double(.nan)]))
             }
         },
-        Check("FIL-034", "A membership of texts distinguishes case, and takes quotes and wildcards as they are") {
+        Check("FIL-034", "A membership of texts is case-sensitive and takes quotes and wildcards literally") {
             trial in
             try trial.expectAnswers(over: .members) { table in
                 table.finds(string.isIn(["its", "it's", "IT'S"]), "a")
@@ -90,7 +90,7 @@ extension Check {
                 table.findsNothing(string.isIn(["') OR ('1'='1"]))
             }
         },
-        Check("FIL-035", "A membership takes values of every type") { trial in
+        Check("FIL-035", "A membership accepts values of every type") { trial in
             try trial.expectAnswers(over: .members) { table in
                 table.finds(.column("bool").isIn([false]), "b")
                 table.finds(.column("timestamp").isIn([.ticks(10), .ticks(11)]), "a")
@@ -107,7 +107,7 @@ extension Check {
                 table.findsNothing(.column("json").isIn(["[1]"]))
             }
         },
-        Check("FIL-037", "A membership takes an expression, not a column alone") { trial in
+        Check("FIL-037", "A membership accepts an expression, not only a column") { trial in
             try trial.expectAnswers(over: .members) { table in
                 table.finds(string.length.isIn([3, 0]), "b", "e")
                 table.finds((int % 2).isIn([1, .null]), "a", "c", "d")
@@ -115,8 +115,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-038", "A membership takes 5,000 values",
-            why: "A push asks for the rows of its whole queue; engines limit the values of a statement."
+            "FIL-038", "A membership accepts 5,000 values",
+            why: "A push reads the rows of its whole queue; engines limit the values of a statement."
         ) { trial in
             try trial.expectAnswers(over: .members, readOnly: true) { table in
                 let values = (2...5_001).map { Value.int($0) }

@@ -15,11 +15,11 @@ private let y = Predicate.column("y")
 private let flag = Predicate.column("flag")
 
 extension Check {
-    /// What null means in a condition.
+    /// The meaning of null in a condition.
     static let filterNulls: [Check] = [
         Check(
             "FIL-018", "== null finds the rows without a value, != null those with one",
-            why: "In SQL `x = NULL` holds for no row; a store that hands the comparison on finds nothing."
+            why: "In SQL `x = NULL` holds for no row; a store that passes the comparison on finds nothing."
         ) { trial in
             try trial.expectAnswers(over: .nulls) { table in
                 table.finds(x == .null, "c", "d")
@@ -30,8 +30,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-019", "!= finds the rows without a value too",
-            why: "The logic has two values: what is not equal is different. In SQL `x <> 1` leaves out every null."
+            "FIL-019", "!= also finds the rows without a value",
+            why: "Two-valued logic: a value that is not equal is different. In SQL `x <> 1` omits every null."
         ) { trial in
             try trial.expectAnswers(over: .nulls) { table in
                 table.finds(x != 1, "c", "d", "e")
@@ -40,8 +40,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-020", "`not` of an equality finds the rows without a value too",
-            why: "SQL's NOT of an unknown is unknown, and leaves the row out."
+            "FIL-020", "The negation of an equality also finds the rows without a value",
+            why: "SQL's NOT of unknown is unknown and omits the row."
         ) { trial in
             try trial.expectAnswers(over: .nulls) { table in
                 table.finds(!(x == 1), "c", "d", "e")
@@ -50,7 +50,8 @@ extension Check {
                 table.finds(!(!(x == 1)), "a", "b")
             }
         },
-        Check("FIL-021", "< <= > >= hold for no row without a value, and `not` of them for all of those") { trial in
+        Check("FIL-021", "< <= > >= hold for no row without a value, and their negations hold for all of these rows") {
+            trial in
             try trial.expectAnswers(over: .nulls) { table in
                 table.finds(x < 5, "a", "b", "e")
                 table.finds(x <= 1, "a", "b")
@@ -69,7 +70,7 @@ extension Check {
                 table.findsAll(!(x <= .null))
             }
         },
-        Check("FIL-023", "A null on one side of `or` leaves the other side as it is") { trial in
+        Check("FIL-023", "A null on one side of `or` does not affect the other side") { trial in
             try trial.expectAnswers(over: .nulls) { table in
                 table.finds(x == 1 || y > 1, "a", "b", "d")
                 table.finds(x > 1 || y > 1, "d", "e")
@@ -77,7 +78,7 @@ extension Check {
                 table.finds(x == 2 || y == .null, "b", "c", "e")
             }
         },
-        Check("FIL-024", "A null on one side of `and` makes it false, and `not` of it true") { trial in
+        Check("FIL-024", "A null on one side of `and` makes it false and its negation true") { trial in
             try trial.expectAnswers(over: .nulls) { table in
                 table.finds(x > 0 && y > 0, "a", "e")
                 table.finds(!(x > 0 && y > 0), "b", "c", "d")
@@ -86,8 +87,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-025", "A bool column is a condition of its own, and false where it has no value",
-            why: "`not flag` is how an app asks for what is not done yet; rows that never had the flag are not done."
+            "FIL-025", "A bool column is a condition, and false if it has no value",
+            why: "`not flag` is how an app finds open items; rows that never had the flag are open."
         ) { trial in
             try trial.expectAnswers(over: .nulls) { table in
                 table.finds(flag, "a", "d")
@@ -105,7 +106,7 @@ extension Check {
                 table.finds(!(x <= y), "b", "c", "d", "e")
             }
         },
-        Check("FIL-027", "The literal null is a condition that is false, and is equal to itself") { trial in
+        Check("FIL-027", "The literal null is a false condition and equals itself") { trial in
             try trial.expectAnswers(over: .nulls) { table in
                 table.findsNothing(.null)
                 table.findsAll(!.null)

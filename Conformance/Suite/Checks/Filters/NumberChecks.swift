@@ -29,9 +29,9 @@ private let n = Predicate.column("n")
 private let d = Predicate.column("d")
 
 extension Check {
-    /// Ints and doubles beside each other.
+    /// Comparisons of ints and doubles.
     static let filterNumbers: [Check] = [
-        Check("FIL-067", "An int column equals a double of the same value, and no other") { trial in
+        Check("FIL-067", "An int column equals a double of the same value and no other") { trial in
             try trial.expectAnswers(over: .numbers) { table in
                 table.finds(n == 11.0, "a")
                 table.findsNothing(n == 11.1)
@@ -41,8 +41,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-068", "A range of an int column takes a double as its end without rounding it",
-            why: "A literal that is made an int becomes 11: 11.1 is cut, and 11 is found above it or lost below it."
+            "FIL-068", "A range of an int column uses a double bound without rounding it",
+            why: "If the literal 11.1 is truncated to 11, the value 11 is wrongly found above it or not found below it."
         ) { trial in
             try trial.expectAnswers(over: .numbers) { table in
                 table.finds(n > 11.1, "b", "c", "f")
@@ -56,7 +56,7 @@ extension Check {
         },
         Check(
             "FIL-069", "Ints beyond 2^53 compare with doubles by exact value",
-            why: "2^53 + 1 becomes 2^53 as a double, and the greatest int becomes 2^63, which is not one."
+            why: "As doubles, 2^53 + 1 becomes 2^53, and the greatest int becomes 2^63, which is not an int."
         ) { trial in
             try trial.expectAnswers(over: .numbers) { table in
                 table.findsNothing(n == .literal(.double(0x1p53)))
@@ -67,7 +67,7 @@ extension Check {
                 table.finds(d < .literal(.int(1 << 53 + 1)) && d > 11, "c")
             }
         },
-        Check("FIL-070", "Ints compare with doubles that no int reaches") { trial in
+        Check("FIL-070", "Ints compare with doubles beyond the range of ints") { trial in
             try trial.expectAnswers(over: .numbers) { table in
                 table.finds(n < .literal(.double(0x1p63)), "a", "b", "c", "d", "f", "g")
                 table.findsNothing(n == .literal(.double(0x1p63)))
@@ -89,8 +89,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-072", "-0.0 equals 0.0, and is not less",
-            why: "Their bits differ: an index whose keys are made of the bits finds one and not the other."
+            "FIL-072", "-0.0 equals 0.0 and is not less",
+            why: "Their bits differ: an index with bitwise keys finds only one of them."
         ) { trial in
             try trial.expectAnswers(over: .numbers) { table in
                 table.finds(d == 0.0, "b", "d")
@@ -103,14 +103,14 @@ extension Check {
                 table.finds(d != 0.0, "a", "c", "e", "f", "g")
             }
         },
-        Check("FIL-073", "The least double above zero is not zero") { trial in
+        Check("FIL-073", "The smallest double above zero is not zero") { trial in
             try trial.expectAnswers(over: .numbers) { table in
                 table.finds(d == .literal(.double(.leastNonzeroMagnitude)), "g")
                 table.finds(d > 0 && d < 1e-300, "g")
                 table.findsNothing(d > 0 && d < .literal(.double(.leastNonzeroMagnitude)))
             }
         },
-        Check("FIL-074", "A comparison of doubles with NaN holds for no row, != for every row") { trial in
+        Check("FIL-074", "A comparison of doubles with NaN holds for no row, and != for every row") { trial in
             try trial.expectAnswers(over: .numbers) { table in
                 let nan = Predicate.literal(.double(.nan))
                 table.findsNothing(d == nan)
@@ -139,7 +139,7 @@ extension Check {
                 table.finds(n == 1 && d >= -5, "b")
             }
         },
-        Check("FIL-076", "Stored infinities are beyond every other number", needs: [.infinity]) { trial in
+        Check("FIL-076", "Stored infinities are beyond all other numbers", needs: [.infinity]) { trial in
             try trial.expectAnswers(over: .infinities) { table in
                 table.finds(d == .literal(.double(.infinity)), "a")
                 table.finds(d == .literal(.double(-.infinity)), "b")

@@ -33,8 +33,8 @@ extension Check {
     /// Ranges.
     static let filterRanges: [Check] = [
         Check(
-            "FIL-052", "< and > leave the end out, <= and >= include it",
-            why: "An index is walked from a key on; whether that key belongs to the range is easily wrong."
+            "FIL-052", "< and > exclude the bound, <= and >= include it",
+            why: "An index scan starts at a key; off-by-one errors include or exclude that key."
         ) { trial in
             try trial.expectAnswers(over: .ranges) { table in
                 table.finds(int < 4, "a", "b", "c")
@@ -45,7 +45,7 @@ extension Check {
                 table.finds(int < 5, "a", "b", "c", "d")
             }
         },
-        Check("FIL-053", "A range includes both of its ends, from negative to positive numbers") { trial in
+        Check("FIL-053", "A range can include both of its bounds, from negative to positive numbers") { trial in
             try trial.expectAnswers(over: .ranges) { table in
                 table.finds(int.isBetween(-3, 4), "b", "c", "d")
                 table.finds(int.isBetween(0, 0), "c")
@@ -55,7 +55,7 @@ extension Check {
                 table.finds(!int.isBetween(-3, 4), "a", "e", "f", "g")
             }
         },
-        Check("FIL-054", "A range whose ends are exchanged holds for no row") { trial in
+        Check("FIL-054", "A range with exchanged bounds holds for no row") { trial in
             try trial.expectAnswers(over: .ranges) { table in
                 table.findsNothing(int.isBetween(4, -3))
                 table.findsNothing(int > 4 && int < 4)
@@ -67,7 +67,7 @@ extension Check {
                 table.finds(int.isBetween(4, -3) || int == 0, "c")
             }
         },
-        Check("FIL-055", "Ranges reach to the least and the greatest int") { trial in
+        Check("FIL-055", "Ranges extend to the smallest and the greatest int") { trial in
             try trial.expectAnswers(over: .ranges) { table in
                 table.findsNothing(int < .literal(.int(.min)))
                 table.finds(int <= .literal(.int(.min)), "a")
@@ -86,7 +86,7 @@ extension Check {
                 table.finds(double < -0.5, "a")
             }
         },
-        Check("FIL-057", "Instants compare to 100 ns, before 1970 and at the ends of their range") { trial in
+        Check("FIL-057", "Instants are compared to 100 ns, before 1970 and at the ends of their range") { trial in
             try trial.expectAnswers(over: .ranges) { table in
                 table.finds(timestamp > .ticks(0), "d", "f", "g")
                 table.finds(timestamp >= .ticks(0), "c", "d", "f", "g")
@@ -96,7 +96,7 @@ extension Check {
                 table.finds(timestamp >= .ticks(1) && timestamp < .ticks(10_000_000), "d")
             }
         },
-        Check("FIL-058", "Bytes compare as unsigned numbers, one after the other, a beginning first") { trial in
+        Check("FIL-058", "Bytes are compared as unsigned numbers in order, a prefix first") { trial in
             try trial.expectAnswers(over: .ranges) { table in
                 table.finds(bytes < .literal(.bytes([1])), "a", "b")
                 table.finds(bytes > .literal(.bytes([1])), "d", "f", "g")
@@ -105,7 +105,7 @@ extension Check {
                 table.finds(bytes < .literal(.bytes([128])), "a", "b", "c", "d", "f")
             }
         },
-        Check("FIL-059", "false is less than true, and JSON compares by its text") { trial in
+        Check("FIL-059", "false is less than true, and JSON is compared by its text") { trial in
             try trial.expectAnswers(over: .ranges) { table in
                 table.finds(.column("bool") < true, "a")
                 table.finds(.column("bool") >= false, "a", "b", "g")
@@ -119,8 +119,8 @@ extension Check {
     /// Ranges of text.
     static let filterTextRanges: [Check] = [
         Check(
-            "FIL-060", "Text compares by its UTF-8 bytes: '' first, '12' before '2', 'Z' before 'a'",
-            why: "A collation of the system sorts by language, and by another one on the next device."
+            "FIL-060", "Text is compared by its UTF-8 bytes: '' first, '12' before '2', 'Z' before 'a'",
+            why: "A system collation sorts by language, and differently on the next device."
         ) { trial in
             try trial.expectAnswers(over: .texts) { table in
                 table.finds(s < "2", "01", "02", "03")
@@ -131,8 +131,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-061", "Characters beyond U+FFFF compare after those before it",
-            why: "In UTF-16, as engines in other languages compare, an emoji is less than U+E000."
+            "FIL-061", "Characters beyond U+FFFF sort after those before it",
+            why: "In UTF-16, as in engines of other languages, an emoji is less than U+E000."
         ) { trial in
             try trial.expectAnswers(over: .texts) { table in
                 table.finds(s > "\u{FFFF}", "19", "20", "21", "22")
@@ -140,7 +140,7 @@ extension Check {
                 table.finds(s >= "\u{E000}" && s < "😀", "17", "18", "19")
             }
         },
-        Check("FIL-062", "A text that begins with another one is greater than it, by a NUL too") { trial in
+        Check("FIL-062", "A text is greater than its prefixes, also if it continues with a NUL") { trial in
             try trial.expectAnswers(over: .texts) { table in
                 table.finds(s > "a" && s < "b", "08", "09", "10", "11", "12")
                 table.finds(s > "a" && s < "a ", "08")
@@ -148,9 +148,9 @@ extension Check {
             }
         },
         Check(
-            "FIL-063", "A search for a beginning finds its texts and no neighbour, whatever its last character",
+            "FIL-063", "A prefix search finds exactly its texts, whatever the last character of the prefix",
             why:
-                "A range from the beginning to its successor needs one: after U+10FFFF there is none, after U+D7FF a gap."
+                "A range from a prefix to its successor needs one: U+10FFFF has none, and U+D7FF is followed by a gap."
         ) { trial in
             try trial.expectAnswers(over: .texts) { table in
                 table.finds(s.hasPrefix("a"), "07", "08", "09", "10", "11", "12")
@@ -162,7 +162,7 @@ extension Check {
                 table.finds(s.hasPrefix("a\0"), "08")
             }
         },
-        Check("FIL-064", "A search for a beginning holds together with other conditions on its column") { trial in
+        Check("FIL-064", "A prefix search applies together with other conditions on its column") { trial in
             try trial.expectAnswers(over: .texts) { table in
                 table.finds(s.hasPrefix("a") && s > "a ", "10", "11", "12")
                 table.finds(s.hasPrefix("a") && s < "ab", "07", "08", "09")
@@ -173,8 +173,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-065", "Texts that are longer than an engine's keys are told apart by their ends",
-            why: "An index that cuts its keys finds more than it should, or takes two texts for one."
+            "FIL-065", "Texts longer than an engine's keys are distinguished by their ends",
+            why: "An index with truncated keys finds too much, or treats two texts as one."
         ) { trial in
             try trial.expectAnswers(over: .long) { table in
                 table.finds(s == .literal(.string(SampleTable.long("2"))), "b")
@@ -185,7 +185,7 @@ extension Check {
                 table.finds(s != .literal(.string(SampleTable.long(""))), "a", "b", "c", "d", "f")
             }
         },
-        Check("FIL-066", "Bytes that are longer than an engine's keys are told apart by their ends") { trial in
+        Check("FIL-066", "Bytes longer than an engine's keys are distinguished by their ends") { trial in
             try trial.expectAnswers(over: .long) { table in
                 let column = Predicate.column("b")
                 table.finds(column == .literal(.bytes(SampleTable.longBytes(2))), "b")

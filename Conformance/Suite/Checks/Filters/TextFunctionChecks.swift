@@ -19,8 +19,8 @@ extension Check {
     /// Functions of text.
     static let filterTextFunctions: [Check] = [
         Check(
-            "FIL-094", "length counts Unicode scalars: an emoji is one, an accent of its own another",
-            why: "Engines count bytes, UTF-16 units, or what Swift holds to be characters; some stop at a NUL."
+            "FIL-094", "length counts Unicode scalars: an emoji is one, and a combining accent is another",
+            why: "Engines count bytes, UTF-16 units, or Swift characters; some stop at a NUL."
         ) { trial in
             try trial.expectAnswers(over: .words) { table in
                 table.finds(s.length == 4, "a", "e", "f")
@@ -33,8 +33,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-095", "indexOf counts Unicode scalars from 0, and is -1 where there is none",
-            why: "SQL's INSTR counts from 1, and is 0 where there is none."
+            "FIL-095", "indexOf counts Unicode scalars from 0 and returns -1 if there is no match",
+            why: "SQL's INSTR counts from 1 and returns 0 if there is no match."
         ) { trial in
             try trial.expectAnswers(over: .words) { table in
                 table.finds(s.index(of: "😀") == 2, "a")
@@ -50,7 +50,7 @@ extension Check {
         },
         Check(
             "FIL-096", "substring begins at a position counted from 0, in Unicode scalars",
-            why: "SQL's SUBSTR counts from 1, and takes a negative start from the end."
+            why: "SQL's SUBSTR counts from 1 and counts a negative start from the end."
         ) { trial in
             try trial.expectAnswers(over: .words) { table in
                 table.finds(s.substring(from: 0) == "abab", "f")
@@ -62,7 +62,7 @@ extension Check {
                 table.finds(s.substring(from: 1, length: 2) == "ba", "f")
             }
         },
-        Check("FIL-097", "substring takes positions and lengths that are out of range as the nearest ones") { trial in
+        Check("FIL-097", "substring clamps positions and lengths that are out of range") { trial in
             try trial.expectAnswers(over: .words) { table in
                 table.finds(s.substring(from: -5, length: 2) == "AB", "e")
                 table.finds(s.substring(from: -1) == "abab", "f")
@@ -77,7 +77,7 @@ extension Check {
                 table.findsNothing(s.substring(from: .literal(.int(.max))) == "abab")
             }
         },
-        Check("FIL-098", "The operands of substring may be columns, and null makes null of it") { trial in
+        Check("FIL-098", "The operands of substring may be columns, and null makes it null") { trial in
             try trial.expectAnswers(over: .words) { table in
                 table.finds(s.substring(from: n) == "😀b", "a")
                 table.finds(s.substring(from: n) == "", "c", "f", "g")
@@ -100,8 +100,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-100", "trim takes all ASCII white space off both ends, and nothing else",
-            why: "SQL's TRIM takes spaces only; Swift's takes the no-break space too."
+            "FIL-100", "trim removes ASCII white space from both ends, and nothing else",
+            why: "SQL's TRIM removes only spaces; Swift's also removes the no-break space."
         ) { trial in
             try trial.expectAnswers(over: .words) { table in
                 table.finds(s.trimmed == "trim", "b")
@@ -112,7 +112,7 @@ extension Check {
                 table.findsAll(Predicate.literal(" \t").trimmed == "")
             }
         },
-        Check("FIL-101", "concat joins texts byte for byte, and with null is null") { trial in
+        Check("FIL-101", "concat joins texts byte for byte and is null with null") { trial in
             try trial.expectAnswers(over: .words) { table in
                 table.finds(s.appending("!") == "abab!", "f")
                 table.finds(s.appending(s) == "abababab", "f")
@@ -123,7 +123,7 @@ extension Check {
                 table.findsAll(s.appending(.null) == .null)
             }
         },
-        Check("FIL-102", "replace changes every occurrence, from the left, without overlaps") { trial in
+        Check("FIL-102", "replace changes every occurrence from the left without overlaps") { trial in
             try trial.expectAnswers(over: .words) { table in
                 table.finds(s.replacing("ab", with: "x") == "xx", "f")
                 table.finds(s.replacing("aba", with: "") == "b", "f")
@@ -132,7 +132,8 @@ extension Check {
                 table.findsAll(Predicate.literal("aaa").replacing("aa", with: "b") == "ba")
             }
         },
-        Check("FIL-103", "replace works on bytes, changes nothing for an empty text, and with null is null") { trial in
+        Check("FIL-103", "replace works on bytes, changes nothing for an empty search text, and is null with null") {
+            trial in
             try trial.expectAnswers(over: .words) { table in
                 table.finds(s.replacing("\u{301}", with: "") == "e", "g")
                 table.finds(s.replacing("\0", with: "-") == "x-y", "i")
@@ -143,7 +144,7 @@ extension Check {
                 table.findsAll(s.replacing(.null, with: "a") == .null)
             }
         },
-        Check("FIL-104", "Functions nest") { trial in
+        Check("FIL-104", "Functions can be nested") { trial in
             try trial.expectAnswers(over: .words) { table in
                 table.finds(s.trimmed.uppercased.length == 4, "a", "b", "e", "f")
                 table.finds(s.trimmed.uppercased.hasPrefix("TR"), "b")

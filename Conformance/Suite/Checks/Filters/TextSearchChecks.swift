@@ -1,7 +1,7 @@
 internal import TidelineStore
 
 extension SampleTable {
-    /// Texts in which patterns of query languages have a meaning, and others that such a pattern would find.
+    /// Texts that contain patterns of query languages, and texts that such patterns would match.
     fileprivate static let patterns = SampleTable(
         .string("s"),
         rows: [
@@ -13,7 +13,7 @@ extension SampleTable {
             ["id": "s", "s": "😀!"], ["id": "t", "s": "%"], ["id": "u", "s": "a.b"], ["id": "v", "s": "^a$"],
         ])
 
-    /// Texts of several lines.
+    /// Texts with several lines.
     fileprivate static let lines = SampleTable(
         .string("s"),
         rows: [
@@ -38,7 +38,7 @@ private let t = Predicate.column("t")
 extension Check {
     /// Searches within texts.
     static let filterTextSearch: [Check] = [
-        Check("FIL-077", "contains, startsWith and endsWith find texts where they say") { trial in
+        Check("FIL-077", "contains, startsWith, and endsWith find texts at the given position") { trial in
             try trial.expectAnswers(over: .patterns) { table in
                 table.finds(s.contains("00"), "a", "b")
                 table.finds(s.hasPrefix("100"), "a", "b")
@@ -49,8 +49,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-078", "% in a search is a per cent sign",
-            why: "It stands for any text in SQL's LIKE: a search for '100%' finds '1000', a deletion by it deletes it."
+            "FIL-078", "% in a search is a percent sign",
+            why: "It matches any text in SQL's LIKE: a search for '100%' finds '1000', and a deletion deletes it."
         ) { trial in
             try trial.expectAnswers(over: .patterns) { table in
                 table.finds(s.contains("%"), "a", "t")
@@ -64,7 +64,7 @@ extension Check {
         },
         Check(
             "FIL-079", "_ in a search is an underscore",
-            why: "It stands for any one character in SQL's LIKE."
+            why: "It matches any single character in SQL's LIKE."
         ) { trial in
             try trial.expectAnswers(over: .patterns) { table in
                 table.finds(s.contains("_"), "c", "o")
@@ -76,7 +76,7 @@ extension Check {
         },
         Check(
             "FIL-080", "* and ? in a search are an asterisk and a question mark",
-            why: "They are GLOB's wildcards, and those of NSPredicate's LIKE."
+            why: "They are wildcards of GLOB and of NSPredicate's LIKE."
         ) { trial in
             try trial.expectAnswers(over: .patterns) { table in
                 table.finds(s.contains("*"), "e")
@@ -89,7 +89,7 @@ extension Check {
         },
         Check(
             "FIL-081", "[ and ] in a search are brackets",
-            why: "GLOB and some dialects of LIKE take [ab] for a or b."
+            why: "GLOB and some dialects of LIKE interpret [ab] as a or b."
         ) { trial in
             try trial.expectAnswers(over: .patterns) { table in
                 table.finds(s.contains("[ab]"), "g")
@@ -101,7 +101,7 @@ extension Check {
         },
         Check(
             "FIL-082", "A backslash in a search is a backslash",
-            why: "It is the usual escape: one that is not doubled takes the meaning of what follows it."
+            why: "It is the usual escape character: if it is not doubled, it changes the meaning of the next character."
         ) { trial in
             try trial.expectAnswers(over: .patterns) { table in
                 table.finds(s.contains("\\"), "i")
@@ -114,7 +114,7 @@ extension Check {
         },
         Check(
             "FIL-083", "Quotes in a search are quotes",
-            why: "A literal pasted into a statement ends at the first quote; what follows is run."
+            why: "A literal pasted into a statement ends at the first quote; the rest is executed."
         ) { trial in
             try trial.expectAnswers(over: .patterns) { table in
                 table.finds(s.contains("'"), "j")
@@ -126,7 +126,7 @@ extension Check {
                 table.findsNothing(s == "''")
             }
         },
-        Check("FIL-084", "Characters of regular expressions in a search are characters") { trial in
+        Check("FIL-084", "Special characters of regular expressions in a search are ordinary characters") { trial in
             try trial.expectAnswers(over: .patterns) { table in
                 table.finds(s.contains("a.b"), "u")
                 table.finds(s.hasPrefix("^a"), "v")
@@ -136,8 +136,8 @@ extension Check {
             }
         },
         Check(
-            "FIL-085", "Searches distinguish case",
-            why: "SQL's LIKE does not, for ASCII letters, unless it is told to."
+            "FIL-085", "Searches are case-sensitive",
+            why: "SQL's LIKE ignores the case of ASCII letters by default."
         ) { trial in
             try trial.expectAnswers(over: .patterns) { table in
                 table.finds(s.contains("B"), "o")
@@ -155,7 +155,7 @@ extension Check {
                 table.finds(!s.contains(""), "d")
             }
         },
-        Check("FIL-087", "A search that is longer than the text finds nothing") { trial in
+        Check("FIL-087", "A search text longer than the text finds nothing") { trial in
             try trial.expectAnswers(over: .patterns) { table in
                 table.findsNothing(s.hasPrefix("100%100%"))
                 table.findsNothing(s.hasSuffix("100100%"))
@@ -165,11 +165,11 @@ extension Check {
         },
     ]
 
-    /// Searches in texts that are not plain ASCII, and what they are made of.
+    /// Searches in texts that are not plain ASCII, and the operands of searches.
     static let filterTextMatching: [Check] = [
         Check(
-            "FIL-088", "Searches compare bytes: an accent is found on its own, and 'é' is not 'e' with an accent",
-            why: "Swift's own string functions compare characters, and hold the two to be one."
+            "FIL-088", "Searches compare bytes: an accent is found separately, and 'é' is not 'e' with an accent",
+            why: "Swift's string functions compare characters and treat both as equal."
         ) { trial in
             try trial.expectAnswers(over: .patterns) { table in
                 table.finds(s.contains("\u{E9}"), "p")
@@ -180,7 +180,7 @@ extension Check {
                 table.finds(s.hasPrefix("😀"), "s")
             }
         },
-        Check("FIL-089", "Searches go on past a NUL, in the text and in what is searched for") { trial in
+        Check("FIL-089", "Searches continue past a NUL, in the text and in the search text") { trial in
             try trial.expectAnswers(over: .patterns) { table in
                 table.finds(s.contains("\0"), "r")
                 table.finds(s.hasPrefix("a\0"), "r")
@@ -189,7 +189,7 @@ extension Check {
                 table.findsNothing(s.hasPrefix("a\0c"))
             }
         },
-        Check("FIL-090", "A search in null, or for null, is false, and `not` of it true") { trial in
+        Check("FIL-090", "A search in null, or for null, is false, and its negation is true") { trial in
             try trial.expectAnswers(over: .letters) { table in
                 table.finds(!s.contains("i"), "b", "c", "d", "e", "f", "g", "h", "i")
                 table.finds(s.contains("M") == .null, "d")
@@ -197,7 +197,7 @@ extension Check {
                 table.findsAll(!s.hasSuffix(.null))
             }
         },
-        Check("FIL-091", "What is searched for may be a column, and what is searched in a literal") { trial in
+        Check("FIL-091", "The search text may be a column, and the searched text a literal") { trial in
             try trial.expectAnswers(over: .letters) { table in
                 table.finds(t.hasPrefix(s), "e")
                 table.finds(Predicate.literal("a MILK b").contains(s), "b", "e")
@@ -206,7 +206,7 @@ extension Check {
             }
         },
         Check(
-            "FIL-092", "equalsIgnoringCase takes ASCII letters as equal, and no others",
+            "FIL-092", "equalsIgnoringCase ignores the case of ASCII letters only",
             why: "Rules beyond ASCII depend on the language: the Turkish I, the German ß, the Kelvin sign."
         ) { trial in
             try trial.expectAnswers(over: .letters) { table in
@@ -219,7 +219,7 @@ extension Check {
                 table.findsNothing(s.equalsIgnoringCase("M_lk"))
             }
         },
-        Check("FIL-093", "equalsIgnoringCase holds of two nulls, and not of one; columns compare, past a NUL too") {
+        Check("FIL-093", "equalsIgnoringCase holds for two nulls but not for one; columns are compared beyond a NUL") {
             trial in
             try trial.expectAnswers(over: .letters) { table in
                 table.finds(s.equalsIgnoringCase(t), "a", "d", "e", "i")
@@ -228,8 +228,9 @@ extension Check {
             }
         },
         Check(
-            "FIL-147", "A line break in a text is a character like others in a search",
-            why: "A regular expression's $ matches before the last one, its ^ behind each, its dot not at all."
+            "FIL-147", "A line break in a text is an ordinary character in a search",
+            why:
+                "In a regular expression, $ matches before the last one, ^ may match after each, and . does not match it."
         ) { trial in
             try trial.expectAnswers(over: .lines) { table in
                 table.finds(s.hasSuffix("end"), "a", "d")

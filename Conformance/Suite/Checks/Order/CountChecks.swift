@@ -7,7 +7,7 @@ extension TableSchema {
 private let n = Predicate.column("n")
 
 extension Trial {
-    /// A store with 20 rows, five of which have each of the numbers 0 to 2; the last five have none.
+    /// Returns a store with 20 rows, five with each of the numbers 0 to 2 and five without one.
     fileprivate func countedStore() throws -> TracedStore {
         let store = try store(.counted)
         let rows: [Row] = (0..<20).map { ["id": .string("r\($0)"), "n": $0 % 4 == 3 ? .null : .int(Int64($0 % 4))] }
@@ -15,7 +15,7 @@ extension Trial {
         return store
     }
 
-    /// Fails unless a query's total count is that, in a read and in a write.
+    /// Fails unless a query's total count has the given value, in a read and in a write.
     fileprivate func expectTotal(_ query: Query, in store: TracedStore, is expected: Int?) throws {
         let inRead = try store.read { try $0.rows(matching: query).totalCount }
         try expect(inRead, is: expected, "the total count of \(query.swiftSource)")
@@ -28,8 +28,8 @@ extension Check {
     /// Counts.
     static let orderCount: [Check] = [
         Check(
-            "ORD-051", "The total count is that of all rows that match, whatever skip and limit",
-            why: "A count of what the page holds tells an app that there is no second page."
+            "ORD-051", "The total count includes all matching rows, whatever skip and limit",
+            why: "A count of the rows on the page suggests that there is no second page."
         ) { trial in
             let store = try trial.countedStore()
             let query = Query("Counted", includesTotalCount: true)
@@ -39,7 +39,7 @@ extension Check {
             try trial.expectTotal(query.skip(5).limit(5), in: store, is: 20)
             try trial.expectTotal(query.order(by: "n").limit(1), in: store, is: 20)
         },
-        Check("ORD-052", "The total count heeds the condition") { trial in
+        Check("ORD-052", "The total count respects the condition") { trial in
             let store = try trial.countedStore()
             let query = Query("Counted", includesTotalCount: true)
             try trial.expectTotal(query.filter(n == 1), in: store, is: 5)
@@ -48,8 +48,8 @@ extension Check {
             try trial.expectTotal(query.filter(n > 0 && .id < "r2").order(by: "n").limit(1), in: store, is: 6)
         },
         Check(
-            "ORD-053", "The total count is there with a limit of 0, and with a skip past the end",
-            why: "A store that reads no row for a limit of 0 must count all the same."
+            "ORD-053", "The total count is present with a limit of 0 and with a skip past the end",
+            why: "A store that reads no row for a limit of 0 must still count."
         ) { trial in
             let store = try trial.countedStore()
             let query = Query("Counted", includesTotalCount: true)
@@ -59,21 +59,21 @@ extension Check {
             try trial.expectTotal(query.skip(100), in: store, is: 20)
             try trial.expectTotal(query.skip(.max).limit(.max), in: store, is: 20)
         },
-        Check("ORD-054", "A total count that is asked for is 0 where nothing matches, not nil") { trial in
+        Check("ORD-054", "A requested total count is 0 if nothing matches, not nil") { trial in
             let store = try trial.countedStore()
             let query = Query("Counted", includesTotalCount: true)
             try trial.expectTotal(query.filter(n == 9), in: store, is: 0)
             try trial.expectTotal(query.filter(.or([])).limit(0), in: store, is: 0)
         },
-        Check("ORD-055", "A total count that is not asked for is nil") { trial in
+        Check("ORD-055", "A total count that was not requested is nil") { trial in
             let store = try trial.countedStore()
             try trial.expectTotal(Query("Counted"), in: store, is: nil)
             try trial.expectTotal(Query("Counted").limit(3), in: store, is: nil)
             try trial.expectTotal(Query("Counted", predicate: n == 1).skip(1).limit(0), in: store, is: nil)
         },
         Check(
-            "ORD-056", "The total count is complete when the scan was stopped",
-            why: "A store that counts as it goes has counted the rows that were read."
+            "ORD-056", "The total count is complete if the scan was stopped",
+            why: "A store that counts during the scan has counted only the rows that were read."
         ) { trial in
             let store = try trial.countedStore()
             for query in [
@@ -92,7 +92,7 @@ extension Check {
                 }
             }
         },
-        Check("ORD-057", "count(_:) does without skip, limit, order and selection") { trial in
+        Check("ORD-057", "count(_:) ignores skip, limit, order, and selection") { trial in
             let store = try trial.countedStore()
             for (query, expected) in [
                 (Query("Counted"), 20), (Query("Counted").limit(0), 20), (Query("Counted").skip(19).limit(5), 20),
@@ -106,7 +106,7 @@ extension Check {
                     try store.write { try $0.count(query) }, is: expected, "count(\(query.swiftSource)) in a write")
             }
         },
-        Check("ORD-058", "Counts follow what is inserted and deleted, within a write and after it") { trial in
+        Check("ORD-058", "Counts reflect inserts and deletions, within a write and after it") { trial in
             let store = try trial.countedStore()
             let ones = Query("Counted", predicate: n == 1)
             try store.write { writer in
@@ -120,8 +120,8 @@ extension Check {
             try trial.expectTotal(Query("Counted", includesTotalCount: true).limit(1), in: store, is: 19)
         },
         Check(
-            "ORD-074", "Counts and total counts of some thousand rows are exact",
-            why: "A store that reads in portions counts the first, or stops where a page of its own ends."
+            "ORD-074", "Counts and total counts of several thousand rows are exact",
+            why: "A store that reads in batches may count only the first, or stop at the end of its own page."
         ) { trial in
             let store = try trial.store(.counted)
             let rows: [Row] = (0..<2_600).map { ["id": .string("r\($0)"), "n": .int(Int64($0 % 2)), "s": "x"] }

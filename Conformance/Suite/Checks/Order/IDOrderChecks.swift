@@ -19,15 +19,15 @@ extension Check {
     /// The order of ids.
     static let orderIDs: [Check] = [
         Check(
-            "ORD-031", "Where ids match without regard to case, their order has none either",
-            why: "By bytes 'Z' comes before 'a'; an order must agree with what counts as equal."
+            "ORD-031", "If ids are case-insensitive, so is their order",
+            why: "In byte order 'Z' sorts before 'a'; an order must be consistent with equality."
         ) { trial in
             try trial.expectAnswers(over: .folded) { table in
                 table.gives(Query(""), "12", "2", "_", "A", "a1", "b", "B2", "c", "Z", "\u{C9}")
                 table.gives(Query("").order(by: "id"), "12", "2", "_", "A", "a1", "b", "B2", "c", "Z", "\u{C9}")
             }
         },
-        Check("ORD-032", "Where ids match exactly, they are ordered by their bytes") { trial in
+        Check("ORD-032", "If ids match exactly, they are ordered by their bytes") { trial in
             try trial.expectAnswers(over: .exact) { table in
                 table.gives(Query(""), "12", "2", "A", "B2", "Z", "_", "a", "a1", "b", "c", "\u{C9}")
                 table.gives(Query("").order(by: "id"), "12", "2", "A", "B2", "Z", "_", "a", "a1", "b", "c", "\u{C9}")
@@ -40,7 +40,7 @@ extension Check {
                 table.gives(query.order(by: "n"), "\u{C9}", "Z", "c", "B2", "b", "a1", "A", "_", "2", "12")
             }
         },
-        Check("ORD-034", "Ties come by id as ids of the table compare") { trial in
+        Check("ORD-034", "Ties are broken by id according to the table's id matching") { trial in
             try trial.expectAnswers(over: .folded) { table in
                 table.gives(Query("").order(by: "n"), "12", "2", "_", "A", "a1", "b", "B2", "c", "Z", "\u{C9}")
                 table.gives(
@@ -48,7 +48,7 @@ extension Check {
                 )
             }
         },
-        Check("ORD-035", "Ties come by descending id where the order says so") { trial in
+        Check("ORD-035", "Ties are broken by descending id if the order says so") { trial in
             try trial.expectAnswers(over: .folded) { table in
                 table.gives(
                     Query("").order(by: "n").order(by: "id", descending: true), "\u{C9}", "Z", "c", "B2", "b", "a1",
@@ -56,8 +56,8 @@ extension Check {
             }
         },
         Check(
-            "ORD-036", "Int ids are ordered as numbers, in ties too",
-            why: "As text, 10 comes before 2, and negative ids by their digits; the queue depends on this order."
+            "ORD-036", "Int ids are ordered numerically, also for ties",
+            why: "As text, 10 sorts before 2, and negative ids by their digits; the queue depends on this order."
         ) { trial in
             try trial.expectAnswers(over: .numbered) { table in
                 for query in [
@@ -68,7 +68,7 @@ extension Check {
                 }
             }
         },
-        Check("ORD-037", "Int ids in descending order begin with the greatest") { trial in
+        Check("ORD-037", "Int ids in descending order start with the greatest") { trial in
             try trial.expectAnswers(over: .numbered) { table in
                 let query = Query("").order(by: "id", descending: true)
                 table.gives(query, .int(.max), .int(1 << 53 + 1), .int(1 << 53), 10, 2, 0, -1, .int(.min))

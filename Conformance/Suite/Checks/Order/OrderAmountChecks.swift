@@ -1,13 +1,13 @@
 internal import TidelineStore
 
 extension Check {
-    /// Orders of few and of many.
+    /// Orders of few and many rows and terms.
     static let orderAmounts: [Check] = [
         Check(
-            "ORD-075", "An order of 1, 2, 17, 1,001 and 5,000 rows is right, ties by id included",
+            "ORD-075", "An order of 1, 2, 17, 1,001, and 5,000 rows is correct, including ties by id",
             why: """
-                Rows that are too many to sort at once are sorted in parts and merged. A merge that compares the terms \
-                only, and not the id after them, mixes rows that are equal.
+                Rows that are too many to sort at once are sorted in parts and merged. A merge that compares only the \
+                terms, and not the id, mixes equal rows.
                 """
         ) { trial in
             let store = try trial.open()
@@ -25,13 +25,13 @@ extension Check {
             }
         },
         Check(
-            "ORD-076", "An order of 1, 2 and 17 terms heeds them all",
-            why: "A sort key of a fixed size leaves out the last terms without a word."
+            "ORD-076", "An order of 1, 2, and 17 terms applies all of them",
+            why: "A sort key of a fixed size silently omits the last terms."
         ) { trial in
             let names = (0..<17).map { "c\($0)" }
             let schema = TableSchema("Terms", columns: names.map { .int($0) }, systemColumns: [])
             let store = try trial.store(schema)
-            // In every column but the last of an order all rows are equal.
+            // All rows are equal in every column of an order except the last.
             for count in [1, 2, 17] {
                 try store.write { writer in
                     for number in 0..<20 {

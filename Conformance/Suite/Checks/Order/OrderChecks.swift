@@ -1,5 +1,5 @@
 extension Check {
-    /// Order, paging, count and selection.
+    /// Sorting, paging, counting, and column selection.
     static let order: [Check] = [
         orderKeys, orderWithConditions, orderTypes, orderIDs, orderPaging, orderPages, orderCount, orderScan,
         orderSelection, orderAmounts,

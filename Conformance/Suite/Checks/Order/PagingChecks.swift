@@ -18,7 +18,7 @@ private let s = Predicate.column("s")
 extension Check {
     /// Skip and limit.
     static let orderPaging: [Check] = [
-        Check("ORD-038", "A limit gives the first rows of the order") { trial in
+        Check("ORD-038", "A limit returns the first rows of the order") { trial in
             try trial.expectAnswers(over: .pages) { table in
                 table.gives(Query("").limit(3), "00", "01", "02")
                 table.gives(Query("").order(by: "n", descending: true).limit(4), "02", "06", "10", "01")
@@ -26,7 +26,7 @@ extension Check {
                 table.gives(Query("", predicate: s == "odd").order(by: "n").limit(1), "03")
             }
         },
-        Check("ORD-039", "A skip leaves out the first rows of the order") { trial in
+        Check("ORD-039", "A skip omits the first rows of the order") { trial in
             try trial.expectAnswers(over: .pages) { table in
                 table.gives(Query("").skip(9), "09", "10", "11")
                 table.gives(Query("").order(by: "n").skip(9), "02", "06", "10")
@@ -35,8 +35,8 @@ extension Check {
             }
         },
         Check(
-            "ORD-040", "A skip comes before the limit",
-            why: "A limit that is applied first leaves nothing to skip to: the second page is empty."
+            "ORD-040", "Skip is applied before limit",
+            why: "If the limit is applied first, nothing is left to skip: the second page is empty."
         ) { trial in
             try trial.expectAnswers(over: .pages) { table in
                 table.gives(Query("").skip(2).limit(3), "02", "03", "04")
@@ -46,8 +46,8 @@ extension Check {
             }
         },
         Check(
-            "ORD-041", "Skip and limit come after the order, and after the condition",
-            why: "Rows that are cut before they are ordered or tested are some rows, but not the first."
+            "ORD-041", "Skip and limit are applied after the order and the condition",
+            why: "Rows selected before sorting or filtering are arbitrary rows, not the first."
         ) { trial in
             try trial.expectAnswers(over: .pages) { table in
                 table.gives(Query("", predicate: n == 2).order(by: "s").skip(1).limit(1), "06")
@@ -57,8 +57,8 @@ extension Check {
             }
         },
         Check(
-            "ORD-042", "A limit of 0 gives no row",
-            why: "0 is taken for 'no limit' where a missing one is kept as 0; the sync core asks so for a count."
+            "ORD-042", "A limit of 0 returns no rows",
+            why: "0 may be mistaken for no limit if a missing one is stored as 0; the sync core uses it to count."
         ) { trial in
             try trial.expectAnswers(over: .pages) { table in
                 table.gives(Query("").limit(0))
@@ -67,7 +67,7 @@ extension Check {
                 table.gives(Query("", includesTotalCount: true).limit(0))
             }
         },
-        Check("ORD-043", "A skip to the end, past it, or as far as an int goes gives no row") { trial in
+        Check("ORD-043", "A skip to the end, past it, or of the maximum int returns no rows") { trial in
             try trial.expectAnswers(over: .pages) { table in
                 table.gives(Query("").skip(11), "11")
                 table.gives(Query("").skip(12))
@@ -77,7 +77,7 @@ extension Check {
                 table.gives(Query("", predicate: n == 1).skip(3))
             }
         },
-        Check("ORD-044", "A limit beyond the rows, or as far as an int goes, gives all that there are") { trial in
+        Check("ORD-044", "A limit beyond the number of rows, or of the maximum int, returns all rows") { trial in
             try trial.expectAnswers(over: .pages) { table in
                 table.gives(Query("", predicate: n == 1).limit(100), "01", "05", "09")
                 table.gives(Query("").skip(10).limit(.max), "10", "11")
@@ -87,7 +87,7 @@ extension Check {
         },
         Check(
             "ORD-045", "A negative skip or limit is refused with `unsupportedQuery`",
-            why: "SQL takes a negative limit for none, and a deletion by it takes everything."
+            why: "SQL treats a negative limit as none, and a deletion with it deletes everything."
         ) { trial in
             let store = try trial.store(.items)
             try store.write { try $0.upsert(["id": "1", "text": "a"], into: "TodoItem") }
@@ -108,7 +108,10 @@ extension Check {
             }
             try trial.expect(Query("TodoItem"), in: store, finds: ["1"], "after the errors")
         },
-        Check("ORD-046", "Every skip with every limit gives its window, with and without an order and a condition") {
+        Check(
+            "ORD-046",
+            "Every combination of skip and limit returns the correct rows, with and without an order and a condition"
+        ) {
             trial in
             try trial.expectAnswers(over: .pages, readOnly: true) { table in
                 for predicate in [nil, n >= 1] {
@@ -125,13 +128,13 @@ extension Check {
         },
     ]
 
-    /// Pages after each other.
+    /// Consecutive pages.
     static let orderPages: [Check] = [
         Check(
-            "ORD-047", "Pages put together are the whole, without an order",
-            why: "A row that comes twice or never between two pages is lost to who reads page by page."
+            "ORD-047", "Pages combined contain every row once, without an order",
+            why: "A row that occurs twice, or not at all, between two pages is wrong for a caller that reads by page."
         ) { trial in try expectPages(trial, [Query("Paged")]) },
-        Check("ORD-048", "Pages put together are the whole in an order with many ties") { trial in
+        Check("ORD-048", "Pages combined contain every row once, in an order with many ties") { trial in
             try expectPages(
                 trial,
                 [
@@ -139,12 +142,12 @@ extension Check {
                     Query("Paged").order(by: "s").order(by: "n", descending: true),
                 ])
         },
-        Check("ORD-049", "Pages put together are the whole in a descending order") { trial in
+        Check("ORD-049", "Pages combined contain every row once, in a descending order") { trial in
             try expectPages(
                 trial,
                 [Query("Paged").order(by: "n", descending: true), Query("Paged").order(by: "id", descending: true)])
         },
-        Check("ORD-050", "Pages put together are the whole of what a condition finds") { trial in
+        Check("ORD-050", "Pages combined contain every matching row once, with a condition") { trial in
             try expectPages(
                 trial,
                 [
@@ -155,7 +158,8 @@ extension Check {
         },
     ]
 
-    /// Fails unless the pages of queries over 97 rows, in several sizes, are what the queries give as a whole.
+    /// Fails unless the pages of queries over 97 rows, in several sizes, combine to the complete results of the
+    /// queries.
     private static func expectPages(_ trial: Trial, _ queries: [Query]) throws {
         let schema = TableSchema(
             "Paged", columns: [.int("n"), .string("s"), .int("none")], indexes: [["n"], ["s", "n"]])
@@ -167,10 +171,10 @@ extension Check {
         let packed = try schema.packed(schema.completing(rows))
         for query in queries {
             let expected = try Answer.expected(query, schema, packed)
-            try trial.expect(query, in: store, finds: expected.rows.compactMap(\.key), "the whole")
+            try trial.expect(query, in: store, finds: expected.rows.compactMap(\.key), "the complete result")
             for size in [1, 10, 96] {
                 let pages = try pages(of: query, size: size, count: expected.matching, in: store)
-                try trial.expect(pages, are: expected.rows, "pages of \(size) of \(query.swiftSource) put together")
+                try trial.expect(pages, are: expected.rows, "pages of \(size) of \(query.swiftSource) combined")
             }
         }
     }

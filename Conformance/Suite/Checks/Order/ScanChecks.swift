@@ -4,11 +4,11 @@ extension TableSchema {
     fileprivate static let scanned = TableSchema("Scanned", columns: [.int("n"), .string("s")], indexes: [["n"]])
 }
 
-/// What a body ends a scan with.
+/// An error by which a body ends a scan.
 private struct Enough: Error {}
 
 extension Trial {
-    /// A store with the rows `0` to `9`, whose numbers go down.
+    /// Returns a store with the rows `0` to `9`, whose numbers descend.
     fileprivate func scannedStore() throws -> TracedStore {
         let store = try store(.scanned)
         let rows: [Row] = (0..<10).map { ["id": .string("\($0)"), "n": .int(Int64(9 - $0)), "s": .string("s\($0)")] }
@@ -16,7 +16,7 @@ extension Trial {
         return store
     }
 
-    /// Queries that stores run in different ways: along ids, along an index, sorted.
+    /// Queries that stores run in different ways: in order of id, along an index, and sorted.
     fileprivate static let scans: [Query] = [
         Query("Scanned"), Query("Scanned").order(by: "n"), Query("Scanned").order(by: "s", descending: true),
         Query("Scanned", predicate: .column("n") > 2), Query("Scanned", includesTotalCount: true).skip(1).limit(7),
@@ -24,7 +24,7 @@ extension Trial {
 }
 
 extension Check {
-    /// How a scan hands out its rows.
+    /// The rows passed to the body of a scan.
     static let orderScan: [Check] = [
         Check("ORD-059", "A scan calls its body once with each row, in the query's order") { trial in
             let store = try trial.scannedStore()
@@ -46,8 +46,8 @@ extension Check {
             }
         },
         Check(
-            "ORD-060", "A scan that is told to stop calls its body no more",
-            why: "Who stops has what it wanted: a body that is called again takes a row too many."
+            "ORD-060", "A stopped scan does not call its body again",
+            why: "A body that stops has enough rows: another call would process one row too many."
         ) { trial in
             let store = try trial.scannedStore()
             for query in Trial.scans {
@@ -63,7 +63,7 @@ extension Check {
                 }
             }
         },
-        Check("ORD-061", "A scan stops at the first row when told there, in a read and in a write") { trial in
+        Check("ORD-061", "A scan can be stopped at the first row, in a read and in a write") { trial in
             let store = try trial.scannedStore()
             for query in Trial.scans {
                 var seen: [String] = []
@@ -85,8 +85,8 @@ extension Check {
             }
         },
         Check(
-            "ORD-062", "What a scan's body throws ends the scan and is thrown on as it is",
-            why: "An adapter that wraps the error, or goes on, takes from the caller how it ends."
+            "ORD-062", "An error of a scan's body ends the scan and is rethrown unchanged",
+            why: "If an adapter wraps the error or continues, the caller cannot control the end of the scan."
         ) { trial in
             let store = try trial.scannedStore()
             for query in Trial.scans {
@@ -98,14 +98,14 @@ extension Check {
                             throw Enough()
                         }
                     }
-                    throw CheckFailure("\(query.swiftSource): the body's error was not thrown on")
+                    throw CheckFailure("\(query.swiftSource): the body's error was not rethrown")
                 } catch is Enough {
                     try trial.expect(calls, is: 1, "calls of the body of \(query.swiftSource)")
                 }
             }
             try trial.expect(try store.read { try $0.count(Query("Scanned")) }, is: 10, "the count afterwards")
         },
-        Check("ORD-063", "After a scan that was stopped or thrown out of, the same reader reads on") { trial in
+        Check("ORD-063", "After a scan was stopped or its body threw, the same reader still works") { trial in
             let store = try trial.scannedStore()
             for query in Trial.scans {
                 let counts = try store.read { reader in
@@ -117,8 +117,8 @@ extension Check {
             }
         },
         Check(
-            "ORD-064", "A row kept from a scan stays as it was when the scan goes on and ends",
-            why: "Rows are lent: one that is made owned must not share the buffer into which the next is read."
+            "ORD-064", "A row copied from a scan does not change when the scan continues and ends",
+            why: "Rows are borrowed: an owned copy must not share the buffer into which the next row is read."
         ) { trial in
             let store = try trial.scannedStore()
             for query in Trial.scans {

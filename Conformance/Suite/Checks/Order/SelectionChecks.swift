@@ -21,7 +21,7 @@ extension Trial {
         return store
     }
 
-    /// Fails unless queries give these rows, in a read, in a write and after the store was opened again.
+    /// Fails unless queries return these rows, in a read, in a write, and after reopening.
     fileprivate func expect(_ answers: [(query: Query, rows: [Row])]) throws {
         var store = try chosenStore()
         for (query, rows) in answers {
@@ -38,11 +38,11 @@ extension Trial {
 }
 
 extension Check {
-    /// Which columns the rows have.
+    /// The columns of the rows.
     static let orderSelection: [Check] = [
         Check(
-            "ORD-065", "Without a selection, a row names all columns, null where it has no value",
-            why: "Null is a value: a column that is left out where it is null looks like one that was not asked for."
+            "ORD-065", "Without a selection, a row has all columns, with null for those without a value",
+            why: "Null is a value: a column that is omitted if it is null looks like one that was not selected."
         ) { trial in
             try trial.expect([
                 (
@@ -56,7 +56,7 @@ extension Check {
                 )
             ])
         },
-        Check("ORD-066", "A selection gives its columns and no others, beside id and version") { trial in
+        Check("ORD-066", "A selection returns its columns and no others, besides id and version") { trial in
             try trial.expect([
                 (
                     Query("Chosen").select("s", "n"),
@@ -68,8 +68,8 @@ extension Check {
             ])
         },
         Check(
-            "ORD-067", "A selection always has the version, where the table keeps one",
-            why: "A row that is read without its version, changed and pushed overwrites what others wrote."
+            "ORD-067", "A selection always includes the version if the table has one",
+            why: "A row that is read without its version, changed, and pushed overwrites changes of others."
         ) { trial in
             try trial.expect([
                 (
@@ -79,13 +79,13 @@ extension Check {
                 (Query("Unversioned").select("s"), [["id": "1", "s": "one"]]),
             ])
         },
-        Check("ORD-068", "A selection of no columns gives id and version") { trial in
+        Check("ORD-068", "A selection of no columns returns id and version") { trial in
             try trial.expect([
                 (Query("Chosen", selection: []), [["id": "1", "version": "AAA="], ["id": "2", "version": .null]]),
                 (Query("Unversioned", selection: []), [["id": "1"]]),
             ])
         },
-        Check("ORD-069", "A column that is selected twice comes once, and so do id and version") { trial in
+        Check("ORD-069", "A column that is selected twice occurs once, and so do id and version") { trial in
             try trial.expect([
                 (
                     Query("Chosen", predicate: .id == "1").select("s", "s", "id", "version", "s", "id"),
@@ -93,7 +93,7 @@ extension Check {
                 )
             ])
         },
-        Check("ORD-070", "System columns are selected like others") { trial in
+        Check("ORD-070", "System columns can be selected like others") { trial in
             try trial.expect([
                 (
                     Query("Chosen", predicate: .id == "1").select("updatedAt", "at"),
@@ -102,8 +102,8 @@ extension Check {
             ])
         },
         Check(
-            "ORD-071", "A condition on a column that is not selected holds all the same",
-            why: "A store that reads the selected columns only has nothing to test."
+            "ORD-071", "A condition on a column that is not selected still applies",
+            why: "A store that reads only the selected columns cannot evaluate it."
         ) { trial in
             try trial.expect([
                 (
@@ -116,7 +116,7 @@ extension Check {
                 ),
             ])
         },
-        Check("ORD-072", "Condition, order, paging and count go by columns that are not selected") { trial in
+        Check("ORD-072", "Condition, order, paging, and count use columns that are not selected") { trial in
             let query = Query("Chosen", predicate: .column("n") > 0, selection: ["b"], includesTotalCount: true)
                 .order(by: "n", descending: true).skip(1)
             try trial.expect([
@@ -124,8 +124,8 @@ extension Check {
             ])
         },
         Check(
-            "ORD-073", "A selection of a column that the table does not define is an error that names it",
-            why: "An unknown name is a text to some engines: the row has a column with its own name in it."
+            "ORD-073", "A selection of a column that the table does not define is an error, naming the column",
+            why: "Some engines treat an unknown name as a text: the row contains a column with its own name."
         ) { trial in
             let store = try trial.chosenStore()
             for query in [

@@ -15,7 +15,7 @@ private let n = Predicate.column("n")
 private let m = Predicate.column("m")
 
 extension Query {
-    /// Ordered by columns, one that begins with a minus from the greatest down.
+    /// Orders by columns; a minus before a name means descending.
     fileprivate init(by columns: String..., where predicate: Predicate? = nil) {
         let order = columns.map {
             OrderTerm($0.hasPrefix("-") ? String($0.dropFirst()) : $0, descending: $0.hasPrefix("-"))
@@ -25,11 +25,11 @@ extension Query {
 }
 
 extension Check {
-    /// The keys of an order.
+    /// The terms of an order.
     static let orderKeys: [Check] = [
         Check(
-            "ORD-001", "Without an order, rows come by ascending id",
-            why: "The order in which they were inserted, or that of an index, differs from store to store."
+            "ORD-001", "Without an order, rows are in ascending order of id",
+            why: "The order of insertion, or that of an index, differs from store to store."
         ) { trial in
             try trial.expectAnswers(over: .ties) { table in
                 table.gives(Query(""), "a", "b", "c", "d", "e", "f", "g")
@@ -38,25 +38,26 @@ extension Check {
                 table.gives(Query("", predicate: n < 2 || m == 1), "a", "b", "c", "e", "g")
             }
         },
-        Check("ORD-002", "An ascending order puts the least first, negative numbers before positive ones") { trial in
+        Check("ORD-002", "An ascending order starts with the smallest, negative numbers before positive ones") {
+            trial in
             try trial.expectAnswers(over: .ties) { table in
                 table.gives(Query(by: "n", where: n.isNotNull), "g", "b", "e", "a", "d")
             }
         },
-        Check("ORD-003", "A descending order puts the greatest first") { trial in
+        Check("ORD-003", "A descending order starts with the greatest") { trial in
             try trial.expectAnswers(over: .ties) { table in
                 table.gives(Query(by: "-n", where: n.isNotNull), "a", "d", "b", "e", "g")
             }
         },
-        Check("ORD-004", "Rows that are equal in an ascending order come by ascending id") { trial in
+        Check("ORD-004", "Rows that are equal in an ascending order are in ascending order of id") { trial in
             try trial.expectAnswers(over: .ties) { table in
                 table.gives(Query(by: "s", where: n > 0), "e", "a", "b", "d")
                 table.gives(Query(by: "m", where: m == 1), "a", "c", "g")
             }
         },
         Check(
-            "ORD-005", "Rows that are equal in a descending order come by ascending id too",
-            why: "Who walks an index backwards gives the ids backwards as well; pages overlap where stores differ."
+            "ORD-005", "Rows that are equal in a descending order are also in ascending order of id",
+            why: "A backward index scan also returns the ids backward; pages overlap if stores differ."
         ) { trial in
             try trial.expectAnswers(over: .ties) { table in
                 table.gives(Query(by: "-s", where: n > 0), "a", "b", "d", "e")
@@ -65,29 +66,29 @@ extension Check {
             }
         },
         Check(
-            "ORD-006", "Ascending, rows without a value come first",
-            why: "Engines differ in where they put null: first, last, or as they were told for the index."
+            "ORD-006", "In ascending order, rows without a value come first",
+            why: "Engines differ in the position of null: first, last, or as declared for the index."
         ) { trial in
             try trial.expectAnswers(over: .ties) { table in
                 table.gives(Query(by: "n"), "c", "f", "g", "b", "e", "a", "d")
                 table.gives(Query(by: "s"), "c", "e", "f", "g", "a", "b", "d")
             }
         },
-        Check("ORD-007", "Descending, rows without a value come last") { trial in
+        Check("ORD-007", "In descending order, rows without a value come last") { trial in
             try trial.expectAnswers(over: .ties) { table in
                 table.gives(Query(by: "-n"), "a", "d", "b", "e", "g", "c", "f")
                 table.gives(Query(by: "-m"), "b", "d", "a", "c", "g", "e", "f")
             }
         },
-        Check("ORD-008", "A second key orders the rows that are equal in the first") { trial in
+        Check("ORD-008", "A second term orders the rows that are equal in the first") { trial in
             try trial.expectAnswers(over: .ties) { table in
                 table.gives(Query(by: "n", "m"), "f", "c", "g", "e", "b", "a", "d")
                 table.gives(Query(by: "m", "n"), "f", "e", "c", "g", "a", "b", "d")
             }
         },
         Check(
-            "ORD-009", "Each key has a direction of its own",
-            why: "An index serves two keys in one direction only; who takes the first one's for both is half wrong."
+            "ORD-009", "Each term has its own direction",
+            why: "An index serves two terms in one direction only; using the first one's for both is wrong."
         ) { trial in
             try trial.expectAnswers(over: .ties) { table in
                 table.gives(Query(by: "n", "-m"), "c", "f", "g", "b", "e", "d", "a")
@@ -95,14 +96,14 @@ extension Check {
                 table.gives(Query(by: "-n", "-m"), "d", "a", "b", "e", "g", "c", "f")
             }
         },
-        Check("ORD-010", "Three keys order one after the other") { trial in
+        Check("ORD-010", "Three terms are applied one after the other") { trial in
             try trial.expectAnswers(over: .ties) { table in
                 table.gives(Query(by: "s", "n", "m"), "c", "f", "g", "e", "b", "a", "d")
                 table.gives(Query(by: "s", "-m", "n"), "c", "g", "f", "e", "b", "d", "a")
                 table.gives(Query(by: "-s", "-n", "-m"), "d", "a", "b", "e", "g", "f", "c")
             }
         },
-        Check("ORD-011", "A column that is a key twice counts as it comes first") { trial in
+        Check("ORD-011", "A column that occurs twice in an order counts at its first position") { trial in
             try trial.expectAnswers(over: .ties) { table in
                 table.gives(Query(by: "n", "-n"), "c", "f", "g", "b", "e", "a", "d")
                 table.gives(Query(by: "-n", "n", "m"), "a", "d", "e", "b", "g", "f", "c")
@@ -110,9 +111,9 @@ extension Check {
         },
     ]
 
-    /// An order beside a condition, which an index serves or not.
+    /// An order with a condition, which an index may or may not serve.
     static let orderWithConditions: [Check] = [
-        Check("ORD-012", "A condition on one column and an order by another hold together") { trial in
+        Check("ORD-012", "A condition on one column and an order by another apply together") { trial in
             try trial.expectAnswers(over: .ties) { table in
                 table.gives(Query(by: "-n", where: m == 1), "a", "g", "c")
                 table.gives(Query(by: "n", where: m == 1), "c", "g", "a")
@@ -120,7 +121,8 @@ extension Check {
                 table.gives(Query(by: "-m", where: n.isNull), "c", "f")
             }
         },
-        Check("ORD-013", "A range of a column and an order by that column hold together, in both directions") { trial in
+        Check("ORD-013", "A range of a column and an order by that column apply together, in both directions") {
+            trial in
             try trial.expectAnswers(over: .ties) { table in
                 table.gives(Query(by: "n", where: n >= 1), "b", "e", "a", "d")
                 table.gives(Query(by: "-n", where: n >= 1), "a", "d", "b", "e")
@@ -129,8 +131,8 @@ extension Check {
             }
         },
         Check(
-            "ORD-014", "A membership does not order: its rows come in the query's order",
-            why: "A store that looks one value up after the other gives its rows in the order of the list."
+            "ORD-014", "A membership does not affect the order: rows are in the query's order",
+            why: "A store that looks up one value after the other returns rows in the order of the list."
         ) { trial in
             try trial.expectAnswers(over: .ties) { table in
                 table.gives(Query(by: "n", where: n.isIn([2, 1])), "b", "e", "a", "d")
@@ -138,13 +140,13 @@ extension Check {
                 table.gives(Query(by: "m", where: n.isIn([2, .null, 1])), "e", "f", "a", "c", "b", "d")
             }
         },
-        Check("ORD-015", "Rows found by `or` come once, in the query's order") { trial in
+        Check("ORD-015", "Rows found by `or` occur once, in the query's order") { trial in
             try trial.expectAnswers(over: .ties) { table in
                 table.gives(Query(by: "n", where: n == 2 || m == 2), "b", "a", "d")
                 table.gives(Query(by: "-n", where: n < 0 || m == 1), "a", "g", "c")
             }
         },
-        Check("ORD-016", "An order by a column that is not selected is that order") { trial in
+        Check("ORD-016", "An order by a column that is not selected is applied") { trial in
             try trial.expectAnswers(over: .ties) { table in
                 var query = Query(by: "-n", "m")
                 query.selection = ["s"]
@@ -153,7 +155,7 @@ extension Check {
                 table.gives(query, "a", "d", "e", "b", "g", "f", "c")
             }
         },
-        Check("ORD-017", "A row that changes takes its new place in the order") { trial in
+        Check("ORD-017", "A row that changes moves to its new position in the order") { trial in
             let schema = TableSchema("Moved", columns: [.int("n")], indexes: [["n"]])
             let store = try trial.store(schema)
             try store.write { try $0.upsert((1...4).map { ["id": .string("r\($0)"), "n": .int($0)] }, into: "Moved") }
@@ -165,8 +167,8 @@ extension Check {
             try trial.expect(ascending, in: try trial.reopened(store), finds: ["r4", "r2", "r3", "r1"], "reopened")
         },
         Check(
-            "ORD-018", "An order by a column that the table does not define is an error that names it",
-            why: "SQL takes a quoted name that it does not know for a text, and orders by nothing."
+            "ORD-018", "An order by a column that the table does not define is an error, naming the column",
+            why: "SQL treats an unknown quoted name as a text and does not order by it."
         ) { trial in
             let store = try trial.store(.items)
             for query in [

@@ -62,7 +62,7 @@ extension Check {
         Check(
             "ORD-020", "Ints are ordered by sign and all 64 bits",
             why:
-                "The bytes of a negative number are greater than those of a positive one; a double tells not all apart."
+                "The bytes of a negative number are greater than those of a positive one; doubles do not distinguish all ints."
         ) { trial in
             try trial.expectAnswers(over: .types) { table in
                 table.gives(by("int"), "b", "e", "c", "g", "f", "d", "a")
@@ -71,32 +71,32 @@ extension Check {
         },
         Check(
             "ORD-021", "Doubles are ordered by value, and -0.0 and 0.0 are equal",
-            why: "By their bits negative doubles come in reverse, and -0.0 comes before 0.0, whatever the ids."
+            why: "Bitwise, negative doubles sort in reverse, and -0.0 sorts before 0.0, whatever the ids."
         ) { trial in
             try trial.expectAnswers(over: .types) { table in
                 table.gives(by("double"), "f", "g", "c", "a", "b", "e", "d")
                 table.gives(by("double", descending: true), "d", "e", "a", "b", "c", "g", "f")
             }
         },
-        Check("ORD-022", "Infinities come before and after all other doubles", needs: [.infinity]) { trial in
+        Check("ORD-022", "Infinities sort before and after all other doubles", needs: [.infinity]) { trial in
             try trial.expectAnswers(over: .beyond) { table in
                 table.gives(by("d"), "d", "b", "c", "e", "a")
                 table.gives(by("d", descending: true), "a", "e", "c", "b", "d")
             }
         },
-        Check("ORD-023", "NaN comes after null and before all other doubles", needs: [.nan]) { trial in
+        Check("ORD-023", "NaN sorts after null and before all other doubles", needs: [.nan]) { trial in
             try trial.expectAnswers(over: .nan) { table in
                 table.gives(by("d"), "c", "a", "e", "d", "b")
                 table.gives(by("d", descending: true), "b", "d", "a", "e", "c")
             }
         },
-        Check("ORD-024", "Instants are ordered to 100 ns, before 1970 too") { trial in
+        Check("ORD-024", "Instants are ordered to 100 ns, also before 1970") { trial in
             try trial.expectAnswers(over: .types) { table in
                 table.gives(by("timestamp"), "g", "e", "c", "b", "a", "f", "d")
                 table.gives(by("timestamp", descending: true), "d", "f", "a", "b", "c", "e", "g")
             }
         },
-        Check("ORD-025", "Bytes are ordered as unsigned numbers, a beginning before what it begins") { trial in
+        Check("ORD-025", "Bytes are ordered as unsigned numbers, a prefix first") { trial in
             try trial.expectAnswers(over: .types) { table in
                 table.gives(by("bytes"), "e", "c", "d", "a", "b", "g", "f")
                 table.gives(by("bytes", descending: true), "f", "g", "b", "a", "d", "c", "e")
@@ -110,7 +110,7 @@ extension Check {
         },
         Check(
             "ORD-027", "Text is ordered by its UTF-8 bytes",
-            why: "A locale's collation puts 'a' before 'Z' and '2' before '12'; UTF-16 puts emoji before U+E000."
+            why: "A locale's collation sorts 'a' before 'Z' and '2' before '12'; UTF-16 sorts emoji before U+E000."
         ) { trial in
             try trial.expectAnswers(over: .texts) { table in
                 table.gives(
@@ -118,7 +118,7 @@ extension Check {
                     "15", "16", "17", "18", "19", "20", "21", "22")
             }
         },
-        Check("ORD-028", "Text in descending order is the reverse, null last") { trial in
+        Check("ORD-028", "Text in descending order is the reverse, with null last") { trial in
             try trial.expectAnswers(over: .texts) { table in
                 table.gives(
                     by("s", descending: true), "22", "21", "20", "19", "18", "17", "16", "15", "14", "13", "12", "11",
@@ -132,7 +132,7 @@ extension Check {
                 table.gives(by("b"), "f", "e", "a", "b", "c", "d")
             }
         },
-        Check("ORD-030", "System columns are ordered by like others") { trial in
+        Check("ORD-030", "System columns can be ordered by like others") { trial in
             let rows: [Row] = [
                 ["id": "a", "updatedAt": .ticks(11), "version": "b"],
                 ["id": "b", "updatedAt": .ticks(10), "version": "B"],
