@@ -32,13 +32,13 @@ public enum CheckGroup: String, Sendable, Hashable, Codable, CaseIterable {
     /// The heading of the group in reports.
     public var title: String {
         switch self {
-        case .syncCore: "What the sync core asks"
+        case .syncCore: "Sync core requirements"
         case .lifecycle: "Lifecycle"
         case .tables: "Tables and their evolution"
         case .upsert: "Upsert"
-        case .lookup: "Look-up and deletion"
+        case .lookup: "Lookup and deletion"
         case .filters: "Filters"
-        case .order: "Order, paging, count, selection"
+        case .order: "Order, paging, counting, and selection"
         case .values: "Values and ids"
         case .systemTables: "System tables"
         case .transactions: "Transactions"
