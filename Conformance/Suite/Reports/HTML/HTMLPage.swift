@@ -99,7 +99,7 @@ enum HTMLPage {
           };
           form.addEventListener("input", narrow);
           form.addEventListener("submit", event => event.preventDefault());
-          // A link to a check opens it, and shows it even where the filter does not.
+          // A link to a check expands it and shows it even if the filter hides it.
           const show = () => {
             const row = document.getElementById(location.hash.slice(1));
             if (!row || !row.matches("tr.check")) return;
