@@ -102,6 +102,8 @@ struct SyncOracle: Sendable {
             let cell = Cell(row: id, column: column)
             let (old, new) = (before?[column] ?? .null, after?[column] ?? .null)
             if after != nil { applied[cell, default: []].insert(new) }
+            // Values of a row that was gone are nobody's: the device that restores the row may replace them.
+            if let device, before == nil, after != nil { devices[device].own[cell, default: []].insert(new) }
             guard let device, before != nil, old != new || after == nil, !old.isNull else { continue }
             check(device, cell, overwrites: old, with: after == nil ? nil : new, request)
         }
