@@ -9,9 +9,9 @@ extension BaselineDatabase {
     }
 
     private func upsert(_ batch: RowBatch) throws -> Answer {
-        try batch.packed.withStorage { rows, places in
+        try batch.packed.withStorage { rows, positions in
             // In C, the four numbers of a row are a structure.
-            let entries = places.baseAddress?.assumingMemoryBound(to: baseline_entry.self)
+            let entries = positions.baseAddress?.assumingMemoryBound(to: baseline_entry.self)
             let rows = baseline_rows(
                 buffer: rows.baseAddress?.assumingMemoryBound(to: UInt8.self), entries: entries,
                 count: batch.packed.count)

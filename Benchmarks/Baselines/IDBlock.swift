@@ -7,16 +7,16 @@ struct IDBlock: ~Copyable {
     static let common = 256
 
     private var bytes: UnsafeMutableRawBufferPointer
-    private var places: UnsafeMutableBufferPointer<baseline_bytes>
+    private var positions: UnsafeMutableBufferPointer<baseline_bytes>
 
     init() {
         bytes = .allocate(byteCount: Self.common * 40, alignment: 8)
-        places = .allocate(capacity: Self.common)
+        positions = .allocate(capacity: Self.common)
     }
 
     deinit {
         bytes.deallocate()
-        places.deallocate()
+        positions.deallocate()
     }
 
     /// Calls `body` with identifiers whose bytes are valid until it returns.
@@ -29,7 +29,9 @@ struct IDBlock: ~Copyable {
             needed += text.utf8.count
         }
         reserve(bytes: needed, ids: ids.count)
-        guard let base = bytes.baseAddress, let first = places.baseAddress else { throw BaselineError("out of memory") }
+        guard let base = bytes.baseAddress, let first = positions.baseAddress else {
+            throw BaselineError("out of memory")
+        }
         var end = base
         for (position, id) in ids.enumerated() {
             guard case .string(var text) = id else { continue }
@@ -49,9 +51,9 @@ struct IDBlock: ~Copyable {
             bytes.deallocate()
             bytes = .allocate(byteCount: needed, alignment: 8)
         }
-        if count > places.count {
-            places.deallocate()
-            places = .allocate(capacity: count)
+        if count > positions.count {
+            positions.deallocate()
+            positions = .allocate(capacity: count)
         }
     }
 }

@@ -74,15 +74,15 @@ public struct BenchmarkRun: Sendable {
         let reference = rows <= Self.maxReferenceRows ? reference.map { Subject($0(rows), folder: folder) } : nil
         defer { for subject in subjects + [reference].compactMap(\.self) { subject.end() } }
         let workloads = workloads(rows)
-        for (place, workload) in workloads.enumerated() {
+        for (position, workload) in workloads.enumerated() {
             let members = subjects.filter { $0.definition.field == workload.field }
             guard !members.isEmpty else { continue }
             try WorkloadRun(
                 workload, rows: rows, subjects: members,
                 reference: workload.field == .databases ? reference : nil, context: context
             ).run()
-            let needed = tables(workloads[(place + 1)...])
-            for table in tables(workloads[...place]) where !needed.contains(table) {
+            let needed = tables(workloads[(position + 1)...])
+            for table in tables(workloads[...position]) where !needed.contains(table) {
                 for subject in subjects {
                     // The measurements are complete; if closing or compacting fails, only the size is missing.
                     if let size = try? subject.close(table, rows: rows) { context.collector.put(size) }

@@ -78,8 +78,8 @@ struct DiskSpace {
         let tables = starts.map { start in
             if case .loaded(let table) = start { table } else { nil as BenchmarkTable? }
         }
-        return starts.indices.map { place in
-            Set(tables[...place].compactMap(\.self)).intersection(tables[place...].compactMap(\.self)).count
+        return starts.indices.map { position in
+            Set(tables[...position].compactMap(\.self)).intersection(tables[position...].compactMap(\.self)).count
         }.max() ?? 0
     }
 

@@ -135,9 +135,9 @@ final class WorkloadRun {
                 "the disk is full: \(subject.name) could not write in \(path.debugDescription). \(error)")
         }
         guard subject !== reference else { throw BenchmarkError("the reference failed: \(prefix)\(error)") }
-        guard let place = entries.firstIndex(where: { $0.subject === subject }) else { return }
+        guard let position = entries.firstIndex(where: { $0.subject === subject }) else { return }
         let kind: SubjectResult.Failure.Kind = error is WorkNotApplicable ? .notApplicable : .failed
-        entries[place].failure = .init(kind: kind, reason: "\(prefix)\(error)")
+        entries[position].failure = .init(kind: kind, reason: "\(prefix)\(error)")
     }
 }
 
@@ -166,8 +166,8 @@ struct AnswerCheck {
     private static func parts(readCount: Int) -> [(String, (Iteration.Outcome) -> Answer?)] {
         let names = ["all rows after the work", "all rows after restoration"]
         return [("the answer", { $0.answer })]
-            + names.indices.prefix(readCount).map { place in
-                (names[place], { $0.allRows.indices.contains(place) ? $0.allRows[place] : nil })
+            + names.indices.prefix(readCount).map { position in
+                (names[position], { $0.allRows.indices.contains(position) ? $0.allRows[position] : nil })
             }
     }
 

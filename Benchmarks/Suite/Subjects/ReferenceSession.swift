@@ -60,7 +60,7 @@ private struct ReferenceTable {
         case .insert(let batch): return upsert([batch])
         case .scan(let first, let count):
             let sorted = order.sorted(entries.keys)
-            return sum(sorted[ReferenceOrder.place(of: first, in: sorted)...].prefix(count))
+            return sum(sorted[ReferenceOrder.position(of: first, in: sorted)...].prefix(count))
         case .readModifyWrite(let id, let text):
             let answer = get(id)
             try change(id, text)
@@ -154,7 +154,7 @@ private struct ReferenceOrder {
         if sorted.isEmpty || added.count > Self.maxInserts {
             sorted = all.sorted { $0.text < $1.text }
         } else {
-            for id in added { sorted.insert(id, at: Self.place(of: id, in: sorted)) }
+            for id in added { sorted.insert(id, at: Self.position(of: id, in: sorted)) }
         }
         added = []
         ids = sorted
@@ -162,7 +162,7 @@ private struct ReferenceOrder {
     }
 
     /// The position of the first identifier that is not less than `id`.
-    static func place(of id: RowID, in ids: [RowID]) -> Int {
+    static func position(of id: RowID, in ids: [RowID]) -> Int {
         var (low, high) = (0, ids.count)
         while low < high {
             let middle = (low + high) / 2

@@ -23,8 +23,8 @@ extension StoreSession {
         _ latencies: LatencySink
     ) throws -> Answer {
         var answer = Answer()
-        for (place, id) in ids.enumerated() {
-            if place % LatencySink.sampling == 0 {
+        for (position, id) in ids.enumerated() {
+            if position % LatencySink.sampling == 0 {
                 try latencies.time { try get(id, access, columns, reader, &answer) }
             } else {
                 try get(id, access, columns, reader, &answer)

@@ -136,9 +136,9 @@ final class SyncSession<Store: LocalStore>: Sendable {
             guard let first = try writer.rows(matching: Query(queue).order(by: "id").limit(1)).rows.first,
                 case .int(let number)? = first.key
             else { return 0 }
-            let copies = ids.enumerated().map { place, id in
+            let copies = ids.enumerated().map { position, id in
                 var copy = first
-                copy.key = .int(number + Int64(place) + 1)
+                copy.key = .int(number + Int64(position) + 1)
                 copy["itemId"] = id.value
                 copy["itemKey"] = id.value
                 return copy

@@ -21,30 +21,30 @@ struct ServerRows: Sendable {
     }
 
     /// Returns a row. A changed row has the `updatedAt` and version of another position, and another text.
-    func row(_ index: Int, of source: RowSource, changedAs place: Int? = nil) -> Row {
+    func row(_ index: Int, of source: RowSource, changedAs position: Int? = nil) -> Row {
         var row = Row(id: source.id(index))
         for (column, value) in zip(source.table.schema.makeShape().columns, source.values(index)) {
             row[column.name] = value
         }
         row["createdAt"] = .timestamp(Self.updatedAt(index))
         row["deleted"] = false
-        guard let place else { return row }
+        guard let position else { return row }
         row["text"] = .string(source.text(index, revision: 1))
-        row["updatedAt"] = .timestamp(Self.updatedAt(place))
-        row["version"] = .string(String(place, radix: 36))
+        row["updatedAt"] = .timestamp(Self.updatedAt(position))
+        row["version"] = .string(String(position, radix: 36))
         return row
     }
 
     /// Returns the rows of a range.
     func packed(_ range: Range<Int>, of source: RowSource) throws -> PackedRows {
-        let places = source.table.schema.makeShape().columns.map { shape.index(of: $0.name) }
+        let positions = source.table.schema.makeShape().columns.map { shape.index(of: $0.name) }
         let (createdAt, deleted) = (shape.index(of: "createdAt"), shape.index(of: "deleted"))
         var rows = PackedRows(shape: shape)
         for index in range {
             rows.beginRow()
             rows.setID(source.id(index))
-            for (place, value) in zip(places, source.values(index)) {
-                if let place { rows.set(value, at: place) }
+            for (position, value) in zip(positions, source.values(index)) {
+                if let position { rows.set(value, at: position) }
             }
             if let createdAt { rows.set(.timestamp(Self.updatedAt(index)), at: createdAt) }
             if let deleted { rows.set(.bool(false), at: deleted) }

@@ -61,8 +61,8 @@ public final class SyncServer: Sendable {
         let running = try start(&state)
         let changed = (0..<count).map { $0 * rows / count }
         try running.store.write { writer in
-            for (place, index) in changed.enumerated() {
-                let row = running.table.row(index, of: source, changedAs: rows + place)
+            for (position, index) in changed.enumerated() {
+                let row = running.table.row(index, of: source, changedAs: rows + position)
                 try writer.upsert(row, into: running.table.name)
             }
         }

@@ -42,14 +42,14 @@ extension StoreWorkloads {
     }
 
     private func makeSteps(_ plan: MixPlan) throws -> [MixedStep] {
-        try planned(plan).enumerated().map { place, step in
+        try planned(plan).enumerated().map { position, step in
             switch step {
             case .read(let row): .read(source.id(row))
-            case .update(let row): .update(source.id(row), text: source.text(row, revision: place + 1))
+            case .update(let row): .update(source.id(row), text: source.text(row, revision: position + 1))
             case .insert(let row): .insert(try source.batch([row]))
             case .scan(let row, let count): .scan(from: source.id(row), count: count)
             case .readModifyWrite(let row):
-                .readModifyWrite(source.id(row), text: source.text(row, revision: place + 1))
+                .readModifyWrite(source.id(row), text: source.text(row, revision: position + 1))
             }
         }
     }

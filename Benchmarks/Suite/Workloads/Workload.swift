@@ -69,15 +69,7 @@ public struct Workload: Sendable {
 
 /// The sections of a report, in order.
 public enum WorkloadGroup: String, Sendable, Codable, CaseIterable {
-    case writing
-    case reading
-    case queries
-    case deleting
-    case opening
-    case parallel
-    case mixes
-    case sync
-    case json
+    case writing, reading, queries, deleting, opening, parallel, mixes, sync, json
 
     /// The heading of the section.
     public var title: String {

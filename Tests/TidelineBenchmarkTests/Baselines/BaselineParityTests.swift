@@ -39,10 +39,10 @@ struct BaselineParityTests {
     /// Rows with the given ids and other values.
     private static func otherRows(_ source: RowSource, _ indexes: [Int]) throws -> RowBatch {
         var rows = PackedRows(shape: source.table.schema.makeShape())
-        for (place, index) in indexes.enumerated() {
+        for (position, index) in indexes.enumerated() {
             rows.beginRow()
             rows.setID(source.id(index))
-            for (column, value) in source.values(5000 + place).enumerated() { rows.set(value, at: column) }
+            for (column, value) in source.values(5000 + position).enumerated() { rows.set(value, at: column) }
             try rows.endRow()
         }
         return RowBatch(rows)

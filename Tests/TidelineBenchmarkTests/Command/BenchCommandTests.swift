@@ -114,11 +114,11 @@ final class BenchCommandTests {
 
     @Test("Kept databases are in the reported directory, and --force deletes them")
     func keeping() throws {
-        let place = ["--directory", probe.path("bench"), "--store", "none"]
-        #expect(try run(short + place + ["--keep"]).out.contains("The databases are in \(probe.path("bench"))"))
+        let position = ["--directory", probe.path("bench"), "--store", "none"]
+        #expect(try run(short + position + ["--keep"]).out.contains("The databases are in \(probe.path("bench"))"))
         #expect(FileManager.default.fileExists(atPath: probe.path("bench/databases")))
-        #expect(try run(short + place).err.contains("Use --force to delete them."))
-        #expect(try run(short + place + ["--force"]).status == 0)
+        #expect(try run(short + position).err.contains("Use --force to delete them."))
+        #expect(try run(short + position + ["--force"]).status == 0)
     }
 
     @Test("The list contains every selected workload, as text and as Markdown")

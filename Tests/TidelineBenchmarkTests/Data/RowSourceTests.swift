@@ -75,11 +75,11 @@ struct RowSourceTests {
         #expect(batches.map { $0.packed.count } == [4, 3])
         #expect(batches.map(\.indexes) == [[3, 4, 5, 6], [7, 8, 9]])
         for batch in batches {
-            for place in 0..<batch.packed.count {
-                let row = batch.packed.withRow(at: place) { $0.owned() }
-                #expect(row == batch.rows[place])
-                #expect(row.key == source.id(batch.indexes[place]))
-                #expect(row.values.map(\.value) == source.values(batch.indexes[place]))
+            for position in 0..<batch.packed.count {
+                let row = batch.packed.withRow(at: position) { $0.owned() }
+                #expect(row == batch.rows[position])
+                #expect(row.key == source.id(batch.indexes[position]))
+                #expect(row.values.map(\.value) == source.values(batch.indexes[position]))
             }
         }
     }

@@ -17,14 +17,14 @@ struct TerminalTests {
         arguments: [80, 100, 120])
     func wide(width: Int) throws {
         let lines = lines(report, width: width)
-        let place = try #require(lines.firstIndex { $0.hasPrefix("   ") && $0.contains("sqlite") })
-        let heading = lines[place]
+        let position = try #require(lines.firstIndex { $0.hasPrefix("   ") && $0.contains("sqlite") })
+        let heading = lines[position]
         #expect(heading.split(separator: " ").map(String.init) == ["sqlite", "lmdb", "leveldb", "memory"])
         let scan = try #require(lines.first { $0.contains("ordered scan, Row") })
         #expect(scan.contains("ns/row"))
         #expect(scan.contains("*"))
         #expect(scan.contains("±") == (width == 120))
-        #expect(lines[place + 1].contains("×C") == (width > 80))
+        #expect(lines[position + 1].contains("×C") == (width > 80))
     }
 
     @Test("A ratio with a margin of error of more than a third is unclear, in every format")

@@ -88,9 +88,9 @@ final class GRDBSession<Style: GRDBStyle>: BenchmarkSession {
     private func getInOne(_ ids: [RowID], _ access: Work.Access, _ latencies: LatencySink) throws -> Answer {
         try pool.read { db in
             var answer = Answer()
-            for (place, id) in ids.enumerated() {
+            for (position, id) in ids.enumerated() {
                 let get = { try Style.get(id.text, access, db) }
-                let number = try place % LatencySink.sampling == 0 ? latencies.time(get) : get()
+                let number = try position % LatencySink.sampling == 0 ? latencies.time(get) : get()
                 if let number { answer += Answer(count: 1, checksum: number) }
             }
             return answer

@@ -91,24 +91,24 @@ enum RawStyle: GRDBStyle {
     /// The row number, from values in place, by column index, or by column name.
     private static func number(_ row: GRDB.Row, _ access: Work.Access) throws -> UInt64 {
         var number = RowChecksum.start
-        for place in names.indices {
-            RowChecksum.mix(&number, try access == .view ? value(viewing: row, place) : value(row, place, access))
+        for position in names.indices {
+            RowChecksum.mix(&number, try access == .view ? value(viewing: row, position) : value(row, position, access))
         }
         return number
     }
 
-    private static func value(viewing row: GRDB.Row, _ place: Int) throws -> UInt64 {
-        guard isText(place) else { return value(row, place, .typed) }
-        return try row.withUnsafeData(atIndex: place) { data in
+    private static func value(viewing row: GRDB.Row, _ position: Int) throws -> UInt64 {
+        guard isText(position) else { return value(row, position, .typed) }
+        return try row.withUnsafeData(atIndex: position) { data in
             data?.withUnsafeBytes { RowChecksum.value(of: $0) } ?? RowChecksum.null
         }
     }
 
-    private static func value(_ row: GRDB.Row, _ place: Int, _ access: Work.Access) -> UInt64 {
+    private static func value(_ row: GRDB.Row, _ position: Int, _ access: Work.Access) -> UInt64 {
         func get<T: DatabaseValueConvertible & StatementColumnConvertible>() -> T? {
-            access == .row ? row[names[place]] : row[place]
+            access == .row ? row[names[position]] : row[position]
         }
-        switch place {
+        switch position {
         case 3, 6, 9: return (get() as Int64?).map { RowChecksum.value(of: $0) } ?? RowChecksum.null
         case 4: return (get() as Bool?).map { RowChecksum.value(of: $0) } ?? RowChecksum.null
         case 5: return (get() as Double?)?.bitPattern ?? RowChecksum.null
@@ -116,5 +116,5 @@ enum RawStyle: GRDBStyle {
         }
     }
 
-    private static func isText(_ place: Int) -> Bool { [0, 1, 2, 7, 8, 10].contains(place) }
+    private static func isText(_ position: Int) -> Bool { [0, 1, 2, 7, 8, 10].contains(position) }
 }

@@ -13,10 +13,10 @@ struct GRDBSubjectTests {
         try withFolder { folder in
             let opening = BenchmarkOpening(directory: folder, table: source.table)
             let session = try #require(GRDBSubject.named(name)).open(opening)
-            for (place, work) in try works(source).enumerated() {
+            for (position, work) in try works(source).enumerated() {
                 try session.prepare(work)
                 let answer = try session.perform(work, noting: LatencySink())
-                #expect(try answer == reference.perform(work, noting: LatencySink()), "work \(place)")
+                #expect(try answer == reference.perform(work, noting: LatencySink()), "work \(position)")
             }
             try session.close()
         }

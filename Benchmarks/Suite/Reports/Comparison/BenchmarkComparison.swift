@@ -98,8 +98,8 @@ public struct BenchmarkComparison: Sendable, Hashable {
         let tested = entries.indices.filter { entries[$0].probability != nil }
             .sorted { (entries[$0].probability ?? 1, $0) < (entries[$1].probability ?? 1, $1) }
         var last = 0.0
-        for (place, index) in tested.enumerated() {
-            last = max(last, min((entries[index].probability ?? 1) * Double(tested.count - place), 1))
+        for (position, index) in tested.enumerated() {
+            last = max(last, min((entries[index].probability ?? 1) * Double(tested.count - position), 1))
             entries[index].probability = last
             let isReal = last < Self.significance
             entries[index].verdict = !isReal ? .same : (entries[index].change ?? 0) > 0 ? .slower : .faster

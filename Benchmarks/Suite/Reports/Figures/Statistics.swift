@@ -41,10 +41,10 @@ public struct Spread: Sendable, Hashable {
     }
 
     private static func quantile(_ sorted: [Double], _ share: Double) -> Double {
-        let place = share * Double(sorted.count - 1)
-        let below = Int(place)
+        let position = share * Double(sorted.count - 1)
+        let below = Int(position)
         let above = min(below + 1, sorted.count - 1)
-        return sorted[below] + (sorted[above] - sorted[below]) * (place - Double(below))
+        return sorted[below] + (sorted[above] - sorted[below]) * (position - Double(below))
     }
 
     /// The number of values outside ``interval`` on each side: the most heads that occur in less than 2.5 % of series of

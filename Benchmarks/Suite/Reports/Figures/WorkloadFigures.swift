@@ -47,9 +47,9 @@ extension WorkloadFigures {
         let rivals = all.indices.filter { all[$0].subject.kind != .baseline && all[$0].unitTime != nil }
         return Dictionary(grouping: rivals) { all[$0].subject.durability }.values.flatMap { rivals -> [Int] in
             guard rivals.count > 1, let best = rivals.min(by: { time(all[$0]) < time(all[$1]) }) else { return [] }
-            return rivals.filter { place in
-                place == best
-                    || Spread(all[place].speeds(beside: all[best])).map { $0.interval.upperBound >= 1 } ?? false
+            return rivals.filter { position in
+                position == best
+                    || Spread(all[position].speeds(beside: all[best])).map { $0.interval.upperBound >= 1 } ?? false
             }
         }
     }

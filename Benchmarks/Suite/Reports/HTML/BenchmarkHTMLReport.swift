@@ -82,16 +82,16 @@ struct HTMLPalette {
     /// The number of colors, which repeat for more subjects.
     static let count = 8
 
-    private let places: [String: Int]
+    private let positions: [String: Int]
 
     init(_ subjects: [SubjectDescription]) {
         let ordered = subjects.filter { $0.kind != .baseline } + subjects.filter { $0.kind == .baseline }
-        places = Dictionary(
+        positions = Dictionary(
             ordered.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// The CSS class with the subject's color.
-    func className(_ subject: SubjectDescription) -> String { "s\((places[subject.name] ?? 0) % Self.count)" }
+    func className(_ subject: SubjectDescription) -> String { "s\((positions[subject.name] ?? 0) % Self.count)" }
 
     /// The legend of a chart.
     func key(_ subjects: [SubjectDescription]) -> String {

@@ -203,22 +203,22 @@ struct LineChart {
     }
 
     private func rule(_ seconds: Double, _ y: Axis) -> String {
-        let place = y.place(seconds)
+        let position = y.position(seconds)
         let unit = TimeUnit.fitting(seconds)
         let label = "\(FigureFormat.count(Int((seconds / unit.seconds).rounded()))) \(unit.rawValue)"
-        return SVG.line(Self.left, place, Self.right, place, "rule")
-            + SVG.text(Self.left - 5, place + 4, seconds < 1e-9 ? "" : label, "end")
+        return SVG.line(Self.left, position, Self.right, position, "rule")
+            + SVG.text(Self.left - 5, position + 4, seconds < 1e-9 ? "" : label, "end")
     }
 
     private func mark(_ mark: Mark, _ x: Axis) -> String {
-        let place = x.place(mark.value)
+        let position = x.position(mark.value)
         let anchor = mark.value == marks.last?.value ? "end" : mark.value == marks.first?.value ? "name" : "middle"
-        return SVG.line(place, Self.top, place, Self.bottom, "rule")
-            + SVG.text(place, Self.bottom + 17, mark.label, anchor)
+        return SVG.line(position, Self.top, position, Self.bottom, "rule")
+            + SVG.text(position, Self.bottom + 17, mark.label, anchor)
     }
 
     private func line(_ series: Series, _ x: Axis, _ y: Axis) -> String {
-        let points = series.points.filter { $0.y > 0 }.map { (x: x.place($0.x), y: y.place($0.y)) }
+        let points = series.points.filter { $0.y > 0 }.map { (x: x.position($0.x), y: y.position($0.y)) }
         let look = palette.className(series.subject)
         return SVG.polyline(points, look) + (hasPoints ? points.map { SVG.circle($0.x, $0.y, 3, look) }.joined() : "")
     }
@@ -238,9 +238,9 @@ struct LineChart {
             perPower = powers > 0 ? length / powers : 0
         }
 
-        func place(_ value: Double) -> Double {
-            let place = (log10(value) - first) * perPower
-            return start + (length < 0 ? max(min(place, 0), length) : min(max(place, 0), length))
+        func position(_ value: Double) -> Double {
+            let position = (log10(value) - first) * perPower
+            return start + (length < 0 ? max(min(position, 0), length) : min(max(position, 0), length))
         }
     }
 }

@@ -105,9 +105,9 @@ struct TerminalTable {
             Escape.line(column.name).replacing(",", with: ", ").wrapped(to: max(labels[index].count, Self.maxName))
         }
         let height = names.map(\.count).max() ?? 0
-        let lines = (0..<height).map { place in
+        let lines = (0..<height).map { position in
             Line(
-                cells: ["", ""] + names.map { $0.indices.contains(place) ? $0[place] : "" },
+                cells: ["", ""] + names.map { $0.indices.contains(position) ? $0[position] : "" },
                 style: { style.strong($1) })
         }
         return lines + [Line(cells: ["", ""] + labels, style: { style.faint($1) })]
