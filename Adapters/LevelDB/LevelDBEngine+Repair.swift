@@ -17,8 +17,8 @@ extension LevelDBEngine {
         defer { lock.release() }
         try DiskRoom.check(in: path)
         // The repair changes the logs, so their recorded sizes become invalid.
-        LogSeal.remove(in: path)
-        try LostFiles(folder: path).sortOut()
+        CleanShutdownMarker.remove(in: path)
+        try LostFiles(folder: path).quarantine()
         try rebuild(path, options)
         try settle(path, options)
     }

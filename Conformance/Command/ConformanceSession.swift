@@ -13,7 +13,7 @@ struct ConformanceSession: Sendable {
     private let workers: Workers?
     private let program: ConformanceProgram
     /// The directory for the files of checks in this process. Workers have directories of their own.
-    private let folder: TrialFolder?
+    private let folder: CheckFolder?
 
     /// Validates all options.
     /// - Throws: `ValidationError` for an option that cannot be satisfied.
@@ -28,7 +28,7 @@ struct ConformanceSession: Sendable {
         terminal = Terminal(usesStandardError: outputs.useStandardOutput)
         folder = options.inProcess ? try Self.makeFolder() : nil
         // Workers create their own directories; an unwritable location is reported before the first check.
-        if !options.inProcess { try TrialFolder().remove() }
+        if !options.inProcess { try CheckFolder().remove() }
         let known = try Self.knownFailures(options.known)
         let chosen = try StoreChoice(options, stores: stores, program: program)
         workers = options.inProcess ? nil : Workers(program: program, words: chosen.words)
@@ -78,8 +78,8 @@ struct ConformanceSession: Sendable {
     }
 
     /// Creates a directory for all temporary files of this process, so that an interrupted check leaves none behind.
-    private static func makeFolder() throws -> TrialFolder {
-        let folder = try TrialFolder()
+    private static func makeFolder() throws -> CheckFolder {
+        let folder = try CheckFolder()
         setenv("TMPDIR", folder.path, 1)
         return folder
     }

@@ -17,7 +17,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     let tokens: TokenStore
     let definitions: DefinitionStore
     let owners: OwnerStore
-    let settled = SettledRows()
+    let settled = RecentlyPushedRows()
     let pageLimits = PageLimits()
     private let runner: StoreRunner<Store>
     private let pushLock = AsyncLock()
@@ -299,7 +299,8 @@ public final class SyncContext<Store: LocalStore>: Sendable {
                 try owners.confirmUser(in: writer)
                 let changes = LocalChanges(
                     operations: operations, schema: try writer.schema(of: table),
-                    writesRows: options.handlesSyncTableOperations, isStrict: options.isStrict, inFlight: inFlight)
+                    writesRows: options.handlesSyncTableOperations,
+                    rejectsInsertOverPendingDelete: options.rejectsInsertOverPendingDelete, inFlight: inFlight)
                 return try body(changes, writer)
             }
         } catch {

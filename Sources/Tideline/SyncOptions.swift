@@ -11,7 +11,7 @@ public struct SyncOptions: Sendable {
     /// and the app writes the rows itself, as with the original SDK's flag of the same name.
     public var handlesSyncTableOperations = true
     /// Whether an insert of a row with a pending delete is an error, as in the original SDK, instead of a restore.
-    public var isStrict = false
+    public var rejectsInsertOverPendingDelete = false
     /// The time limit for one request, including its response.
     public var timeout: Duration = .seconds(60)
     /// The policy for retrying requests.

@@ -15,7 +15,7 @@ public import TidelineStore
 public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     public let capabilities: StoreCapabilities
     private let engine: Engine
-    private let longKeys: LongKey
+    private let overflowKeys: OverflowKey
     private let sharesFilesWithProcesses: Bool
     let gate = WorkGate()
     private let definitions: LockedValue<Definitions>
@@ -37,8 +37,8 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         knownRows = engine.looksUpSlowly && !sharesFilesWithProcesses ? KnownRows() : nil
         do {
             try Self.requireKeyLength(of: engine)
-            longKeys = LongKey(maximum: engine.maximumKeyLength)
-            definitions = LockedValue(Definitions(catalog: try Self.firstCatalog(of: engine, longKeys)))
+            overflowKeys = OverflowKey(maximum: engine.maximumKeyLength)
+            definitions = LockedValue(Definitions(catalog: try Self.firstCatalog(of: engine, overflowKeys)))
         } catch {
             // Report the first failure only.
             try? engine.close()
@@ -54,18 +54,18 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     }
 
     private static func requireKeyLength(of engine: Engine) throws(StoreError) {
-        guard engine.maximumKeyLength >= LongKey.leastMaximum else {
+        guard engine.maximumKeyLength >= OverflowKey.leastMaximum else {
             throw StoreError(
                 .unsupported,
                 "the engine \(engine.capabilities.name) supports keys of at most \(engine.maximumKeyLength) bytes; "
-                    + "a store requires \(LongKey.leastMaximum)")
+                    + "a store requires \(OverflowKey.leastMaximum)")
         }
     }
 
     /// Returns the definitions of the store, which is created if it does not exist.
-    private static func firstCatalog(of engine: Engine, _ longKeys: LongKey) throws -> Catalog {
+    private static func firstCatalog(of engine: Engine, _ overflowKeys: OverflowKey) throws -> Catalog {
         let catalog = try engine.read { snapshot -> Catalog? in
-            let map = KeyMap(snapshot, longKeys)
+            let map = KeyMap(snapshot, overflowKeys)
             return try map.checkFormat(for: engine) ? map.catalog() : nil
         }
         if let catalog { return catalog }
@@ -73,7 +73,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
             throw StoreError(.io, "there is no store, and it cannot be created because it was opened read-only")
         }
         return try engine.write { transaction in
-            let map = KeyStoreMap(transaction, longKeys)
+            let map = KeyStoreMap(transaction, overflowKeys)
             // Another process may have created it in the meantime.
             if try map.checkFormat(for: engine) { return try map.catalog() }
             try map.writeFormat(for: engine)
@@ -146,7 +146,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     /// A separate function, so that callers do not depend on the generic type of the keys, which would have to be
     /// looked up.
     @inline(never)
-    private func keys(of snapshot: Engine.Snapshot) -> any KeySource { readMap.init(snapshot, longKeys) }
+    private func keys(of snapshot: Engine.Snapshot) -> any KeySource { readMap.init(snapshot, overflowKeys) }
 
     public func write<T>(_ body: (KeyValueStoreWriter) throws -> T) throws -> T {
         try transaction { session in
@@ -177,9 +177,9 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
             ended(isCommitted)
         }
         var outcome: TransactionOutcome?
-        var (known, rowCounts) = definitions.withLock { $0.lendRowCounts() }
+        var (known, rowCounts) = definitions.withLock { $0.checkOutRowCounts() }
         let result = try engine.write { transaction in
-            let map = writeMap.make(transaction, longKeys)
+            let map = writeMap.make(transaction, overflowKeys)
             let commit = transaction.commitNumber
             let catalog = try catalog(in: map, commit, known)
             if !known.isCurrent(after: commit, isShared: sharesFilesWithProcesses) { rowCounts = RowCounts() }
@@ -193,7 +193,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
             return result
         }
         isCommitted = true
-        if let outcome { definitions.withLock { $0.learn(outcome) } }
+        if let outcome { definitions.withLock { $0.update(outcome) } }
         return result
     }
 
@@ -213,7 +213,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         }
         let (generation, _) = try keys.generation()
         let catalog = known.catalog.generation == generation ? known.catalog : try keys.catalog()
-        definitions.withLock { $0.learn(catalog, at: commit) }
+        definitions.withLock { $0.update(catalog, at: commit) }
         return catalog
     }
 }

@@ -7,9 +7,9 @@ internal import TidelineStore
 /// proportion to the number of rows and no extra memory: comparisons, and functions that do not make texts longer.
 struct FilterSplit {
     /// The part for the store.
-    private(set) var stored: Predicate?
+    private(set) var stored: RowPredicate?
     /// The part for the service.
-    private(set) var costly: Predicate?
+    private(set) var costly: RowPredicate?
 
     /// The maximum cost of the store's part, where a comparison costs 1 and a function 100. Lists of ids that clients
     /// send are within it, so that they can use an index.
@@ -18,12 +18,12 @@ struct FilterSplit {
     /// of both lengths.
     private static let maximumNeedle = 64
 
-    init(_ predicate: Predicate?) {
+    init(_ predicate: RowPredicate?) {
         guard let predicate else { return }
         let terms = if case .and(let terms) = predicate { terms } else { [predicate] }
-        var left: [Predicate] = []
+        var left: [RowPredicate] = []
         var cost = 0
-        var own: [Predicate] = []
+        var own: [RowPredicate] = []
         for term in terms {
             if let termCost = Self.cost(of: term), cost + termCost <= Self.maximumCost {
                 cost += termCost
@@ -37,7 +37,7 @@ struct FilterSplit {
     }
 
     /// Returns the cost for one row, or `nil` if the store must not evaluate the predicate.
-    private static func cost(of predicate: Predicate) -> Int? {
+    private static func cost(of predicate: RowPredicate) -> Int? {
         var cost = 0
         var pending = [predicate]
         while let node = pending.popLast() {
@@ -55,7 +55,7 @@ struct FilterSplit {
     }
 
     /// Returns whether a function neither returns a text longer than its first operand nor searches for a long text.
-    private static func isBounded(_ function: Predicate.Function, _ operands: [Predicate]) -> Bool {
+    private static func isBounded(_ function: RowPredicate.Function, _ operands: [RowPredicate]) -> Bool {
         switch function {
         case .replace, .concat: return false
         case .contains, .indexOf:

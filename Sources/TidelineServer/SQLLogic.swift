@@ -1,12 +1,12 @@
 internal import TidelineStore
 
-extension Predicate {
+extension RowPredicate {
     /// A condition that holds exactly where this one is true in SQL's three-valued logic: a comparison, membership test
     /// or function with a null operand is neither true nor false, even under `not`.
-    var withSQLNulls: Predicate { holds(true) }
+    var withSQLNulls: RowPredicate { holds(true) }
 
     /// Returns a condition that this one is true, or that it is false, and in either case not null.
-    private func holds(_ wanted: Bool) -> Predicate {
+    private func holds(_ wanted: Bool) -> RowPredicate {
         switch self {
         case .and(let terms):
             let terms = terms.map { $0.holds(wanted) }

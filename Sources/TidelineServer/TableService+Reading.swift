@@ -36,7 +36,7 @@ extension TableService {
     ///
     /// - Returns: The number of matching rows, if the query asks for it.
     private func scan(
-        _ query: Query, where condition: Predicate?, _ reader: Store.Reader,
+        _ query: Query, where condition: RowPredicate?, _ reader: Store.Reader,
         _ body: (borrowing RowView) throws -> Void
     ) throws -> Int? {
         func scanAll(_ query: Query) throws -> Int? {
@@ -59,7 +59,7 @@ extension TableService {
     /// Returns the ids of the rows that match a query and a condition, and their total number without skip and limit,
     /// if the query asks for it.
     private func find(
-        _ query: Query, where condition: Predicate, _ reader: Store.Reader
+        _ query: Query, where condition: RowPredicate, _ reader: Store.Reader
     ) throws -> (ids: [RowID], total: Int) {
         let evaluator = Evaluator(schema: try reader.schema(of: query.table))
         try evaluator.validate(Query(query.table).filter(condition))

@@ -34,7 +34,7 @@ import TidelineTestSupport
             try engine.put(["a\(number)": value, "b\(number)": value])
         }
         try engine.close()
-        LogSeal.remove(in: path)
+        CleanShutdownMarker.remove(in: path)
     }
 
     /// After a sync that failed, the whole of a commit that was not acknowledged lies in the log.

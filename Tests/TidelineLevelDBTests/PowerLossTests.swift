@@ -96,7 +96,7 @@ import TidelineTestSupport
     @Test(arguments: [StoreCapabilities.Durability.normal, .full])
     func whatIsMissingFromAStoreThatWasClosedIsDamage(_ durability: StoreCapabilities.Durability) throws {
         let sample = try makeSample(durability, closed: true)
-        #expect(sample.files[LogSeal.fileName] != nil)
+        #expect(sample.files[CleanShutdownMarker.fileName] != nil)
         for sector in sectors(sample.content.count) {
             #expect(try open(sample, zeros: sector, durability) == nil, "\(sector)")
         }
@@ -129,7 +129,7 @@ import TidelineTestSupport
         let sample = try makeSample(.normal, closed: true)
         try withTemporaryFolder { folder throws in
             let path = "\(folder)/db"
-            try replaceFiles(path, by: sample.files.merging([LogSeal.fileName: Data(text.utf8)]) { $1 })
+            try replaceFiles(path, by: sample.files.merging([CleanShutdownMarker.fileName: Data(text.utf8)]) { $1 })
             let engine = try LevelDBEngine(path: path)
             #expect(try engine.all() == sample.states[30])
             try engine.close()

@@ -25,7 +25,8 @@ import TidelineTestSupport
                     let bytes = [UInt8](repeating: UInt8(n % 250), count: n % 60 == 0 ? 9_000 : n % 40)
                     let number = Int64((n * 7) % 300 + change * 1_000)
                     try writer.upsert(
-                        ["id": .string("id-\(n)"), "s": .string("text \(n)"), "n": .int(number), "x": .bytes(bytes)], into: "t")
+                        ["id": .string("id-\(n)"), "s": .string("text \(n)"), "n": .int(number), "x": .bytes(bytes)],
+                        into: "t")
                 }
             }
             try store.close()

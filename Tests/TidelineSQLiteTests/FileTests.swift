@@ -253,7 +253,9 @@ import TidelineTestSupport
             if column != "id" { #expect(error?.id == "id-7") }
             // Queries over it give some answer or a typed error.
             try store.read { reader throws in
-                for predicate in [Predicate.column("s").length > 2, .column("at").year == 1970, .column("d") % 2 > 0] {
+                for predicate in [
+                    RowPredicate.column("s").length > 2, .column("at").year == 1970, .column("d") % 2 > 0,
+                ] {
                     #expect(try reader.count(Query("t", predicate: predicate)) >= 0)
                 }
             }

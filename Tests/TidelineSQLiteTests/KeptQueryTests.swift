@@ -93,10 +93,10 @@ import TidelineStore
     }
 
     /// Holds for the row of that number alone.
-    private static func deep(_ number: Int64) -> Predicate {
-        var result = Predicate.column("n") == .literal(.int(number))
+    private static func deep(_ number: Int64) -> RowPredicate {
+        var result = RowPredicate.column("n") == .literal(.int(number))
         for level in Int64(1)...15 {
-            let other = Predicate.literal(.int(number + 1000 * level))
+            let other = RowPredicate.literal(.int(number + 1000 * level))
             result = level % 2 == 0 ? .column("n") != other && result : .column("n") == other || result
         }
         return .column("d") != .literal(.double(.nan)) && .column("s").isIn(["x", "y"]) && result

@@ -41,7 +41,7 @@ import TidelineStore
     }
 
     @Test func valuesAreNeverText() throws {
-        let predicate = Predicate.column("s") == "secret" && .column("s").contains("hidden")
+        let predicate = RowPredicate.column("s") == "secret" && .column("s").contains("hidden")
         let compiled = try StoredTable(Self.schema).select("\"id\"", for: Query("t", predicate: predicate))
         #expect(!compiled.sql.contains("secret") && !compiled.sql.contains("hidden"))
         #expect(compiled.parameters == ["secret", "hidden"])
@@ -49,7 +49,7 @@ import TidelineStore
 
     /// SQLite looks for each numbered parameter among all others: a statement of 5,000 takes it 20 times as long.
     @Test func parametersHaveNoNumbers() throws {
-        let predicate = Predicate.column("n").isIn((0..<20).map { .int($0) }) && .column("s") == "x"
+        let predicate = RowPredicate.column("n").isIn((0..<20).map { .int($0) }) && .column("s") == "x"
         let table = StoredTable(Self.schema)
         let query = Query("t", predicate: predicate, skip: 5, limit: 5)
         let texts = [

@@ -44,7 +44,7 @@ struct QueryOverTheWireTests {
     }
 }
 
-extension Predicate {
+extension RowPredicate {
     /// Whether every literal keeps its type on the wire; if not, the column that it is compared with gives it another.
     fileprivate var keepsTypes: Bool {
         switch self {
@@ -54,7 +54,7 @@ extension Predicate {
                 || ![.string, .json, .bytes].contains(value.type)
         case .literal(let value): value.type != .json && value.type != .bytes
         case .membership(let member, let values):
-            values.allSatisfy { Predicate.comparison(.equal, member, .literal($0)).keepsTypes }
+            values.allSatisfy { RowPredicate.comparison(.equal, member, .literal($0)).keepsTypes }
         default: children.allSatisfy(\.keepsTypes)
         }
     }

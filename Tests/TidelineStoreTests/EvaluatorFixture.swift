@@ -16,14 +16,14 @@ struct EvaluatorFixture {
     ]
 
     static func value(
-        of predicate: Predicate, in row: Row = row, schema: TableSchema = schema
+        of predicate: RowPredicate, in row: Row = row, schema: TableSchema = schema
     ) throws -> Value {
         var rows = PackedRows(shape: schema.makeShape())
         try rows.append(row)
         return try rows.withRow(at: 0) { try Evaluator(schema: schema).value(of: predicate, in: $0) }
     }
 
-    static func matches(_ predicate: Predicate, schema: TableSchema = schema) throws -> Bool {
+    static func matches(_ predicate: RowPredicate, schema: TableSchema = schema) throws -> Bool {
         var rows = PackedRows(shape: schema.makeShape())
         try rows.append(row)
         return try rows.withRow(at: 0) { try Evaluator(schema: schema).matches(predicate, $0) }

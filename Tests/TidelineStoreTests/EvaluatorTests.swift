@@ -5,21 +5,21 @@ import class Foundation.Thread
 
 /// A predicate with the value it must have for the row of ``EvaluatorFixture``.
 struct Expected: Sendable, CustomTestStringConvertible {
-    let predicate: Predicate
+    let predicate: RowPredicate
     let value: Value
-    init(_ predicate: Predicate, _ value: Value) {
+    init(_ predicate: RowPredicate, _ value: Value) {
         self.predicate = predicate
         self.value = value
     }
     var testDescription: String { "\(predicate) is \(value)" }
 }
 
-private func literal(_ value: Value) -> Predicate { .literal(value) }
-private func equal(_ a: Value, _ b: Value) -> Predicate { .comparison(.equal, .literal(a), .literal(b)) }
-private func less(_ a: Value, _ b: Value) -> Predicate { .comparison(.less, .literal(a), .literal(b)) }
-private let int = Predicate.column("int")
-private let text = Predicate.column("string")
-private let noText = Predicate.column("nostring")
+private func literal(_ value: Value) -> RowPredicate { .literal(value) }
+private func equal(_ a: Value, _ b: Value) -> RowPredicate { .comparison(.equal, .literal(a), .literal(b)) }
+private func less(_ a: Value, _ b: Value) -> RowPredicate { .comparison(.less, .literal(a), .literal(b)) }
+private let int = RowPredicate.column("int")
+private let text = RowPredicate.column("string")
+private let noText = RowPredicate.column("nostring")
 
 @Suite("What each node of a predicate means")
 struct EvaluatorTests {
@@ -81,10 +81,10 @@ struct EvaluatorTests {
     func comparisons(_ expected: Expected) throws {
         #expect(try EvaluatorFixture.value(of: expected.predicate) == expected.value)
         guard case .comparison(let comparison, let a, let b) = expected.predicate else { return }
-        let opposites: [Predicate.Comparison: Predicate.Comparison] = [
+        let opposites: [RowPredicate.Comparison: RowPredicate.Comparison] = [
             .less: .greater, .greater: .less, .lessOrEqual: .greaterOrEqual, .greaterOrEqual: .lessOrEqual,
         ]
-        let swapped = Predicate.comparison(opposites[comparison] ?? comparison, b, a)
+        let swapped = RowPredicate.comparison(opposites[comparison] ?? comparison, b, a)
         #expect(try EvaluatorFixture.value(of: swapped) == expected.value)
     }
 
@@ -166,7 +166,7 @@ struct EvaluatorTests {
         ] as [(String, [Int64])])
     func dateParts(_ text: String, _ parts: [Int64]) throws {
         let instant = literal(.timestamp(try #require(Timestamp(text))))
-        let functions: [Predicate] = [
+        let functions: [RowPredicate] = [
             instant.year, instant.month, instant.day, instant.hour, instant.minute, instant.second,
         ]
         #expect(try functions.map { try EvaluatorFixture.value(of: $0) } == parts.map { .int($0) })
@@ -175,7 +175,7 @@ struct EvaluatorTests {
 
     @Test("Ids compare without regard to ASCII case where the table says so, and only as they stand")
     func ids() throws {
-        let id = Predicate.column("id")
+        let id = RowPredicate.column("id")
         var exact = EvaluatorFixture.schema
         exact.idMatching = .exact
         for (predicate, folded, unfolded) in [
@@ -197,8 +197,8 @@ struct EvaluatorTests {
             .column("timestamp").lowercased, literal(.json("[]")).length, text.substring(from: 1.5),
             text.substring(from: "1"), .function(.length, []), .function(.length, [text, text]), int.appending("a"),
             .function(.replace, [text, text]), true + 1, .column("bytes").length, (int + 1).lowercased, .and([int + 1]),
-        ] as [Predicate])
-    func refusals(_ predicate: Predicate) throws {
+        ] as [RowPredicate])
+    func refusals(_ predicate: RowPredicate) throws {
         for predicate in [predicate, .or([true, .not(.and([.column("bool"), predicate]))])] {
             let error = #expect(throws: StoreError.self) { try EvaluatorFixture.matches(predicate) }
             #expect(error?.code == .unsupportedQuery)
@@ -213,8 +213,8 @@ struct EvaluatorTests {
             ((int + 1) / 2, .number), ((int * 2).rounded, .number), (text.length, .value(.int)),
             (noText.appending("x"), .value(.string)), (text.appending(.null), .null), (int == 1, .value(.bool)),
             (text.equalsIgnoringCase(.null), .value(.bool)), (.column("id"), .value(.string)),
-        ] as [(Predicate, OperandType)])
-    func types(_ predicate: Predicate, _ type: OperandType) throws {
+        ] as [(RowPredicate, OperandType)])
+    func types(_ predicate: RowPredicate, _ type: OperandType) throws {
         #expect(try Evaluator(schema: EvaluatorFixture.schema).type(of: predicate) == type)
     }
 
@@ -256,7 +256,7 @@ struct EvaluatorTests {
     private static func evaluateLargeTrees() throws -> [Bool] {
         var nots = int == 7
         for _ in 0..<500 { nots = .not(nots) }
-        var sums = Predicate.literal(0)
+        var sums = RowPredicate.literal(0)
         for _ in 0..<500 { sums = sums + 1 }
         let terms = (0..<2_000).map { int == .literal(.int($0 + 1_000)) }
         return try [

@@ -73,7 +73,7 @@ struct RowTests {
             TableSchema("Item", columns: [.int("a")], indexes: [["b"]]),
             TableSchema("Item", columns: [.int("a")], indexes: [[]]),
             TableSchema("Item", columns: [.int("a")], indexes: [["a", "a"]]),
-            TableSchema("Item", columns: [], references: [Reference(column: "x", table: "T")]),
+            TableSchema("Item", columns: [], references: [ForeignKey(column: "x", table: "T")]),
             TableSchema("Item", columns: (0...TableSchema.maximumColumnCount).map { .int("c\($0)") }),
         ]
         for schema in refused {

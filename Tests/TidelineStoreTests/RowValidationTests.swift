@@ -98,7 +98,7 @@ struct RowValidationTests {
         bytes.withUnsafeBytes { bytes in
             var view = RowView(shape: shape)
             let id = UnsafeRawBufferPointer(start: nil, count: 0)
-            let isTaken = view.point(atID: id, validating: bytes, oneOf: WholeRows(of: shape, layout: layout))
+            let isTaken = view.point(atID: id, validating: bytes, oneOf: RowLayout(of: shape, layout: layout))
             if isTaken { for index in 0..<shape.count { _ = view.value(at: index) } }
             return isTaken
         }

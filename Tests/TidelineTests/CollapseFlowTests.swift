@@ -26,9 +26,9 @@ struct CollapseFlowTests {
         var then: String
         /// The world after the next push.
         var pushed: String
-        var isStrict = false
+        var rejectsInsertOverPendingDelete = false
 
-        var testDescription: String { "\(pending) + \(change)\(isStrict ? ", strict" : "")" }
+        var testDescription: String { "\(pending) + \(change)\(rejectsInsertOverPendingDelete ? ", strict" : "")" }
     }
 
     static let cases: [Case] = [
@@ -73,7 +73,7 @@ struct CollapseFlowTests {
             pushed: "local [a=changed] queue [] server [a=changed]"),
         Case(
             pending: .delete, change: .insert, refusal: .noSuchRow, then: "local [] queue [delete a] server [a=one]",
-            pushed: "local [] queue [] server [a deleted]", isStrict: true),
+            pushed: "local [] queue [] server [a deleted]", rejectsInsertOverPendingDelete: true),
         Case(
             pending: .delete, change: .update, refusal: .noSuchRow, then: "local [] queue [delete a] server [a=one]",
             pushed: "local [] queue [] server [a deleted]"),
@@ -88,7 +88,9 @@ struct CollapseFlowTests {
     func collapse(_ stores: StoreKind, _ test: Case) async throws {
         let world = try World(stores)
         _ = try await world.makeSyncedClient()
-        let client = try await world.makeClient { $0.isStrict = test.isStrict }
+        let client = try await world.makeClient {
+            $0.rejectsInsertOverPendingDelete = test.rejectsInsertOverPendingDelete
+        }
         if test.pending == .update || test.pending == .delete { try await client.items.pull() }
         try await prepare(test.pending, client)
         let id = test.pending == .update || test.pending == .delete ? "a" : "b"

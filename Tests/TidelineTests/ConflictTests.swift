@@ -133,11 +133,11 @@ struct ConflictTests {
         case .keepLocal: try await error.keepOperationAndUpdateItem(local)
         case .keepNamed: try await error.keepOperationAndUpdateItem(["id": "a", "text": "resolved"])
         case .modifyToUpdate: try await error.modifyOperationType(.update)
-        case .modifyToUpdateItem: try await error.modifyOperationType(.update, local)
+        case .modifyToUpdateItem: try await error.modifyOperationType(.update, item: local)
         case .modifyToInsert: try await error.modifyOperationType(.insert)
-        case .modifyToInsertItem: try await error.modifyOperationType(.insert, local)
+        case .modifyToInsertItem: try await error.modifyOperationType(.insert, item: local)
         case .modifyToDelete: try await error.modifyOperationType(.delete)
-        case .modifyToDeleteItem: try await error.modifyOperationType(.delete, local)
+        case .modifyToDeleteItem: try await error.modifyOperationType(.delete, item: local)
         }
     }
 
@@ -224,7 +224,7 @@ struct ConflictTests {
         let before = try client.store.dump()
         #expect(await syncErrorCode { try await error.keepOperationAndUpdateItem(item) } == .invalidArgument)
         #expect(await syncErrorCode { try await error.cancelOperationAndUpdateItem(item) } == .invalidArgument)
-        #expect(await syncErrorCode { try await error.modifyOperationType(.delete, item) } == .invalidArgument)
+        #expect(await syncErrorCode { try await error.modifyOperationType(.delete, item: item) } == .invalidArgument)
         #expect(try client.store.dump() == before)
         #expect(!error.isHandled)
     }
@@ -324,7 +324,7 @@ struct ConflictTests {
         #expect(await syncErrorCode { try await error.cancelOperationAndUpdateItem(item) } == .operationChanged)
         #expect(await syncErrorCode { try await error.keepOperationAndUpdateItem(item) } == .operationChanged)
         #expect(await syncErrorCode { try await error.modifyOperationType(.delete) } == .operationChanged)
-        #expect(await syncErrorCode { try await error.modifyOperationType(.insert, item) } == .operationChanged)
+        #expect(await syncErrorCode { try await error.modifyOperationType(.insert, item: item) } == .operationChanged)
         #expect((try? client.store.dump()) == before)
         #expect(!error.isHandled)
     }

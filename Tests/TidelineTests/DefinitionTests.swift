@@ -152,7 +152,8 @@ struct DefinitionTests {
             url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
         try await client.define(Self.newer)
         let other = LocalChanges(
-            operations: client.context.operations, schema: Self.newer, writesRows: true, isStrict: false, inFlight: [])
+            operations: client.context.operations, schema: Self.newer, writesRows: true,
+            rejectsInsertOverPendingDelete: false, inFlight: [])
         store.beforeDefinition {
             try store.base.write { _ = try other.insert(["id": "a", "note": "kept"], in: $0) }
         }
@@ -169,7 +170,7 @@ struct DefinitionTests {
         let (world, store) = (try World(stores), try stores.makeStore())
         let client = try await makeClient(Self.older, over: store, in: world)
         let child = TableSchema(
-            "Line", columns: [.string("note")], references: [Reference(column: "note", table: "Note")])
+            "Line", columns: [.string("note")], references: [ForeignKey(column: "note", table: "Note")])
         let error = await #expect(throws: SyncError.self) { try await client.define(child) }
         #expect(error?.code == .invalidArgument && error?.table == "Line" && error?.column == "note")
         #expect(try store.tables().contains { $0.name == "Line" } == false)

@@ -9,7 +9,7 @@ import TidelineTestSupport
 /// Filters of pulls on servers that know three truth values.
 @Suite("Filters of pulls")
 struct PullFilterTests {
-    static let filters: [Predicate] = [
+    static let filters: [RowPredicate] = [
         .column("priority") != 1, !(.column("priority") == 1), !(.column("priority") < 2),
         !(.column("priority").isIn([1, 3])), !(.column("priority").isIn([1, .null])), .column("priority") != .null,
         !(.column("priority") == 1 && .column("complete") == true), !.column("complete"),

@@ -15,7 +15,7 @@ struct PullRefusalTests {
         let (column, queryID) = pull
         let client = try await World(stores).makeClient()
         try await client.items.insert(["id": "a", "text": "one"])
-        let text = Predicate.column("text")
+        let text = RowPredicate.column("text")
         let query = Query("TodoItem").filter(text == "one" && !(text == "two" || .column(column) == .value(1)))
         let error = await #expect(throws: SyncError.self) { try await client.items.pull(query, queryID: queryID) }
         #expect(error?.code == .invalidArgument && error?.column == column && error?.table == "TodoItem")

@@ -11,7 +11,7 @@ struct SchemaFileTests {
             "TodoItem",
             columns: [.string("text"), .bool("complete"), .string("listId", optional: false), .json("tags")],
             systemColumns: .all, indexes: [["complete", "text"], ["listId"]],
-            references: [Reference(column: "listId", table: "TodoList")]),
+            references: [ForeignKey(column: "listId", table: "TodoList")]),
         TableSchema("TodoList", columns: [.string("name")], systemColumns: .all),
     ]
 

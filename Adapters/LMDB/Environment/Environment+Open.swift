@@ -169,7 +169,7 @@ extension Environment {
     }
 
     private static func sync(_ path: String) throws(StoreError) {
-        let descriptor = Glue.open(path, O_RDWR | O_CLOEXEC)
+        let descriptor = SystemCalls.open(path, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { throw .opening(errno, path) }
         defer { Foundation.close(descriptor) }
         guard fsync(descriptor) == 0 else { throw .system(errno, path: path, doing: "the file could not be synced") }
@@ -178,7 +178,7 @@ extension Environment {
     /// Creates the lock file in its full size. LMDB would create it as a sparse file, and on a full disk, writing to a
     /// hole through the map crashes the process.
     private static func makeLockFile(_ folder: Folder, readers: Int) throws(StoreError) -> Bool {
-        let descriptor = Glue.open(folder.lockPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        let descriptor = SystemCalls.open(folder.lockPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else {
             guard errno != EEXIST else { return false }
             throw .opening(errno, folder.lockPath)

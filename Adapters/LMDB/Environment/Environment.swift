@@ -6,7 +6,7 @@ internal import TidelineStore
 /// folder.
 ///
 /// `@unchecked Sendable`: `handle` and `main` never change, and LMDB accepts calls on them from any thread. `isBroken`
-/// changes only inside ``Turnstile/withoutOthers(within:path:_:)``, and `durability` only under the write lock.
+/// changes only inside ``MapResizeLock/withoutOthers(within:path:_:)``, and `durability` only under the write lock.
 /// Everything else has its own lock.
 final class Environment: @unchecked Sendable {
     /// The maximum number of tables and indexes in a store. A write transaction copies one word for each possible one,
@@ -16,7 +16,7 @@ final class Environment: @unchecked Sendable {
     let handle: OpaquePointer
     let folder: Folder
     let isReadOnly: Bool
-    let turnstile = Turnstile()
+    let turnstile = MapResizeLock()
     /// LMDB's database of databases.
     let main: MDB_dbi
     /// The known spaces, as of the last commit of this process or later.

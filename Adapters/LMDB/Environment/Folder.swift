@@ -58,7 +58,7 @@ final class Folder: Sendable {
         }
         let absolute = path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
         let isMade = try make(absolute, options)
-        let descriptor = Glue.open(absolute, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = SystemCalls.open(absolute, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0, let identity = FileIdentity(of: descriptor) else {
             let error = errno
             if descriptor >= 0 { close(descriptor) }
@@ -110,8 +110,8 @@ final class Folder: Sendable {
     /// Runs `body` under a lock that keeps other processes with this engine from opening the folder.
     func locked<T>(_ body: () throws(StoreError) -> T) throws(StoreError) -> T {
         // On a file system without such locks, only the creation of a store by two processes at once is at risk.
-        let isLocked = Glue.lock(descriptor)
-        defer { if isLocked { Glue.unlock(descriptor) } }
+        let isLocked = SystemCalls.lock(descriptor)
+        defer { if isLocked { SystemCalls.unlock(descriptor) } }
         return try body()
     }
 

@@ -13,7 +13,7 @@ struct LockFile {
     ///
     /// - Throws: ``StoreError/Code/locked`` if another process has the environment open.
     init?(lockingOutOf folder: Folder) throws(StoreError) {
-        descriptor = Glue.open(folder.lockPath, O_RDWR | O_CLOEXEC)
+        descriptor = SystemCalls.open(folder.lockPath, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else {
             guard errno == ENOENT else { throw .opening(errno, folder.lockPath) }
             return nil

@@ -9,7 +9,7 @@ final class DataFile {
 
     init(_ path: String) throws(StoreError) {
         self.path = path
-        descriptor = Glue.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        descriptor = SystemCalls.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .opening(errno, path) }
     }
 

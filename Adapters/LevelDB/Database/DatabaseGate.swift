@@ -12,7 +12,7 @@ internal import TidelineStore
 /// `@unchecked Sendable`: every mutable property is accessed only under the lock of `condition`.
 final class DatabaseGate: @unchecked Sendable {
     /// How long a write waits for reads in flight when the database must be reopened, in seconds.
-    private static let patience: TimeInterval = 10
+    private static let reopenTimeout: TimeInterval = 10
 
     private let condition = NSCondition()
     private let folder: DatabaseFolder
@@ -51,7 +51,7 @@ final class DatabaseGate: @unchecked Sendable {
     func enterForWriting() throws(StoreError) -> Database {
         condition.lock()
         defer { condition.unlock() }
-        if hasFailed { try mend() }
+        if hasFailed { try reopenAfterFailure() }
         return try lend()
     }
 
@@ -97,15 +97,15 @@ final class DatabaseGate: @unchecked Sendable {
         isClosed = true
         database?.close()
         database = nil
-        if hasCommitted { LogSeal.write(in: folder.path) }
+        if hasCommitted { CleanShutdownMarker.write(in: folder.path) }
         folder.release()
         return true
     }
 
     // MARK: Reopening
 
-    private func mend() throws(StoreError) {
-        let deadline = Date(timeIntervalSinceNow: Self.patience)
+    private func reopenAfterFailure() throws(StoreError) {
+        let deadline = Date(timeIntervalSinceNow: Self.reopenTimeout)
         while users > 0 {
             guard condition.wait(until: deadline) else {
                 throw StoreError(

@@ -18,7 +18,7 @@ enum FileName: Hashable {
         case "CURRENT": self = .current
         case "LOCK": self = .lock
         case "LOG", "LOG.old": self = .report
-        case LogSeal.fileName: self = .seal
+        case CleanShutdownMarker.fileName: self = .seal
         default:
             let parts = name.split(separator: ".", omittingEmptySubsequences: false)
             if name.hasPrefix("MANIFEST-"), let number = Self.number(name.dropFirst(9)) {

@@ -29,7 +29,7 @@ struct FolderCheck {
         guard manifest.firstLog == 0 || logs.first == manifest.firstLog else {
             throw .damaged(Self.path(ofLog: manifest.firstLog, in: folder), "the log is missing")
         }
-        let seal = LogSeal(in: folder)
+        let seal = CleanShutdownMarker(in: folder)
         var last: UInt64?
         for log in logs { try check(log: log, &last, manifest, size: seal[log]) }
         return max(manifest.lastSequence, last ?? 0)

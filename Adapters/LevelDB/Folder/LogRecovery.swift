@@ -16,7 +16,7 @@ struct LogRecovery {
     func cut() throws(StoreError) {
         let manifest = try Manifest(in: folder)
         let logs = try FolderCheck.logs(in: folder).filter { $0 >= manifest.firstLog }
-        let seal = LogSeal(in: folder)
+        let seal = CleanShutdownMarker(in: folder)
         var last: UInt64?
         for (index, log) in logs.enumerated() {
             guard let end = try endOfWhole(log, &last, manifest, isLast: index == logs.count - 1) else { continue }

@@ -10,7 +10,7 @@ struct LostFiles {
     /// Moves away files from which LevelDB's repair would create wrong rows, or which would crash the process.
     ///
     /// LevelDB's repair ignores checksums in logs, and reads every existing table.
-    func sortOut() throws(StoreError) {
+    func quarantine() throws(StoreError) {
         var manifest = try? Manifest(in: folder)
         if let known = manifest, try !known.isCurrent(in: folder) { manifest = nil }
         for name in try FolderCheck.names(in: folder) {

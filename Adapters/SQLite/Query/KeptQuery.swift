@@ -73,10 +73,10 @@ extension Query {
     }
 }
 
-extension Predicate {
+extension RowPredicate {
     /// Returns whether another predicate compiles to the same text and is valid whenever this one is. Appends its
     /// values in the order in which they occur.
-    fileprivate func hasText(of other: Predicate, values: inout [Value]) -> Bool {
+    fileprivate func hasText(of other: RowPredicate, values: inout [Value]) -> Bool {
         switch (self, other) {
         case (.column(let a), .column(let b)): return a.isSameBytes(as: b)
         case (.literal(let a), .literal(let b)): return a.hasText(of: b, values: &values)
@@ -97,7 +97,7 @@ extension Predicate {
         }
     }
 
-    private static func haveTexts(_ a: [Predicate], _ b: [Predicate], values: inout [Value]) -> Bool {
+    private static func haveTexts(_ a: [RowPredicate], _ b: [RowPredicate], values: inout [Value]) -> Bool {
         guard a.count == b.count else { return false }
         for (a, b) in zip(a, b) where !a.hasText(of: b, values: &values) { return false }
         return true

@@ -18,12 +18,12 @@ struct PredicateCompiler {
     private static let maximumDepth = 900
 
     /// Returns the SQL for the condition of a `WHERE` clause.
-    mutating func compile(_ predicate: Predicate) throws(StoreError) -> SQLFragment {
+    mutating func compile(_ predicate: RowPredicate) throws(StoreError) -> SQLFragment {
         try requireDepth(of: predicate)
         return try condition(predicate, negated: false)
     }
 
-    private func requireDepth(of predicate: Predicate) throws(StoreError) {
+    private func requireDepth(of predicate: RowPredicate) throws(StoreError) {
         var pending = [(node: predicate, depth: 1)]
         while let (node, depth) = pending.popLast() {
             guard depth <= Self.maximumDepth else {
@@ -37,7 +37,7 @@ struct PredicateCompiler {
 
     // MARK: Conditions
 
-    private mutating func condition(_ predicate: Predicate, negated: Bool) throws(StoreError) -> SQLFragment {
+    private mutating func condition(_ predicate: RowPredicate, negated: Bool) throws(StoreError) -> SQLFragment {
         switch predicate {
         case .and(let terms): return try group(terms, all: !negated, negated: negated)
         case .or(let terms): return try group(terms, all: negated, negated: negated)
@@ -54,7 +54,7 @@ struct PredicateCompiler {
     }
 
     private mutating func group(
-        _ terms: [Predicate], all: Bool, negated: Bool
+        _ terms: [RowPredicate], all: Bool, negated: Bool
     ) throws(StoreError) -> SQLFragment {
         var fragments: [SQLFragment] = []
         for term in terms { fragments.append(try condition(term, negated: negated)) }
@@ -63,7 +63,7 @@ struct PredicateCompiler {
 
     // MARK: Values
 
-    private mutating func value(_ predicate: Predicate) throws(StoreError) -> SQLFragment {
+    private mutating func value(_ predicate: RowPredicate) throws(StoreError) -> SQLFragment {
         switch predicate {
         case .column(let name): return try column(name)
         case .literal(let value): return literal(value)
@@ -97,7 +97,7 @@ struct PredicateCompiler {
     }
 
     private mutating func arithmetic(
-        _ arithmetic: Predicate.Arithmetic, _ a: SQLFragment, _ b: SQLFragment
+        _ arithmetic: RowPredicate.Arithmetic, _ a: SQLFragment, _ b: SQLFragment
     ) throws(StoreError) -> SQLFragment {
         guard let type = arithmetic.resultType(of: a.type, b.type) else {
             throw unsupported("\(arithmetic.rawValue) takes numbers only")
@@ -116,7 +116,7 @@ struct PredicateCompiler {
     }
 
     private mutating func function(
-        _ function: Predicate.Function, _ operands: [Predicate]
+        _ function: RowPredicate.Function, _ operands: [RowPredicate]
     ) throws(StoreError) -> SQLFragment {
         var fragments: [SQLFragment] = []
         for operand in operands { fragments.append(try value(operand)) }
@@ -145,7 +145,7 @@ struct PredicateCompiler {
 
 extension PredicateCompiler {
     private func compare(
-        _ comparison: Predicate.Comparison, _ a: SQLFragment, _ b: SQLFragment, negated: Bool
+        _ comparison: RowPredicate.Comparison, _ a: SQLFragment, _ b: SQLFragment, negated: Bool
     ) throws(StoreError) -> SQLFragment {
         let folding = a.foldsCase || b.foldsCase
         let symbol: String

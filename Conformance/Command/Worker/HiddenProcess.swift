@@ -18,7 +18,7 @@ struct HiddenProcess {
         }
         let harness = try stores.store(word).completed(by: program, word)
         if let path = options.worker {
-            guard let folder = TrialFolder(named: path) else { return ConformanceCommand.usageStatus }
+            guard let folder = CheckFolder(named: path) else { return ConformanceCommand.usageStatus }
             await WorkerMain(harness: harness, folder: folder).run()
         }
         return ConformanceChild.run(arguments: options.rest, harness: harness) ?? ConformanceCommand.usageStatus
@@ -40,7 +40,7 @@ extension StoreHarness {
 struct WorkerMain {
     let harness: StoreHarness
     /// The directory for its temporary files, which it creates and removes.
-    let folder: TrialFolder
+    let folder: CheckFolder
 
     /// Runs the checks requested on standard input, reports each on standard output, and exits.
     func run() async -> Never {

@@ -10,7 +10,7 @@ final class WorkerProcess: Sendable {
     private static let keptBytes = 1 << 16
 
     private let process = Process()
-    private let folder: TrialFolder
+    private let folder: CheckFolder
     private let input = Pipe()
     private let output = Pipe()
     private let errors = Pipe()
@@ -21,7 +21,7 @@ final class WorkerProcess: Sendable {
     /// - Throws: An error if it cannot be started.
     init(_ program: ConformanceProgram, store: StoreWord) throws {
         // The worker creates the directory, so that a command killed before the worker runs leaves nothing behind.
-        folder = TrialFolder.planned()
+        folder = CheckFolder.planned()
         process.executableURL = URL(fileURLWithPath: program.executable)
         process.arguments = program.arguments + ["--store", store.text, "--worker", folder.path]
         var environment = ProcessInfo.processInfo.environment

@@ -78,7 +78,7 @@ final class Workers: CheckExecutor {
             } catch {
                 let message = "no process could be started for the check: \(error)"
                 for check in ledger.remaining {
-                    judging(.checkEnded(.kitError(check.id, message, suite.settings.seed)))
+                    judging(.checkEnded(.harnessError(check.id, message, suite.settings.seed)))
                 }
                 return
             }
@@ -134,7 +134,7 @@ extension WorkerMessage {
 
 extension CheckResult {
     /// Creates the result of a check that could not be done.
-    fileprivate static func kitError(_ id: String, _ message: String, _ seed: UInt64) -> CheckResult {
-        CheckResult(id: id, status: .kitError, failure: Failure(message: message, seed: seed, script: nil))
+    fileprivate static func harnessError(_ id: String, _ message: String, _ seed: UInt64) -> CheckResult {
+        CheckResult(id: id, status: .harnessError, failure: Failure(message: message, seed: seed, script: nil))
     }
 }

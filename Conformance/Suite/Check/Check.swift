@@ -16,7 +16,7 @@ public struct Check: Sendable, Identifiable {
     /// The requirements that the store's declarations and the harness must meet for the check to run.
     public let needs: [CheckNeed]
 
-    let body: @Sendable (Trial) throws -> Void
+    let body: @Sendable (CheckContext) throws -> Void
 
     /// Creates a check.
     ///
@@ -28,7 +28,7 @@ public struct Check: Sendable, Identifiable {
     ///   - needs: The capabilities and hooks that the check requires.
     init(
         _ id: String, _ promise: String, why explanation: String = "", tier: CheckTier? = nil,
-        needs: [CheckNeed] = [], body: @escaping @Sendable (Trial) throws -> Void
+        needs: [CheckNeed] = [], body: @escaping @Sendable (CheckContext) throws -> Void
     ) {
         let code = String(id.prefix { $0 != "-" })
         guard let group = CheckGroup(rawValue: code) else {

@@ -55,7 +55,7 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
     }
 
     /// Returns the reason why a check with this requirement cannot run, or `nil` if it can.
-    func obstacle(_ capabilities: StoreCapabilities, _ harness: StoreHarness) -> Obstacle? {
+    func obstacle(_ capabilities: StoreCapabilities, _ harness: StoreHarness) -> SkipReason? {
         if isCapability { return declared(by: capabilities) ? nil : .skipped("declared: \(absence)") }
         if offered(by: harness) { return nil }
         return harness.lacking[self].map { .skipped("declared: \($0)") } ?? .notRun(absence)
@@ -118,7 +118,7 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
 }
 
 /// The reason why a check does not run.
-enum Obstacle: Sendable, Hashable {
+enum SkipReason: Sendable, Hashable {
     /// The store declares that it does not make the promise.
     case skipped(String)
     /// The harness lacks a hook that the check requires.

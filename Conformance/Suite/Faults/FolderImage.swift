@@ -35,7 +35,7 @@ struct FolderImage: Sendable, Hashable {
                 try Data(bytes).write(to: file)
             }
         } catch {
-            throw KitError("the files of a crash cannot be created in \(directory): \(error)")
+            throw HarnessError("the files of a crash cannot be created in \(directory): \(error)")
         }
     }
 }

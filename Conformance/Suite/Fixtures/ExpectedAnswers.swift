@@ -31,16 +31,16 @@ struct ExpectedAnswers {
     }
 
     /// Adds a predicate that finds the rows with these identifiers, in ascending order.
-    mutating func finds(_ predicate: Predicate, _ ids: RowID...) { add(predicate, ids) }
+    mutating func finds(_ predicate: RowPredicate, _ ids: RowID...) { add(predicate, ids) }
 
     /// Adds a predicate that finds every row of the sample, whose rows are then listed in the order of their
     /// identifiers.
-    mutating func findsAll(_ predicate: Predicate) { add(predicate, allIDs) }
+    mutating func findsAll(_ predicate: RowPredicate) { add(predicate, allIDs) }
 
     /// Adds a predicate that finds no row.
-    mutating func findsNothing(_ predicate: Predicate) { add(predicate, []) }
+    mutating func findsNothing(_ predicate: RowPredicate) { add(predicate, []) }
 
-    private mutating func add(_ predicate: Predicate, _ ids: [RowID]) {
+    private mutating func add(_ predicate: RowPredicate, _ ids: [RowID]) {
         items.append(Item(query: Query("", predicate: predicate), ids: ids, mayBeRefused: mayBeRefused))
     }
 }

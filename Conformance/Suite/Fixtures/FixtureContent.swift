@@ -13,7 +13,7 @@ enum FixtureContent {
             .json("json"), .string("required", optional: false),
         ],
         systemColumns: .all, indexes: [["int"], ["string", "double"], ["timestamp", "id"]],
-        references: [Reference(column: "string", table: "a b's \"table\"")])
+        references: [ForeignKey(column: "string", table: "a b's \"table\"")])
 
     /// A table with integer identifiers.
     static let numbers = TableSchema("Number", columns: [.string("text")], systemColumns: [], idType: .int)

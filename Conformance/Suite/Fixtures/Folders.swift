@@ -26,7 +26,7 @@ enum OpenFiles {
             let manager = FileManager.default
             guard let handles = try? manager.contentsOfDirectory(atPath: "/proc/self/fd"),
                 let maps = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
-            else { throw KitError("the open files of this process cannot be determined on this system") }
+            else { throw HarnessError("the open files of this process cannot be determined on this system") }
             // A handle may have been closed since the directory was listed.
             let open = handles.compactMap { try? manager.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
             let mapped = maps.split(separator: "\n").compactMap { line in
@@ -37,7 +37,7 @@ enum OpenFiles {
     #endif
 }
 
-extension Trial {
+extension CheckContext {
     /// Returns the sorted names in a directory of the check, or an empty array if the directory does not exist.
     func names(in folder: String) -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
@@ -49,7 +49,7 @@ extension Trial {
     func file(_ name: String, _ content: String) throws -> String {
         let path = "\(directory)/\(name)"
         guard FileManager.default.createFile(atPath: path, contents: Data(content.utf8)) else {
-            throw KitError("the file \(path) cannot be created")
+            throw HarnessError("the file \(path) cannot be created")
         }
         return path
     }

@@ -44,10 +44,10 @@ extension Value {
     static func ticks(_ ticks: Int64) -> Value { .timestamp(Timestamp(clampingTicks: ticks)) }
 }
 
-extension Predicate {
+extension RowPredicate {
     /// Returns the instant `ticks` units of 100 ns after 1970.
-    static func ticks(_ ticks: Int64) -> Predicate { .literal(.ticks(ticks)) }
+    static func ticks(_ ticks: Int64) -> RowPredicate { .literal(.ticks(ticks)) }
 
     /// The column `id`.
-    static let id = Predicate.column("id")
+    static let id = RowPredicate.column("id")
 }

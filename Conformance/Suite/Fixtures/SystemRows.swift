@@ -48,7 +48,7 @@ enum SystemRows {
     }
 }
 
-extension Trial {
+extension CheckContext {
     /// Opens a store with the tables of the sync core and those of an app.
     func syncStore(_ tables: TableSchema...) throws -> TracedStore {
         let store = try open()

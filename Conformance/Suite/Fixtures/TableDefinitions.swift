@@ -11,9 +11,9 @@ extension TableSchema {
 
 extension Query {
     /// Returns queries that depend on one column: comparisons, null tests, membership, and both orders.
-    static func about(_ column: String, like value: Predicate, in table: String = "t") -> [Query] {
-        let operand = Predicate.column(column)
-        let conditions: [Predicate] = [
+    static func about(_ column: String, like value: RowPredicate, in table: String = "t") -> [Query] {
+        let operand = RowPredicate.column(column)
+        let conditions: [RowPredicate] = [
             operand == value, operand != value, .not(operand == value), operand < value, operand >= value,
             operand.isNull, operand.isNotNull, operand.isIn([.null]), operand == value || operand.isNull,
         ]
@@ -22,7 +22,7 @@ extension Query {
     }
 }
 
-extension Trial {
+extension CheckContext {
     /// Returns rows generated from the seed, with values that the store accepts.
     func randomRows(offset: Int = 0, nullShare: Double = 0.15) -> RandomRows {
         let values = RandomValues(

@@ -32,7 +32,7 @@ extension Row {
     }
 }
 
-extension Trial {
+extension CheckContext {
     /// Returns a store with ``TableSchema/typedTables``, each with these rows.
     func typedStore(_ rows: [Row] = [], in name: String = "store") throws -> TracedStore {
         let store = try open(name)
@@ -81,7 +81,7 @@ extension Trial {
     ) throws {
         let complete = schema.completing(rows)
         for column in schema.columns {
-            let operand = Predicate.column(column.name)
+            let operand = RowPredicate.column(column.name)
             for value in Set((complete + formerly).map { $0[column.name] ?? .null }) {
                 let query = Query(schema.name, predicate: operand == .literal(value))
                 try expect(query, in: reader, over: complete, of: schema, place)

@@ -1,6 +1,6 @@
 internal import TidelineStore
 
-extension Trial {
+extension CheckContext {
     /// Fails unless values of a column are returned bitwise identical and with their type: by lookup, by scan, and
     /// through an index; inside the write, in a read after it, and after reopening.
     func expectKept(_ values: [Value], as type: ColumnType) throws {
@@ -31,12 +31,12 @@ extension Trial {
         let ids = values.indices.map { RowID.string("row \(100 + $0 * 13 % 97)") }
         let rows = zip(ids, values).map { Row(id: $0).merging(["v": $1, "n": 0]) }
         try applyToValueTables(of: type, rows + [["id": "null", "n": 0]]) { table, reader, place in
-            let (all, operand) = (Query(table.name), Predicate.column("v"))
+            let (all, operand) = (Query(table.name), RowPredicate.column("v"))
             let (up, down) = (all.order(by: "v"), all.order(by: "v", descending: true))
             try expect(up, in: reader, finds: ["null"] + ids, place)
             try expect(down, in: reader, finds: ids.reversed() + ["null"], place)
             for (index, value) in values.enumerated() {
-                let literal = Predicate.literal(value)
+                let literal = RowPredicate.literal(value)
                 let (before, after) = (Array(ids[..<index]), Array(ids[(index + 1)...]))
                 try expect(all.filter(operand == literal), in: reader, finds: [ids[index]], place)
                 try expect(all.filter(operand.isIn([value])), in: reader, finds: [ids[index]], place)

@@ -25,7 +25,7 @@ final class ChildProcess {
             errorFile: errorFile)
         guard try next() == ChildLine.greeting else {
             let end = try finish()
-            throw KitError("\(command.executable) does not run ConformanceChild: \(end)")
+            throw HarnessError("\(command.executable) does not run ConformanceChild: \(end)")
         }
     }
 

@@ -17,7 +17,7 @@ struct ChildRun {
             case .wait: try wait()
             case .inspect(let damages): try inspect(damages)
             default:
-                guard let store else { throw KitError("the step \(step) precedes the opening of the store") }
+                guard let store else { throw HarnessError("the step \(step) precedes the opening of the store") }
                 try perform(step, on: store)
             }
         }
@@ -77,6 +77,6 @@ struct ChildRun {
     /// Waits for permission from the other process. If that process has ended, this one ends too.
     private func wait() throws {
         say(ChildLine.waiting)
-        guard readLine() != nil else { throw KitError("the process that started this job has ended") }
+        guard readLine() != nil else { throw HarnessError("the process that started this job has ended") }
     }
 }

@@ -33,8 +33,8 @@ struct PairedTransactions: Codable, Sendable, Hashable {
             try store.upsert(inserted(by: number), into: table.name)
             try store.upsert(head(after: number + 1), into: table.name)
             guard let deleted = deleted(by: number) else { continue }
-            let own = Predicate.column("writer") == .literal(.string(writer))
-            let old = Predicate.column("number") == .literal(.int(Int64(deleted)))
+            let own = RowPredicate.column("writer") == .literal(.string(writer))
+            let old = RowPredicate.column("number") == .literal(.int(Int64(deleted)))
             try store.delete(matching: Query(table.name, predicate: own && old))
         }
     }

@@ -22,7 +22,7 @@ internal import TidelineSupport
             _ executable: String, arguments: [String], environment: [String: String], errorFile: String
         ) throws {
             guard FileManager.default.createFile(atPath: errorFile, contents: nil) else {
-                throw KitError("the file \(errorFile) cannot be created")
+                throw HarnessError("the file \(errorFile) cannot be created")
             }
             let output = Pipe()
             process.executableURL = URL(fileURLWithPath: executable)
@@ -37,7 +37,7 @@ internal import TidelineSupport
             process.standardError = FileHandle(forWritingAtPath: errorFile)
             process.terminationHandler = { [ended] _ in ended.signal() }
             do { try process.run() } catch {
-                throw KitError("the process \(executable) cannot be started: \(error.reason)")
+                throw HarnessError("the process \(executable) cannot be started: \(error.reason)")
             }
             lines.read(output.fileHandleForReading)
         }
@@ -68,7 +68,7 @@ internal import TidelineSupport
         init(
             _ executable: String, arguments: [String], environment: [String: String], errorFile: String
         ) throws {
-            throw KitError("this platform cannot start processes")
+            throw HarnessError("this platform cannot start processes")
         }
 
         func proceed() {}

@@ -87,9 +87,9 @@ extension Query {
     }
 }
 
-extension Predicate {
+extension RowPredicate {
     /// Variants of this predicate with one part removed. Some may be invalid.
-    fileprivate var simpler: [Predicate] {
+    fileprivate var simpler: [RowPredicate] {
         switch self {
         case .and(let terms):
             terms + terms.withoutRuns.map { .and($0()) } + within(terms) { .and($0) }
@@ -108,7 +108,7 @@ extension Predicate {
         }
     }
 
-    private func within(_ terms: [Predicate], _ make: ([Predicate]) -> Predicate) -> [Predicate] {
+    private func within(_ terms: [RowPredicate], _ make: ([RowPredicate]) -> RowPredicate) -> [RowPredicate] {
         terms.indices.flatMap { index in
             terms[index].simpler.map { simpler in
                 var copy = terms

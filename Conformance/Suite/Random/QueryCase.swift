@@ -80,8 +80,8 @@ struct QueryCase {
         let kept = Set(rows.compactMap(\.key)).subtracting(gone)
         guard left == kept else {
             return """
-                the deletion leaves \(Trial.text(Array(left.subtracting(kept)))) that match and deletes \
-                \(Trial.text(Array(kept.subtracting(left)))) that do not match
+                the deletion leaves \(CheckContext.text(Array(left.subtracting(kept)))) that match and deletes \
+                \(CheckContext.text(Array(kept.subtracting(left)))) that do not match
                 """
         }
         guard count == gone.count else { return "the deletion returned \(count), expected \(gone.count)" }

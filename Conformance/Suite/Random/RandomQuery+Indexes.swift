@@ -24,8 +24,8 @@ extension RandomQuery {
         return columns.contains("id") ? columns : columns + ["id"]
     }
 
-    private mutating func condition(on columns: [String], like row: Row?) -> Predicate? {
-        var terms: [Predicate] = []
+    private mutating func condition(on columns: [String], like row: Row?) -> RowPredicate? {
+        var terms: [RowPredicate] = []
         let points = Int.random(in: 0...columns.count, using: &random)
         for column in columns.prefix(points) { terms.append(point(column, row)) }
         if points < columns.count, chance(0.8, using: &random) {
@@ -51,7 +51,7 @@ extension RandomQuery {
     }
 
     /// Returns a condition that holds for one value or a few values of a column.
-    private mutating func point(_ column: String, _ row: Row?) -> Predicate {
+    private mutating func point(_ column: String, _ row: Row?) -> RowPredicate {
         let value = value(of: column, in: row)
         switch Int.random(in: 0..<8, using: &random) {
         case 0: return .comparison(.equal, .literal(value), .column(column))
@@ -67,7 +67,7 @@ extension RandomQuery {
     }
 
     /// Returns a condition that bounds a column's values.
-    private mutating func bound(_ column: String, _ row: Row?) -> Predicate {
+    private mutating func bound(_ column: String, _ row: Row?) -> RowPredicate {
         let value = value(of: column, in: chance(0.5, using: &random) ? row : rows.randomElement(using: &random))
         if case .string(let text) = value, chance(0.3, using: &random) {
             let scalars = text.unicodeScalars
@@ -77,7 +77,7 @@ extension RandomQuery {
                 [.column(column), .literal(.string(String(String.UnicodeScalarView(scalars.prefix(count)))))])
         }
         let comparison = pick(
-            [Predicate.Comparison.less, .lessOrEqual, .greater, .greaterOrEqual, .notEqual], using: &random)
+            [RowPredicate.Comparison.less, .lessOrEqual, .greater, .greaterOrEqual, .notEqual], using: &random)
         return Bool.random(using: &random)
             ? .comparison(comparison, .column(column), .literal(value))
             : .comparison(comparison, .literal(value), .column(column))

@@ -37,14 +37,14 @@ package struct RandomQuery: Sendable {
     }
 
     /// Returns the next condition, without a query.
-    package mutating func nextCondition() -> Predicate { condition(depth: maximumDepth) }
+    package mutating func nextCondition() -> RowPredicate { condition(depth: maximumDepth) }
 
     /// Returns the next operand of a type, without a query.
-    package mutating func nextOperand(_ type: ColumnType) -> Predicate { operand(type, depth: maximumDepth) }
+    package mutating func nextOperand(_ type: ColumnType) -> RowPredicate { operand(type, depth: maximumDepth) }
 
     private mutating func anyColumn() -> String { pick(schema.allColumns.map(\.name) + ["id"], using: &random) }
 
-    private mutating func column(_ type: ColumnType) -> Predicate? {
+    private mutating func column(_ type: ColumnType) -> RowPredicate? {
         var names = schema.allColumns.filter { $0.type == type }.map(\.name)
         if type == (schema.idType == .int ? .int : .string) { names.append("id") }
         return names.isEmpty ? nil : .column(pick(names, using: &random))
@@ -64,7 +64,7 @@ package struct RandomQuery: Sendable {
 // MARK: - Conditions
 
 extension RandomQuery {
-    private mutating func condition(depth: Int) -> Predicate {
+    private mutating func condition(depth: Int) -> RowPredicate {
         guard depth > 0 else { return comparison(depth: 0) }
         switch Int.random(in: 0..<20, using: &random) {
         case 0, 1: return .and(conditions(depth: depth - 1))
@@ -77,22 +77,22 @@ extension RandomQuery {
         }
     }
 
-    private mutating func conditions(depth: Int) -> [Predicate] {
+    private mutating func conditions(depth: Int) -> [RowPredicate] {
         (0..<pick([0, 1, 2, 2, 3], using: &random)).map { _ in condition(depth: depth) }
     }
 
-    private mutating func comparison(depth: Int) -> Predicate {
+    private mutating func comparison(depth: Int) -> RowPredicate {
         let type = pick(ColumnType.allCases, using: &random)
         let numeric: [ColumnType] = [.int, .double]
         let other =
             chance(0.04, using: &random)
             ? pick(ColumnType.allCases, using: &random)
             : numeric.contains(type) ? pick(numeric, using: &random) : type
-        let comparison = pick(Predicate.Comparison.allCases, using: &random)
+        let comparison = pick(RowPredicate.Comparison.allCases, using: &random)
         return .comparison(comparison, operand(type, depth: depth), operand(other, depth: depth))
     }
 
-    private mutating func membership(depth: Int) -> Predicate {
+    private mutating func membership(depth: Int) -> RowPredicate {
         let type = pick(ColumnType.allCases, using: &random)
         let values = (0..<Int.random(in: 0...4, using: &random)).map { _ in
             literal(type == .int && chance(0.3, using: &random) ? .double : type)
@@ -100,16 +100,16 @@ extension RandomQuery {
         return .membership(operand(type, depth: depth), values)
     }
 
-    private mutating func textCondition(depth: Int) -> Predicate {
+    private mutating func textCondition(depth: Int) -> RowPredicate {
         let function = pick(
-            [Predicate.Function.startsWith, .endsWith, .contains, .equalsIgnoringCase], using: &random)
+            [RowPredicate.Function.startsWith, .endsWith, .contains, .equalsIgnoringCase], using: &random)
         let text = operand(.string, depth: depth)
         return .function(
             function, [text, chance(0.4, using: &random) ? fragment(of: text) : operand(.string, depth: depth)])
     }
 
     /// Returns a part of a value that the column has in some row, so that searches find something.
-    private mutating func fragment(of operand: Predicate) -> Predicate {
+    private mutating func fragment(of operand: RowPredicate) -> RowPredicate {
         guard case .column(let name) = operand, !rows.isEmpty, let text = pick(rows, using: &random)[name]?.string
         else {
             return .literal(literal(.string))
@@ -126,7 +126,7 @@ extension RandomQuery {
 // MARK: - Operands
 
 extension RandomQuery {
-    private mutating func operand(_ type: ColumnType, depth: Int) -> Predicate {
+    private mutating func operand(_ type: ColumnType, depth: Int) -> RowPredicate {
         if chance(0.6, using: &random), let column = column(type) { return column }
         guard depth > 0, chance(0.6, using: &random) else { return .literal(literal(type)) }
         switch type {
@@ -138,7 +138,7 @@ extension RandomQuery {
         }
     }
 
-    private mutating func int(depth: Int) -> Predicate {
+    private mutating func int(depth: Int) -> RowPredicate {
         switch Int.random(in: 0..<6, using: &random) {
         case 0: return operand(.string, depth: depth).length
         case 1:
@@ -147,13 +147,13 @@ extension RandomQuery {
         case 2: return rounding(.int, depth: depth)
         case 3:
             let part = pick(
-                [Predicate.Function.year, .month, .day, .hour, .minute, .second], using: &random)
+                [RowPredicate.Function.year, .month, .day, .hour, .minute, .second], using: &random)
             return .function(part, [operand(.timestamp, depth: depth)])
         default: return arithmetic(.int, .int, depth: depth)
         }
     }
 
-    private mutating func double(depth: Int) -> Predicate {
+    private mutating func double(depth: Int) -> RowPredicate {
         switch Int.random(in: 0..<4, using: &random) {
         case 0: rounding(.double, depth: depth)
         case 1: arithmetic(.int, .double, depth: depth)
@@ -162,17 +162,17 @@ extension RandomQuery {
         }
     }
 
-    private mutating func rounding(_ type: ColumnType, depth: Int) -> Predicate {
+    private mutating func rounding(_ type: ColumnType, depth: Int) -> RowPredicate {
         .function(
-            pick([Predicate.Function.round, .floor, .ceiling], using: &random), [operand(type, depth: depth)])
+            pick([RowPredicate.Function.round, .floor, .ceiling], using: &random), [operand(type, depth: depth)])
     }
 
-    private mutating func arithmetic(_ a: ColumnType, _ b: ColumnType, depth: Int) -> Predicate {
+    private mutating func arithmetic(_ a: ColumnType, _ b: ColumnType, depth: Int) -> RowPredicate {
         .arithmetic(
-            pick(Predicate.Arithmetic.allCases, using: &random), operand(a, depth: depth), operand(b, depth: depth))
+            pick(RowPredicate.Arithmetic.allCases, using: &random), operand(a, depth: depth), operand(b, depth: depth))
     }
 
-    private mutating func text(depth: Int) -> Predicate {
+    private mutating func text(depth: Int) -> RowPredicate {
         let text = operand(.string, depth: depth)
         switch Int.random(in: 0..<6, using: &random) {
         case 0: return text.lowercased

@@ -3,7 +3,7 @@ internal import TidelineSupport
 
 /// A table with random rows in a store, its expected content, and queries over it.
 final class RandomTable {
-    private let trial: Trial
+    private let context: CheckContext
     private let schema: TableSchema
     private let seed: UInt64
     private var store: TracedStore
@@ -19,8 +19,8 @@ final class RandomTable {
     private var random: SplitMix64
 
     /// Creates a table in a store of its own.
-    init(_ trial: Trial, seed: UInt64, rows count: Int) throws {
-        let capabilities = trial.capabilities
+    init(_ context: CheckContext, seed: UInt64, rows count: Int) throws {
+        let capabilities = context.capabilities
         var source = RandomRows(
             seed: seed,
             values: RandomValues(
@@ -34,10 +34,10 @@ final class RandomTable {
         last = (rows, [], [])
         queries = RandomQuery(seed: seed, schema: schema, rows: made, values: source.values)
         random = SplitMix64(seed: seed)
-        self.trial = trial
+        self.context = context
         self.seed = seed
         self.source = source
-        store = try trial.open()
+        store = try context.open()
         try store.define([schema])
         try store.write { [rows, schema] in try $0.upsert(rows, into: schema.name) }
     }
@@ -70,7 +70,7 @@ final class RandomTable {
             let body: (TracedWriter) throws -> Void = { [rows] writer in
                 difference = try QueryCase.deletion(query, expected, of: rows, by: writer)
             }
-            try commits ? store.write(body) : trial.rollingBack(store, body)
+            try commits ? store.write(body) : context.rollingBack(store, body)
             return difference
         }
         if commits { try become(changes: [], deleted: expected.rows.compactMap(\.key)) }
@@ -92,14 +92,14 @@ final class RandomTable {
                 try telling(query, .readInWrite) { try Answer.of(writer, query).difference(from: expected) }
             }
         }
-        try commits ? store.write(body) : trial.rollingBack(store, body)
+        try commits ? store.write(body) : context.rollingBack(store, body)
         if commits { return }
         (rows, reserve, last) = before
         packed = try schema.packed(rows)
     }
 
     /// Closes and reopens the store if it keeps its rows.
-    func reopen() throws { store = try trial.reopened(store) }
+    func reopen() throws { store = try context.reopened(store) }
 
     private func nextChange() -> (changes: [Row], deleted: [RowID]) {
         let changed = rows.shuffled(using: &random).prefix(rows.count / 8 + 1).map { source.change(of: $0, in: schema) }
@@ -134,11 +134,12 @@ extension RandomTable {
         guard let found else { return }
         let failing = queryCase(query, step)
         let comment = "found with seed \(seed)"
-        guard trial.failure(of: failing) != nil else {
-            let message = "\(Trial.text(query)): \(found)\nIn a new store with the same rows the answer is correct."
-            throw CheckFailure(message, script: trial.trace.script(named: "wrongAnswer", comment: comment))
+        guard context.failure(of: failing) != nil else {
+            let message =
+                "\(CheckContext.text(query)): \(found)\nIn a new store with the same rows the answer is correct."
+            throw CheckFailure(message, script: context.trace.script(named: "wrongAnswer", comment: comment))
         }
-        let small = failing.shrunk { trial.failure(of: $0) != nil }
+        let small = failing.shrunk { context.failure(of: $0) != nil }
         let place =
             switch small.step {
             case .read: ""
@@ -146,16 +147,16 @@ extension RandomTable {
             case .delete: " as a deletion"
             }
         throw CheckFailure(
-            "\(Trial.text(small.query))\(place): \(trial.failure(of: small) ?? found)",
+            "\(CheckContext.text(small.query))\(place): \(context.failure(of: small) ?? found)",
             script: small.script(named: "wrongAnswer", comment: comment))
     }
 }
 
-extension Trial {
+extension CheckContext {
     /// Returns the error of a new store for a case, or `nil` if there is none.
     fileprivate func failure(of found: QueryCase) -> String? {
         do {
-            let folder = try TrialFolder()
+            let folder = try CheckFolder()
             defer { folder.remove() }
             let store = try harness.open(StoreOpening(directory: folder.path))
             defer { try? store.close() }

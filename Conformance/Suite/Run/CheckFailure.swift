@@ -12,7 +12,7 @@ struct CheckFailure: Error {
 }
 
 /// A failure of the suite itself, such as creating a directory. It is no verdict on the store.
-struct KitError: Error {
+struct HarnessError: Error {
     /// The operation that failed.
     var message: String
 

@@ -49,7 +49,7 @@ public enum CheckStatus: String, Sendable, Hashable, Codable, CaseIterable {
     /// The promise did not hold.
     case failed
     /// The suite itself could not do what the check requires; no verdict.
-    case kitError
+    case harnessError
     /// The store declares that it does not make the promise.
     case skipped
     /// The promise did not hold, as the list of known failures says.
@@ -63,7 +63,7 @@ public enum CheckStatus: String, Sendable, Hashable, Codable, CaseIterable {
     /// Whether a run with such a result has failed.
     public var isFailure: Bool {
         switch self {
-        case .failed, .kitError, .unexpectedPass: true
+        case .failed, .harnessError, .unexpectedPass: true
         case .passed, .skipped, .knownFailure, .notRun: false
         }
     }

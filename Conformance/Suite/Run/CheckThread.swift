@@ -43,42 +43,42 @@ final class CheckThread: Sendable {
     }
 
     private func outcome() -> CheckResult {
-        let folder: TrialFolder
-        do { folder = try TrialFolder() } catch { return kitError(error) }
+        let folder: CheckFolder
+        do { folder = try CheckFolder() } catch { return harnessError(error) }
         defer { folder.remove() }
-        let trial: Trial
+        let context: CheckContext
         do {
-            trial = Trial(
+            context = CheckContext(
                 directory: folder.path, settings: suite.settings, harness: suite.harness,
                 capabilities: try suite.capabilities(), group: check.group, timeOuts: suite.timeOuts)
         } catch {
             return failed("the store cannot be opened: \(error)", script: nil)
         }
-        defer { trial.end() }
-        return outcome(of: trial)
+        defer { context.end() }
+        return outcome(of: context)
     }
 
-    private func outcome(of trial: Trial) -> CheckResult {
+    private func outcome(of context: CheckContext) -> CheckResult {
         do {
-            try check.body(trial)
+            try check.body(context)
             return CheckResult(id: check.id, status: .passed)
         } catch let failure as CheckFailure {
-            return failed(failure.message, script: failure.script ?? script(trial))
+            return failed(failure.message, script: failure.script ?? script(context))
         } catch let timeOut as TimeOut {
-            return ended(timeOut, script: script(trial))
-        } catch let error as KitError {
-            return kitError(error)
+            return ended(timeOut, script: script(context))
+        } catch let error as HarnessError {
+            return harnessError(error)
         } catch let undecided as NotDecidable {
             return CheckResult(id: check.id, status: .notRun, reason: undecided.reason)
         } catch let error as StoreError {
-            return failed("an unexpected error was thrown: \(error)", script: script(trial))
+            return failed("an unexpected error was thrown: \(error)", script: script(context))
         } catch {
-            return failed("expected a StoreError, but got \(type(of: error)): \(error)", script: script(trial))
+            return failed("expected a StoreError, but got \(type(of: error)): \(error)", script: script(context))
         }
     }
 
-    private func script(_ trial: Trial) -> String {
-        trial.trace.script(
+    private func script(_ context: CheckContext) -> String {
+        context.trace.script(
             named: check.id.replacing("-", with: ""), comment: "\(check.id) with seed \(suite.settings.seed)")
     }
 
@@ -98,9 +98,9 @@ final class CheckThread: Sendable {
         return CheckResult(id: check.id, status: .failed, failure: failure)
     }
 
-    private func kitError(_ error: any Error) -> CheckResult {
-        let message = (error as? KitError)?.message ?? "\(error)"
+    private func harnessError(_ error: any Error) -> CheckResult {
+        let message = (error as? HarnessError)?.message ?? "\(error)"
         let failure = CheckResult.Failure(message: message, seed: suite.settings.seed, script: nil)
-        return CheckResult(id: check.id, status: .kitError, failure: failure)
+        return CheckResult(id: check.id, status: .harnessError, failure: failure)
     }
 }

@@ -76,7 +76,7 @@ public struct ConformanceSuite: Sendable {
         let result = await run(check)
         switch result.status {
         case .passed, .knownFailure: return
-        case .failed, .kitError, .unexpectedPass, .skipped, .notRun: throw ConformanceFailure(check, result)
+        case .failed, .harnessError, .unexpectedPass, .skipped, .notRun: throw ConformanceFailure(check, result)
         }
     }
 
@@ -93,7 +93,7 @@ public struct ConformanceSuite: Sendable {
     /// The name in reports: the harness's name or the one that the store declares.
     public var name: String { harness.name ?? (try? capabilities().name) ?? "store" }
 
-    private func obstacle(of check: Check) -> Obstacle? {
+    private func obstacle(of check: Check) -> SkipReason? {
         guard let capabilities = try? capabilities() else { return nil }
         let obstacles = check.needs.compactMap { $0.obstacle(capabilities, harness) }
         // A promise that the store does not make needs no hook.
@@ -104,7 +104,7 @@ public struct ConformanceSuite: Sendable {
 
 extension CheckResult {
     /// Creates the result of a check that does not run.
-    init(_ check: Check, _ obstacle: Obstacle) {
+    init(_ check: Check, _ obstacle: SkipReason) {
         switch obstacle {
         case .skipped(let reason): self.init(id: check.id, status: .skipped, reason: reason)
         case .notRun(let reason): self.init(id: check.id, status: .notRun, reason: reason)
@@ -119,7 +119,7 @@ private final class Declaration: Sendable {
     func capabilities(of harness: StoreHarness) throws -> StoreCapabilities {
         try known.withLock { known in
             if let known { return known }
-            let folder = try TrialFolder()
+            let folder = try CheckFolder()
             defer { folder.remove() }
             let store = try harness.open(StoreOpening(directory: folder.path))
             defer { try? store.close() }

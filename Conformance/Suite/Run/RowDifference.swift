@@ -33,11 +33,11 @@ struct RowDifference: CustomStringConvertible {
     /// Describes the columns of a row that differ from those of another.
     private static func text(_ row: Row, besides other: Row) -> String {
         let differing = Set(differences(row, other).map { Array($0.utf8) })
-        return Trial.text(differing.isEmpty ? row : row.filteringColumns { differing.contains(Array($0.utf8)) })
+        return CheckContext.text(differing.isEmpty ? row : row.filteringColumns { differing.contains(Array($0.utf8)) })
     }
 
     private static func ids(_ rows: [Row]) -> String {
-        Trial.text(rows.map { $0.key ?? .string("(none)") })
+        CheckContext.text(rows.map { $0.key ?? .string("(none)") })
     }
 
     private static func columns(_ a: Row, _ b: Row) -> String {

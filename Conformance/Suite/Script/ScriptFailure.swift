@@ -77,7 +77,7 @@ extension StoreModel {
             guard let id = row.key else { continue }
             let found = try reader.row(in: schema.name, id: id)
             if let difference = RowDifference(found: found.map { [$0] } ?? [], expected: [row]) {
-                let message = "table \(schema.name.swiftSource), id \(Trial.text(id)): \(difference)"
+                let message = "table \(schema.name.swiftSource), id \(CheckContext.text(id)): \(difference)"
                 return ScriptFailure(.row(table: schema.name, id: id, row), message)
             }
         }

@@ -41,7 +41,7 @@ struct ScriptRun {
             } catch var failure as ScriptFailure {
                 failure.step = step
                 return failure
-            } catch let error as KitError {
+            } catch let error as HarnessError {
                 throw error
             } catch {
                 return ScriptFailure(
@@ -86,7 +86,7 @@ struct ScriptRun {
         model = next
         let found = try store.tables()
         guard found == model.schemas else {
-            let message = "tables(): found \(Trial.text(found)), expected \(Trial.text(model.schemas))"
+            let message = "tables(): found \(CheckContext.text(found)), expected \(CheckContext.text(model.schemas))"
             throw ScriptFailure(.definitions(model.schemas), message)
         }
     }

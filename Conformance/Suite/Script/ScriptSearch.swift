@@ -11,7 +11,7 @@ struct ScriptSearch {
         self.name = name
     }
 
-    init(_ trial: Trial, _ name: String) { self.init(stage: ScriptStage(trial), name: name) }
+    init(_ context: CheckContext, _ name: String) { self.init(stage: ScriptStage(context), name: name) }
 
     /// Runs scripts generated from seeds.
     /// - Throws: A failure with the shortest script found, printed as Swift.

@@ -22,9 +22,10 @@ struct ScriptStage: Sendable {
         self.open = open
     }
 
-    init(_ trial: Trial) {
-        self.init(directory: trial.directory, capabilities: trial.capabilities, patience: trial.patience) { directory in
-            try trial.harness.open(StoreOpening(directory: directory))
+    init(_ context: CheckContext) {
+        self.init(directory: context.directory, capabilities: context.capabilities, patience: context.patience) {
+            directory in
+            try context.harness.open(StoreOpening(directory: directory))
         }
     }
 
@@ -37,7 +38,7 @@ struct ScriptStage: Sendable {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
-            throw KitError("the directory \(path) cannot be created: \(error.reason)")
+            throw HarnessError("the directory \(path) cannot be created: \(error.reason)")
         }
         defer { try? FileManager.default.removeItem(atPath: path) }
         return try body(path)

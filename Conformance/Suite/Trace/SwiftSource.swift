@@ -64,7 +64,7 @@ extension Row: SwiftSource {
     }
 }
 
-extension Predicate: SwiftSource {
+extension RowPredicate: SwiftSource {
     package var swiftSource: String {
         switch self {
         case .column(let name): ".column(\(name.swiftSource))"

@@ -16,7 +16,7 @@ struct ConflictResolution: Sendable {
             try discard(operation, error: error, in: writer)
         case .update(let item):
             try operations.remove(operation, in: writer)
-            try settle(operation.itemID, at: stamped(item, operation, error), pulled: operation.pulled, in: writer)
+            try storeNewest(operation.itemID, at: stamped(item, operation, error), pulled: operation.pulled, in: writer)
         case .keep(let item):
             let failed = operation
             rebase(&operation, onto: item, error: error)
@@ -133,7 +133,7 @@ struct ConflictResolution: Sendable {
     ///
     /// The result is the same as if the pull had come after the resolution, because no later pull returns that row
     /// again.
-    private func settle(_ id: String, at item: Row, pulled: String?, in writer: some StoreWriter) throws {
+    private func storeNewest(_ id: String, at item: Row, pulled: String?, in writer: some StoreWriter) throws {
         guard let pulled = try pulled.map(codec.row), pulled.version != item.version,
             item.changedAt <= pulled.changedAt
         else { return try writer.upsert(fitted(item, id: id), into: schema.name) }

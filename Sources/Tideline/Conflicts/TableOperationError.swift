@@ -84,7 +84,7 @@ public final class TableOperationError: Error, Sendable {
     public func modifyOperationType(_ kind: OperationKind) async throws { try await resolve(.modify(kind, nil)) }
 
     /// Changes the kind of the operation and stores `item` as the local row.
-    public func modifyOperationType(_ kind: OperationKind, _ item: Row) async throws {
+    public func modifyOperationType(_ kind: OperationKind, item: Row) async throws {
         try await resolve(.modify(kind, item))
     }
 

@@ -39,7 +39,7 @@ enum PullArguments {
         if let predicate = query.predicate { try checkColumns(of: predicate, schema) }
     }
 
-    private static func checkColumns(of predicate: Predicate, _ schema: TableSchema) throws {
+    private static func checkColumns(of predicate: RowPredicate, _ schema: TableSchema) throws {
         if case .column(let name) = predicate { try check(name, schema) }
         for child in predicate.children { try checkColumns(of: child, schema) }
     }

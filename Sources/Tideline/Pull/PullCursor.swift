@@ -37,7 +37,7 @@ struct PullCursor: Sendable {
     /// A page to request.
     struct Request: Sendable, Hashable {
         /// The filter to add to the caller's filter.
-        var filter: Predicate?
+        var filter: RowPredicate?
         var order: [OrderTerm]
         var skip = 0
         var limit: Int
@@ -215,7 +215,7 @@ struct PullCursor: Sendable {
     // MARK: Requests
 
     private var request: Request {
-        let updatedAt = Predicate.column("updatedAt")
+        let updatedAt = RowPredicate.column("updatedAt")
         switch mode {
         case .window(let bound):
             return Request(

@@ -28,7 +28,7 @@ struct PullRun<Store: LocalStore>: Sendable {
         let memory = try await begin(filter: filter)
         let cursor = makeCursor(memory.initial.flatMap { $0.columns == schema.columnFingerprint ? $0 : nil })
         guard let first = cursor.first else { return PullResult() }
-        var state = State(cursor: cursor, application: PageGroupApplication(self, filter: filter, memory))
+        var state = State(cursor: cursor, application: PageGroupWriter(self, filter: filter, memory))
         try await run(from: first, reading, &state)
         if state.application.memory.isSpellingInDoubt {
             let memory = makeMemory(
@@ -43,12 +43,12 @@ struct PullRun<Store: LocalStore>: Sendable {
     /// The state of a pull between two pages.
     private struct State: Sendable {
         var cursor: PullCursor
-        var application: PageGroupApplication<Store>
+        var application: PageGroupWriter<Store>
         /// The pages that were received and are not stored yet.
-        private(set) var held: [HeldPage] = []
+        private(set) var held: [PendingPage] = []
         private var oldest: Timestamp?
 
-        init(cursor: PullCursor, application: PageGroupApplication<Store>) {
+        init(cursor: PullCursor, application: PageGroupWriter<Store>) {
             self.cursor = cursor
             self.application = application
         }
@@ -59,7 +59,8 @@ struct PullRun<Store: LocalStore>: Sendable {
             let decision = try cursor.receive(page.summary)
             oldest = [oldest, page.summary.oldest].compactMap(\.self).min()
             held.append(
-                HeldPage(page: page, kind: kind, reached: cursor.token, oldest: oldest, isLast: decision == .finish))
+                PendingPage(
+                    page: page, kind: kind, watermark: cursor.token, oldest: oldest, isLast: decision == .finish))
             return decision
         }
 
@@ -70,7 +71,7 @@ struct PullRun<Store: LocalStore>: Sendable {
             try await application.store(group)
         }
 
-        mutating func restart(_ cursor: PullCursor, _ memory: PullMemory) {
+        mutating func restart(_ cursor: PullCursor, _ memory: PullState) {
             self.cursor = cursor
             held = []
             application.restart(memory)
@@ -115,7 +116,7 @@ struct PullRun<Store: LocalStore>: Sendable {
         }
     }
 
-    private func begin(filter: String) async throws -> PullMemory {
+    private func begin(filter: String) async throws -> PullState {
         let (table, queryID, context) = (schema.name, queryID, context)
         let (stored, isFresh) = try await context.reading { reader in
             let token = try queryID.map { try context.tokens.token(table: table, queryID: $0, in: reader) } ?? nil
@@ -138,8 +139,8 @@ struct PullRun<Store: LocalStore>: Sendable {
     private func makeMemory(
         _ stored: PullToken?, initial: PullToken?, isFresh: Bool = false, isRefreshing: Bool,
         remembersIDs: Bool = false
-    ) -> PullMemory {
-        var memory = PullMemory(
+    ) -> PullState {
+        var memory = PullState(
             stored: stored, initial: initial, isFresh: isFresh, isRefreshing: isRefreshing,
             remembering: remembersIDs ? schema.idMatching : nil)
         if settings.whenRowDoesNotFit == .skipAndReport { memory.unfit = UnfitRows(schema: schema) }

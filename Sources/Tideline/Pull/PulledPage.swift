@@ -16,7 +16,7 @@ final class PulledPage: Sendable {
     /// The server's clock at the response.
     let serverDate: Timestamp?
     let codec: RowCodec
-    /// The epoch of ``SettledRows`` at which the page was requested.
+    /// The epoch of ``RecentlyPushedRows`` at which the page was requested.
     let askedAt: UInt64
 
     /// The settings for parsing a response.

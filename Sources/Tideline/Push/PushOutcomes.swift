@@ -199,7 +199,7 @@ struct PushOutcomes: Sendable {
     ) throws -> Bool {
         let change: OperationKind = waiting.restores ? .insert : waiting.kind
         try operations.remove(waiting, in: writer)
-        switch OperationCollapse.decide(change, onto: current.state, isStrict: false) {
+        switch OperationCollapse.decide(change, onto: current.state, rejectsInsertOverPendingDelete: false) {
         case .remove:
             try operations.remove(current, in: writer)
             try storePulled(of: current, in: writer)

@@ -7,7 +7,7 @@ struct LocalChanges: Sendable {
     /// Whether this type writes rows. If not, the app writes them.
     let writesRows: Bool
     /// Whether an insert over a pending delete is an error.
-    let isStrict: Bool
+    let rejectsInsertOverPendingDelete: Bool
     /// The operations that are in flight.
     let inFlight: Set<Int64>
 
@@ -119,7 +119,9 @@ struct LocalChanges: Sendable {
     ) throws {
         var state = pending.last?.state
         if let newest = pending.last { state?.isInFlight = inFlight.contains(newest.id) }
-        switch OperationCollapse.decide(change, onto: state, isStrict: isStrict) {
+        switch OperationCollapse.decide(
+            change, onto: state, rejectsInsertOverPendingDelete: rejectsInsertOverPendingDelete)
+        {
         case .ignore: return
         case .refuseExisting:
             throw SyncError(

@@ -32,8 +32,10 @@ enum OperationCollapse {
     /// - Parameters:
     ///   - change: The new change.
     ///   - pending: The newest operation of the row, or `nil` if there is none.
-    ///   - isStrict: Whether an insert over a pending delete is an error, as in the original SDK, instead of a restore.
-    static func decide(_ change: OperationKind, onto pending: PendingState?, isStrict: Bool) -> CollapseDecision {
+    ///   - rejectsInsertOverPendingDelete: Whether an insert over a pending delete is an error, as in the original SDK, instead of a restore.
+    static func decide(_ change: OperationKind, onto pending: PendingState?, rejectsInsertOverPendingDelete: Bool)
+        -> CollapseDecision
+    {
         guard let pending else { return .enqueue(change, restores: false) }
         switch (pending.kind, change) {
         case (.insert, .insert), (.update, .insert): return .refuseExisting
@@ -45,7 +47,7 @@ enum OperationCollapse {
         case (.update, .delete):
             return pending.isInFlight ? .enqueue(.delete, restores: false) : .change(.delete, restores: false)
         case (.delete, .insert):
-            if isStrict { return .refuseDeleted }
+            if rejectsInsertOverPendingDelete { return .refuseDeleted }
             return pending.isInFlight ? .enqueue(.update, restores: true) : .change(.update, restores: true)
         case (.delete, .update): return .refuseDeleted
         case (.delete, .delete): return .ignore

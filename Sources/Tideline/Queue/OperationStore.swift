@@ -4,7 +4,7 @@ internal import TidelineStore
 /// Reads and writes operations and their error records in the system tables, within a transaction of the caller.
 struct OperationStore: Sendable {
     let tables: SystemTables
-    private let checkedCounter = CheckedCounter()
+    private let sequenceCounter = SequenceCounter()
     /// The key type of the operation counter in the config table. Pull tokens have a different key type.
     static let counterKeyType: Int64 = 2
 
@@ -79,10 +79,10 @@ struct OperationStore: Sendable {
             guard let value = row["value"]?.string.flatMap({ Int64($0) }) else { throw damagedCounter(key) }
             stored = value
         }
-        if !checkedCounter.isRight(at: stored) { stored = try max(stored, lastID(in: writer)) }
+        if !sequenceCounter.isAtLeast(stored) { stored = try max(stored, lastID(in: writer)) }
         let (next, overflow) = stored.addingReportingOverflow(1)
         guard !overflow else { throw damagedCounter(key) }
-        checkedCounter.note(next)
+        sequenceCounter.note(next)
         let row = Row(
             id: .string(key),
             distinctColumns: [

@@ -116,7 +116,7 @@ extension RemoteTable {
         return query
     }
 
-    private static func columns(of predicate: Predicate) -> [String] {
+    private static func columns(of predicate: RowPredicate) -> [String] {
         if case .column(let name) = predicate { return [name] }
         return predicate.children.flatMap(columns)
     }

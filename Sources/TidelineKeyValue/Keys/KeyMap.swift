@@ -6,21 +6,21 @@ internal import TidelineStore
 /// ``KeyStore``.
 class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
     let snapshot: Snapshot
-    let longKeys: LongKey
+    let overflowKeys: OverflowKey
 
     /// Creates the map of an engine's snapshot.
-    required init(_ snapshot: Snapshot, _ longKeys: LongKey) {
+    required init(_ snapshot: Snapshot, _ overflowKeys: OverflowKey) {
         self.snapshot = snapshot
-        self.longKeys = longKeys
+        self.overflowKeys = overflowKeys
     }
 
     /// Creates the map of an engine's snapshot with the given maximum key length.
     convenience init(_ snapshot: Snapshot, maximumKeyLength: Int) {
-        self.init(snapshot, LongKey(maximum: maximumKeyLength))
+        self.init(snapshot, OverflowKey(maximum: maximumKeyLength))
     }
 
     final func find(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
-        guard longKeys.isLong(key) else { return try snapshot.read(key, body) }
+        guard overflowKeys.isLong(key) else { return try snapshot.read(key, body) }
         var isFound = false
         try scanEntries(ofLong: key) { _, whole, value in
             guard whole.compare(key) == 0 else { return .next }
@@ -35,9 +35,9 @@ class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
         _ range: KeyRange, descending: Bool,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
     ) throws {
-        let shortLength = longKeys.shortLength
+        let shortLength = overflowKeys.shortLength
         guard shortLength < .max else { return try snapshot.scan(range, descending: descending, body) }
-        let stored = longKeys.storedRange(of: range)
+        let stored = overflowKeys.storedRange(of: range)
         guard stored == range else { return try scanLongKeys(of: range, in: stored, descending: descending, body) }
         // Most ranges contain no overflow keys: until one is found, only the length of each key is checked.
         var firstLong: [UInt8]?
@@ -60,12 +60,12 @@ class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
         of range: KeyRange, in stored: KeyRange, descending: Bool,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
     ) throws {
-        let longKeys = longKeys
+        let overflowKeys = overflowKeys
         var run = LongKeyRun(descending: descending, range: range)
         try snapshot.scan(stored, descending: descending) { key, value in
             // A short key may be a prefix of a truncated bound, on the wrong side of it.
-            guard run.isEmpty, !longKeys.isLong(key) else {
-                return try run.pass(key, value, longKeys, isWithin: range.contains(key), body)
+            guard run.isEmpty, !overflowKeys.isLong(key) else {
+                return try run.pass(key, value, overflowKeys, isWithin: range.contains(key), body)
             }
             return range.contains(key) ? try body(key, value) : .next
         }
@@ -78,14 +78,14 @@ class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
         _ body: (_ stored: UnsafeRawBufferPointer, _ whole: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer)
             throws -> ScanStep
     ) throws {
-        try snapshot.scan(KeyRange(prefix: longKeys.stem(of: key)), descending: false) { stored, content in
-            let parts = try longKeys.parts(of: stored, content)
+        try snapshot.scan(KeyRange(prefix: overflowKeys.hashedPrefix(of: key)), descending: false) { stored, content in
+            let parts = try overflowKeys.parts(of: stored, content)
             return try body(stored, parts.key, parts.value)
         }
     }
 }
 
-extension LongKey {
+extension OverflowKey {
     /// Returns the range of stored keys that contains those of a range. A bound that is an overflow key is truncated to
     /// its stored prefix.
     fileprivate func storedRange(of range: KeyRange) -> KeyRange {
@@ -118,13 +118,15 @@ private struct LongKeyRun {
     ///
     /// - Parameter isWithin: Whether a short key is in the range.
     mutating func pass(
-        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ longKeys: LongKey, isWithin: Bool,
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ overflowKeys: OverflowKey, isWithin: Bool,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
     ) throws -> ScanStep {
-        let isLong = longKeys.isLong(key)
-        if !isLong || !continues(with: key, shortLength: longKeys.shortLength), try emit(body) == .stop { return .stop }
+        let isLong = overflowKeys.isLong(key)
+        if !isLong || !continues(with: key, shortLength: overflowKeys.shortLength), try emit(body) == .stop {
+            return .stop
+        }
         guard isLong else { return isWithin ? try body(key, value) : .next }
-        try add(key, value, longKeys)
+        try add(key, value, overflowKeys)
         return .next
     }
 
@@ -133,11 +135,11 @@ private struct LongKeyRun {
     }
 
     private mutating func add(
-        _ stored: UnsafeRawBufferPointer, _ content: UnsafeRawBufferPointer, _ longKeys: LongKey
+        _ stored: UnsafeRawBufferPointer, _ content: UnsafeRawBufferPointer, _ overflowKeys: OverflowKey
     ) throws(StoreError) {
-        if isEmpty { beginning = Array(stored.prefix(longKeys.shortLength)) }
+        if isEmpty { beginning = Array(stored.prefix(overflowKeys.shortLength)) }
         isEmpty = false
-        let parts = try longKeys.parts(of: stored, content)
+        let parts = try overflowKeys.parts(of: stored, content)
         entries.append((Array(parts.key), Array(parts.value)))
     }
 

@@ -6,20 +6,20 @@ internal import TidelineStore
 final class KeyStoreMap<Transaction: KeyValueTransaction>: KeyMap<Transaction>, KeyStore {
     /// Returns a map as used by code that is not generic over the engine. Creating it elsewhere would require a lookup
     /// of its type.
-    static func make(_ transaction: Transaction, _ longKeys: LongKey) -> any KeyStore {
-        self.init(transaction, longKeys)
+    static func make(_ transaction: Transaction, _ overflowKeys: OverflowKey) -> any KeyStore {
+        self.init(transaction, overflowKeys)
     }
 
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
-        guard longKeys.isLong(key) else { return try snapshot.put(key, value) }
+        guard overflowKeys.isLong(key) else { return try snapshot.put(key, value) }
         let place = try place(ofLong: key)
         try place.stored.withUnsafeBytes { stored in
-            try LongKey.stored(key, value).withUnsafeBytes { try snapshot.put(stored, $0) }
+            try OverflowKey.stored(key, value).withUnsafeBytes { try snapshot.put(stored, $0) }
         }
     }
 
     func delete(_ key: UnsafeRawBufferPointer) throws -> Bool {
-        guard longKeys.isLong(key) else { return try snapshot.delete(key) }
+        guard overflowKeys.isLong(key) else { return try snapshot.delete(key) }
         let place = try place(ofLong: key)
         return try place.isTaken && place.stored.withUnsafeBytes { try snapshot.delete($0) }
     }
@@ -28,7 +28,7 @@ final class KeyStoreMap<Transaction: KeyValueTransaction>: KeyMap<Transaction>, 
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
         over replaces: (_ existing: UnsafeRawBufferPointer) throws -> Bool
     ) throws -> Bool {
-        guard longKeys.isLong(key) else { return try snapshot.put(key, value, over: replaces) }
+        guard overflowKeys.isLong(key) else { return try snapshot.put(key, value, over: replaces) }
         var isStored = true
         let isFound = try find(key) { isStored = try replaces($0) }
         if isStored { try put(key, value) }
@@ -49,7 +49,7 @@ final class KeyStoreMap<Transaction: KeyValueTransaction>: KeyMap<Transaction>, 
         guard let number = UInt16(exactly: free) else {
             throw StoreError(.io, "65,536 overflow keys have the same hash; the store cannot add another one")
         }
-        var stored = longKeys.stem(of: key)
+        var stored = overflowKeys.hashedPrefix(of: key)
         withUnsafeBytes(of: number.bigEndian) { stored.append(contentsOf: $0) }
         return (stored, false)
     }

@@ -10,7 +10,7 @@ struct AccessPath: Sendable {
     }
 
     /// The parts of the sequence that are visited.
-    enum Places: Sendable {
+    enum KeyRanges: Sendable {
         /// These row keys, in ascending order.
         case keys([[UInt8]])
         /// These ranges, in ascending order and without overlaps.
@@ -40,17 +40,17 @@ struct AccessPath: Sendable {
     }
 
     var source: Source
-    var places: Places
+    var keyRanges: KeyRanges
     var direction: Direction
     /// The conditions that determine the places, for display.
-    var bounds: [Predicate]
+    var bounds: [RowPredicate]
     /// The residual predicate to evaluate for each row, or `nil` if the places satisfy all conditions.
-    var filter: Predicate?
+    var filter: RowPredicate?
 }
 
 extension AccessPath {
     /// The path that visits no rows.
-    static let nowhere = AccessPath(source: .rows, places: .keys([]), direction: .ascending, bounds: [], filter: nil)
+    static let nowhere = AccessPath(source: .rows, keyRanges: .keys([]), direction: .ascending, bounds: [], filter: nil)
 }
 
 extension QueryPlan {
@@ -66,7 +66,7 @@ extension QueryPlan {
 
 extension QueryPlan.Access {
     fileprivate init(_ path: AccessPath, of table: StoredTable) {
-        switch (path.source, path.places) {
+        switch (path.source, path.keyRanges) {
         case (.rows, .keys(let keys)): self = keys.isEmpty ? .nothing : .ids(keys.count)
         case (.rows, .ranges): self = path.bounds.isEmpty ? .allRows : .idRange
         case (.index(let number), _): self = .index(table.indexes[number].columns)

@@ -2,7 +2,7 @@ internal import TidelineStore
 
 /// A condition on one column that can be searched for in keys that are ordered by the column.
 enum ColumnCondition {
-    case comparison(Predicate.Comparison, Value)
+    case comparison(RowPredicate.Comparison, Value)
     case membership([Value])
     case prefix(String)
 }
@@ -10,14 +10,14 @@ enum ColumnCondition {
 /// One of the conditions that a row must satisfy together.
 struct Conjunct {
     /// The condition as in the query, which ``isNegated`` may negate.
-    let node: Predicate
+    let node: RowPredicate
     let isNegated: Bool
 
     /// The condition as a predicate.
-    var predicate: Predicate { isNegated ? .not(node) : node }
+    var predicate: RowPredicate { isNegated ? .not(node) : node }
 
     /// Returns the conditions that are equivalent to the predicate together, or `nil` if the predicate never holds.
-    static func all(of predicate: Predicate?) -> [Conjunct]? {
+    static func all(of predicate: RowPredicate?) -> [Conjunct]? {
         var found: [Conjunct] = []
         var pending = predicate.map { [Conjunct(node: $0, isNegated: false)] } ?? []
         while let next = pending.popLast() {
@@ -86,7 +86,7 @@ struct ColumnConstraint {
         self = all
     }
 
-    private init?(_ node: Predicate, isNegated: Bool, in table: StoredTable) {
+    private init?(_ node: RowPredicate, isNegated: Bool, in table: StoredTable) {
         switch node {
         case .column(let name):
             self.init(name, .comparison(isNegated ? .notEqual : .equal, true), in: table)

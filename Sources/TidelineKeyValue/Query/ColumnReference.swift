@@ -38,11 +38,11 @@ extension ColumnType {
 /// A comparison of a column with a literal, with the column on the left.
 struct ColumnComparison {
     let column: ColumnReference
-    let comparison: Predicate.Comparison
+    let comparison: RowPredicate.Comparison
     let literal: Value
 
     /// Creates a comparison, or returns `nil` if the operands are not a column of the table and a literal.
-    init?(_ comparison: Predicate.Comparison, _ a: Predicate, _ b: Predicate, in table: StoredTable) {
+    init?(_ comparison: RowPredicate.Comparison, _ a: RowPredicate, _ b: RowPredicate, in table: StoredTable) {
         switch (a, b) {
         case (.column(let name), .literal(let literal)):
             self.comparison = comparison
@@ -59,7 +59,7 @@ struct ColumnComparison {
     }
 }
 
-extension Predicate.Comparison {
+extension RowPredicate.Comparison {
     /// The equivalent comparison with the operands exchanged.
     var flipped: Self {
         switch self {

@@ -44,7 +44,7 @@ final class IndexLookup {
     /// Rows are not tested for conditions that the index already satisfies, so a damaged index would otherwise produce
     /// wrong results.
     func check(_ key: UnsafeRawBufferPointer, isOf row: borrowing RowView) throws(StoreError) {
-        guard !index.isPlainly(key, idCount: idCount, of: row) else { return }
+        guard !index.matchesEntry(key, idCount: idCount, of: row) else { return }
         expected.begin(index, of: row, ids: table.ids)
         guard expected.bytes.withUnsafeBytes({ $0.compare(key) == 0 }) else {
             throw damage("contains an entry that contradicts its row", id: row.id)

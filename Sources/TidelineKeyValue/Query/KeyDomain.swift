@@ -44,7 +44,7 @@ struct KeyDomain {
         }
     }
 
-    private func intervals(_ comparison: Predicate.Comparison, _ literal: Value) -> [KeyInterval] {
+    private func intervals(_ comparison: RowPredicate.Comparison, _ literal: Value) -> [KeyInterval] {
         if literal.isNull { return intervalsOfNull(comparison) }
         if column.type == .bool { return bools(comparison, literal) }
         guard comparison != .notEqual else { return [everything] }
@@ -64,7 +64,7 @@ struct KeyDomain {
         }
     }
 
-    private func intervalsOfNull(_ comparison: Predicate.Comparison) -> [KeyInterval] {
+    private func intervalsOfNull(_ comparison: RowPredicate.Comparison) -> [KeyInterval] {
         switch comparison {
         case .equal: column.position == nil ? [] : [point([KeyBuilder.Mark.null])]
         case .notEqual:
@@ -74,7 +74,7 @@ struct KeyDomain {
     }
 
     /// There are only two bools, so every condition is a list of values.
-    private func bools(_ comparison: Predicate.Comparison, _ literal: Value) -> [KeyInterval] {
+    private func bools(_ comparison: RowPredicate.Comparison, _ literal: Value) -> [KeyInterval] {
         let isNegated = comparison == .notEqual
         let tags = RowTest.Tags(boolsFor: isNegated ? .equal : comparison, literal)
         var values: [Value] = isNegated ? [.null] : []

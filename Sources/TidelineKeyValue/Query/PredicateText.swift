@@ -7,14 +7,14 @@ enum PredicateText {
     private static let maximumTextLength = 40
 
     /// Returns the text of a predicate.
-    static func text(_ predicate: Predicate) -> String { text(predicate, depth: 0) }
+    static func text(_ predicate: RowPredicate) -> String { text(predicate, depth: 0) }
 
     /// Returns the text of a conjunction of predicates.
-    static func list(_ predicates: [Predicate]) -> String { text(.and(predicates)) }
+    static func list(_ predicates: [RowPredicate]) -> String { text(.and(predicates)) }
 
-    private static func text(_ node: Predicate, depth: Int) -> String {
+    private static func text(_ node: RowPredicate, depth: Int) -> String {
         guard depth <= maximumDepth else { return "…" }
-        func operand(_ node: Predicate) -> String { text(node, depth: depth + 1) }
+        func operand(_ node: RowPredicate) -> String { text(node, depth: depth + 1) }
         switch node {
         case .column(let name): return name
         case .literal(let value): return text(value)
@@ -30,7 +30,7 @@ enum PredicateText {
         }
     }
 
-    private static func joined(_ terms: [Predicate], _ word: String, _ depth: Int) -> String {
+    private static func joined(_ terms: [RowPredicate], _ word: String, _ depth: Int) -> String {
         list(terms, separator: " \(word) ") { term in
             switch term {
             case .and(let inner) where inner.count > 1 && terms.count > 1,
@@ -63,7 +63,7 @@ enum PredicateText {
         return start.debugDescription + (start.utf8.count < text.utf8.count ? "…" : "")
     }
 
-    private static func symbol(_ comparison: Predicate.Comparison) -> String {
+    private static func symbol(_ comparison: RowPredicate.Comparison) -> String {
         switch comparison {
         case .equal: "="
         case .notEqual: "!="
@@ -74,7 +74,7 @@ enum PredicateText {
         }
     }
 
-    private static func symbol(_ arithmetic: Predicate.Arithmetic) -> String {
+    private static func symbol(_ arithmetic: RowPredicate.Arithmetic) -> String {
         switch arithmetic {
         case .add: "+"
         case .subtract: "-"
@@ -85,7 +85,7 @@ enum PredicateText {
     }
 }
 
-extension Predicate.Function {
+extension RowPredicate.Function {
     /// Whether the function is written as an infix condition.
     fileprivate var isCondition: Bool {
         switch self {

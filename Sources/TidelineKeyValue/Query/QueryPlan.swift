@@ -38,9 +38,9 @@ public struct QueryPlan: Sendable {
     /// The access path.
     public let access: Access
     /// The conditions that bound the keys of ``access``.
-    public let bounds: [Predicate]
+    public let bounds: [RowPredicate]
     /// The residual predicate that is evaluated for each row found, or `nil` if the bounds satisfy all conditions.
-    public let filter: Predicate?
+    public let filter: RowPredicate?
     /// The query's order.
     public let order: [OrderTerm]
     /// The method of producing that order.

@@ -43,8 +43,8 @@ struct QueryPlanner {
         let components = components()
         if components.contains(where: \.intervals.isEmpty) { return .nowhere }
         for number in table.indexes.indices {
-            let way = index(number, components, ids)
-            if way.merit > best.merit, isWorthItsLookUps(way) { best = way }
+            let plan = index(number, components, ids)
+            if plan.priority > best.priority, isWorthItsLookUps(plan) { best = plan }
         }
         return path(of: best)
     }
@@ -93,9 +93,9 @@ struct QueryPlanner {
     // MARK: Candidate plans
 
     /// A candidate plan.
-    private struct Way {
+    private struct CandidatePlan {
         var source: AccessPath.Source
-        var places: AccessPath.Places
+        var keyRanges: AccessPath.KeyRanges
         var direction: AccessPath.Direction = .unordered
         /// The columns whose constraints bound the places.
         var used: [ColumnReference] = []
@@ -108,103 +108,103 @@ struct QueryPlanner {
         var coversAll = false
 
         var isLookUp: Bool {
-            if case .keys = places { true } else { false }
+            if case .keys = keyRanges { true } else { false }
         }
 
         /// The rank of the plan; greater is better.
-        var merit: Int {
-            var merit = equalities
-            for quality in [isRange, coversAll, direction.isOrdered] { merit = merit * 2 + (quality ? 1 : 0) }
-            return merit
+        var priority: Int {
+            var priority = equalities
+            for quality in [isRange, coversAll, direction.isOrdered] { priority = priority * 2 + (quality ? 1 : 0) }
+            return priority
         }
     }
 
     /// Whether an index scan is worth the lookup of each row.
     ///
     /// An index scan for its order alone is worthwhile only if it can end early or avoids sorting the whole table.
-    private func isWorthItsLookUps(_ way: Way) -> Bool {
-        if way.equalities > 0 || way.isRange || purpose == .count || query.predicate == nil { return true }
+    private func isWorthItsLookUps(_ plan: CandidatePlan) -> Bool {
+        if plan.equalities > 0 || plan.isRange || purpose == .count || query.predicate == nil { return true }
         return query.limit != nil && !query.includesTotalCount
     }
 
-    private func rows(_ ids: KeyIntervals?) -> Way {
-        var way = Way(source: .rows, places: .ranges([table.allRows]))
-        guard let ids else { return finished(way, along: []) }
+    private func rows(_ ids: KeyIntervals?) -> CandidatePlan {
+        var plan = CandidatePlan(source: .rows, keyRanges: .ranges([table.allRows]))
+        guard let ids else { return finished(plan, along: []) }
         let prefix = table.rows.prefix
         let domain = KeyDomain(idsAtEndIn: table)
-        way.used = [domain.column]
+        plan.used = [domain.column]
         if ids.intervals.allSatisfy(domain.isPoint) {
-            way.places = .keys(ids.intervals.map { prefix + $0.lower })
-            if ids.count == 1 { way.fixed = way.used }
+            plan.keyRanges = .keys(ids.intervals.map { prefix + $0.lower })
+            if ids.count == 1 { plan.fixed = plan.used }
         } else {
-            way.places = .ranges(Self.ranges([prefix], ids))
-            way.isRange = true
+            plan.keyRanges = .ranges(Self.ranges([prefix], ids))
+            plan.isRange = true
         }
-        return finished(way, along: [])
+        return finished(plan, along: [])
     }
 
     private func index(
         _ number: Int, _ components: [Component], _ ids: KeyIntervals?
-    ) -> Way {
+    ) -> CandidatePlan {
         let index = table.indexes[number]
         let columns = index.references(in: table)
-        var way = Way(source: .index(number), places: .ranges([]))
+        var plan = CandidatePlan(source: .index(number), keyRanges: .ranges([]))
         var prefixes = [index.space.prefix]
         for column in columns {
             guard let intervals = components.first(where: { $0.column == column })?.intervals,
                 prefixes.count * intervals.count <= Self.maximumProduct
             else { break }
-            way.used.append(column)
+            plan.used.append(column)
             guard intervals.intervals.allSatisfy(KeyDomain(componentsOf: column, in: table).isPoint) else {
-                way.isRange = intervals != .allValues
-                way.places = .ranges(Self.ranges(prefixes, intervals))
-                return finished(way, along: columns)
+                plan.isRange = intervals != .allValues
+                plan.keyRanges = .ranges(Self.ranges(prefixes, intervals))
+                return finished(plan, along: columns)
             }
             prefixes = prefixes.flatMap { prefix in intervals.intervals.map { prefix + $0.lower } }
-            way.equalities += 1
-            if intervals.count == 1 { way.fixed.append(column) }
+            plan.equalities += 1
+            if intervals.count == 1 { plan.fixed.append(column) }
         }
-        way.places = .ranges(prefixes.map { KeyRange(prefix: $0) })
+        plan.keyRanges = .ranges(prefixes.map { KeyRange(prefix: $0) })
         let id = ColumnReference(idOf: table)
         // Keys end with the identifier. A single interval of identifiers keeps entries that differ only in the
         // identifier together.
-        if let ids, ids.count == 1, way.equalities == columns.count, !columns.contains(id) {
-            way.used.append(id)
-            way.isRange = true
-            way.places = .ranges(Self.ranges(prefixes, ids))
+        if let ids, ids.count == 1, plan.equalities == columns.count, !columns.contains(id) {
+            plan.used.append(id)
+            plan.isRange = true
+            plan.keyRanges = .ranges(Self.ranges(prefixes, ids))
         }
-        return finished(way, along: columns)
+        return finished(plan, along: columns)
     }
 
-    private func finished(_ way: Way, along columns: [ColumnReference]) -> Way {
-        var way = way
+    private func finished(_ plan: CandidatePlan, along columns: [ColumnReference]) -> CandidatePlan {
+        var plan = plan
         switch purpose {
-        case .rows: way.direction = direction(along: columns, fixed: way.fixed)
+        case .rows: plan.direction = direction(along: columns, fixed: plan.fixed)
         case .count:
-            way.direction = .ascending
-            way.coversAll = conjuncts.allSatisfy { isCovered($0.constraint, by: way) }
+            plan.direction = .ascending
+            plan.coversAll = conjuncts.allSatisfy { isCovered($0.constraint, by: plan) }
         }
-        return way
+        return plan
     }
 
     // MARK: Result
 
-    private func path(of way: Way) -> AccessPath {
-        var bounds: [Predicate] = []
-        var rest: [Predicate] = []
+    private func path(of plan: CandidatePlan) -> AccessPath {
+        var bounds: [RowPredicate] = []
+        var rest: [RowPredicate] = []
         for (conjunct, constraint) in conjuncts {
-            if let constraint, way.used.contains(constraint.column) { bounds.append(conjunct.predicate) }
-            if !isCovered(constraint, by: way) { rest.append(conjunct.predicate) }
+            if let constraint, plan.used.contains(constraint.column) { bounds.append(conjunct.predicate) }
+            if !isCovered(constraint, by: plan) { rest.append(conjunct.predicate) }
         }
         return AccessPath(
-            source: way.source, places: way.places, direction: way.direction, bounds: bounds,
+            source: plan.source, keyRanges: plan.keyRanges, direction: plan.direction, bounds: bounds,
             filter: rest.isEmpty ? nil : rest.count == 1 ? rest[0] : .and(rest))
     }
 
     /// Whether all rows in the places satisfy the conjunct.
-    private func isCovered(_ constraint: ColumnConstraint?, by way: Way) -> Bool {
+    private func isCovered(_ constraint: ColumnConstraint?, by plan: CandidatePlan) -> Bool {
         guard let constraint else { return false }
-        return constraint.isExact && way.used.contains(constraint.column)
+        return constraint.isExact && plan.used.contains(constraint.column)
     }
 }
 

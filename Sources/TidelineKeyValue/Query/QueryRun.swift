@@ -105,7 +105,7 @@ struct QueryRun {
         var sorter = RowSorter(query, table: table, projection: projection)
         var count = 0
         try walk.forEachMatch { row throws(RowDamage) in
-            guard try sorter.isTooLate(row) else { return false }
+            guard try sorter.isBeyondLimit(row) else { return false }
             count += 1
             return true
         } _: { row in

@@ -26,7 +26,7 @@ final class RowFilter: Sendable {
     /// Whether the filter reads only the bytes of columns: no identifier, and no condition that requires the evaluator.
     let readsColumnsOnly: Bool
     /// The pre-filter, which is evaluated first for most rows.
-    let first: FirstTest?
+    let first: PreFilter?
 
     /// The constants of the tests, stored separately so that reading a test involves no reference counting.
     struct Constants: Sendable {
@@ -43,13 +43,13 @@ final class RowFilter: Sendable {
     /// Creates the filter for complete rows of the table.
     ///
     /// - Throws: The errors of ``Evaluator/compile(_:for:)``.
-    init(_ predicate: Predicate, of table: StoredTable) throws(StoreError) {
+    init(_ predicate: RowPredicate, of table: StoredTable) throws(StoreError) {
         var compiler = RowFilterCompiler(table)
         start = try compiler.compile(predicate)
         steps = compiler.steps
         constants = compiler.constants
         readsColumnsOnly = steps.allSatisfy { $0.test.readsColumnsOnly }
-        first = FirstTest(of: steps, from: start, constants, in: table)
+        first = PreFilter(of: steps, from: start, constants, in: table)
     }
 
     /// Returns whether the row satisfies the predicate, which must be one that ``readsColumnsOnly``.

@@ -2,14 +2,14 @@ internal import TidelineStore
 
 extension RowFilterCompiler {
     /// Returns the tests of a node other than `and`, `or`, and `not`.
-    mutating func condition(_ node: Predicate) throws(StoreError) -> Condition {
+    mutating func condition(_ node: RowPredicate) throws(StoreError) -> Condition {
         if let condition = tests(of: node) { return condition }
         constants.predicates.append(try table.evaluator.compile(node, for: table.shape))
         return Condition(tests: [.predicate(constants.predicates.count - 1)])
     }
 
     /// Returns the tests of a node, or `nil` if it has none.
-    private mutating func tests(of node: Predicate) -> Condition? {
+    private mutating func tests(of node: RowPredicate) -> Condition? {
         switch node {
         case .literal(let value): return value == .bool(true) ? .always : .never
         case .column(let name):
@@ -56,7 +56,7 @@ extension RowFilterCompiler {
     }
 
     private func tests(
-        _ comparison: Predicate.Comparison, _ a: ColumnReference, _ b: ColumnReference
+        _ comparison: RowPredicate.Comparison, _ a: ColumnReference, _ b: ColumnReference
     ) -> Condition {
         let relations = RowTest.Relations(comparison)
         var tests: [RowTest] = [.columns(RowTest.Operand(a), relations, RowTest.Operand(b))]
@@ -109,7 +109,7 @@ extension RowFilterCompiler {
 
     // MARK: Texts
 
-    private mutating func tests(_ function: Predicate.Function, _ a: Predicate, _ b: Predicate) -> Condition? {
+    private mutating func tests(_ function: RowPredicate.Function, _ a: RowPredicate, _ b: RowPredicate) -> Condition? {
         if function == .equalsIgnoringCase { return equalsIgnoringCase(a, b) ?? equalsIgnoringCase(b, a) }
         guard case .column(let name) = a, case .literal(let literal) = b, let column = ColumnReference(name, in: table),
             column.type == .string
@@ -124,7 +124,7 @@ extension RowFilterCompiler {
         }
     }
 
-    private mutating func equalsIgnoringCase(_ a: Predicate, _ b: Predicate) -> Condition? {
+    private mutating func equalsIgnoringCase(_ a: RowPredicate, _ b: RowPredicate) -> Condition? {
         guard case .column(let name) = a, case .literal(let literal) = b, let column = ColumnReference(name, in: table),
             column.type == .string
         else { return nil }
@@ -146,7 +146,7 @@ extension RowFilterCompiler {
 
 extension RowTest.Tags {
     /// The tags of the bools that satisfy a comparison with a literal; empty if the literal is not a bool.
-    init(boolsFor comparison: Predicate.Comparison, _ literal: Value) {
+    init(boolsFor comparison: RowPredicate.Comparison, _ literal: Value) {
         self = []
         guard case .bool(let literal) = literal else { return }
         let interval = WordInterval(comparison, .int(literal ? 1 : 0), type: .int)

@@ -21,8 +21,8 @@ struct RowFilterCompiler {
     }
 
     /// - Returns: The entry point of the predicate.
-    mutating func compile(_ predicate: Predicate) throws(StoreError) -> RowFilter.Label {
-        var pending: [(node: Predicate, ifTrue: Target, ifFalse: Target)] = [
+    mutating func compile(_ predicate: RowPredicate) throws(StoreError) -> RowFilter.Label {
+        var pending: [(node: RowPredicate, ifTrue: Target, ifFalse: Target)] = [
             (predicate, .label(.accept), .label(.reject))
         ]
         while let (node, ifTrue, ifFalse) = pending.popLast() {

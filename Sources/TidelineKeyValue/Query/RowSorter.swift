@@ -16,9 +16,9 @@ struct RowSorter: ~Copyable {
     /// The kept rows; a heap with the last row of the order on top once the limit is reached.
     private var entries: [Entry] = []
     /// The first term, if its values are numbers.
-    private let number: NumberTerm?
+    private let number: NumericSortKey?
     /// The first component of the row on top, once the limit is reached.
-    private var bound: NumberTerm.Place?
+    private var bound: NumericSortKey.Place?
 
     /// A kept row and its key.
     private struct Entry {
@@ -40,14 +40,14 @@ struct RowSorter: ~Copyable {
         terms = query.order.compactMap { term in
             ColumnReference(term.column, in: table).map { ($0, term.isDescending) }
         }
-        number = terms.first.flatMap { NumberTerm($0.column, isDescending: $0.isDescending) }
+        number = terms.first.flatMap { NumericSortKey($0.column, isDescending: $0.isDescending) }
         capacity = query.windowEnd
         rows = PackedRows(shape: projection?.shape ?? table.shape)
     }
 
     /// Whether a row is beyond the limit according to its first term.
     @inline(__always)
-    func isTooLate(_ row: RowBytes) throws(RowDamage) -> Bool {
+    func isBeyondLimit(_ row: RowBytes) throws(RowDamage) -> Bool {
         guard let bound, let number else { return false }
         return bound < (try number.place(of: row))
     }
@@ -131,7 +131,7 @@ struct RowSorter: ~Copyable {
 
     private mutating func noteBound() {
         guard number != nil, let top = entries.first else { return }
-        bound = keys.withUnsafeBytes { NumberTerm.Place(atStartOf: top.key(in: $0)) }
+        bound = keys.withUnsafeBytes { NumericSortKey.Place(atStartOf: top.key(in: $0)) }
     }
 
     private mutating func orderHeap() {

@@ -91,7 +91,7 @@ enum RowTest: Sendable {
         init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// Creates the relations of a comparison. For `!=`, they are those of `==`, and the caller negates the result.
-        init(_ comparison: Predicate.Comparison) {
+        init(_ comparison: RowPredicate.Comparison) {
             switch comparison {
             case .equal, .notEqual: self = .equal
             case .less: self = .less

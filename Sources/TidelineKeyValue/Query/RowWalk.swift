@@ -110,11 +110,11 @@ final class RowWalk {
     ) throws {
         var cursor = RowCursor(table)
         try forEachPlace { key, _ in
-            if window.passesOverNext, !isFiltered {
-                _ = window.takesNext()
+            if window.skipsNext, !isFiltered {
+                _ = window.admitsNext()
             } else {
                 try withIndexedRow(key, &cursor) { row in
-                    if window.takesNext(), case .stop = try body(row) { window.complete() }
+                    if window.admitsNext(), case .stop = try body(row) { window.complete() }
                 }
             }
             return window.isDone ? .stop : .next
@@ -128,7 +128,7 @@ final class RowWalk {
         try forEachPlace { key, value in
             guard try cursor.isMatch(key: key, value: value, of: filter) else { return .next }
             try cursor.point(key: key, value: value)
-            if window.takesNext(), case .stop = try body(cursor.view) { window.complete() }
+            if window.admitsNext(), case .stop = try body(cursor.view) { window.complete() }
             return window.isDone ? .stop : .next
         }
     }
@@ -138,11 +138,11 @@ final class RowWalk {
     ) throws {
         var cursor = RowCursor(table)
         try forEachPlace { key, value in
-            if window.passesOverNext {
-                _ = window.takesNext()
+            if window.skipsNext {
+                _ = window.admitsNext()
             } else {
                 try cursor.point(key: key, value: value)
-                if window.takesNext(), case .stop = try body(cursor.view) { window.complete() }
+                if window.admitsNext(), case .stop = try body(cursor.view) { window.complete() }
             }
             return window.isDone ? .stop : .next
         }
@@ -170,7 +170,7 @@ final class RowWalk {
     /// Calls `body` with each key of the path, a row's or an index's, in the path's order.
     func forEachPlace(_ body: PlaceBody) throws {
         var last = ScanStep.next
-        switch path.places {
+        switch path.keyRanges {
         case .keys(let keys):
             for key in path.direction.isAscending ? keys : keys.reversed() {
                 try key.withUnsafeBytes { key in _ = try self.keys.find(key) { last = try body(key, $0) } }

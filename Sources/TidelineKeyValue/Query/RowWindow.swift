@@ -24,7 +24,7 @@ struct RowWindow {
     var isDone: Bool { isComplete && !countsMatches }
 
     /// Returns whether the next match belongs to the window. Call it once for each match.
-    mutating func takesNext() -> Bool {
+    mutating func admitsNext() -> Bool {
         count += 1
         guard !isComplete else { return false }
         guard toSkip == 0 else {
@@ -36,7 +36,7 @@ struct RowWindow {
     }
 
     /// Whether the next match does not belong to the window, so that its content is not needed.
-    var passesOverNext: Bool { isComplete || toSkip > 0 }
+    var skipsNext: Bool { isComplete || toSkip > 0 }
 
     /// Ends the window, so that no more rows are returned.
     mutating func complete() { toPass = 0 }

@@ -9,7 +9,7 @@ extension StoredIndex {
     ///
     /// - Parameters:
     ///   - idCount: The number of bytes of the identifier at the end of the key. The row was found by this identifier.
-    func isPlainly(_ key: UnsafeRawBufferPointer, idCount: Int, of row: borrowing RowView) -> Bool {
+    func matchesEntry(_ key: UnsafeRawBufferPointer, idCount: Int, of row: borrowing RowView) -> Bool {
         guard key.count >= KeySpace.length, UInt32(bigEndian: key.loadUnaligned(as: UInt32.self)) == space.number else {
             return false
         }

@@ -25,7 +25,7 @@ struct WordInterval: Hashable, Sendable {
     /// Creates the interval of the values of a column of `type` that satisfy a comparison with a literal.
     ///
     /// For `!=`, it is the interval of `==`, and the caller negates the result.
-    init(_ comparison: Predicate.Comparison, _ literal: Value, type: ColumnType) {
+    init(_ comparison: RowPredicate.Comparison, _ literal: Value, type: ColumnType) {
         switch (type, literal) {
         case (.int, .int(let value)): self.init(comparison, word: value, within: .ints)
         case (.int, .double(let value)): self.init(comparison, intsBeside: value)
@@ -65,7 +65,7 @@ struct WordInterval: Hashable, Sendable {
         type == .double ? .double(double(of: word)) : .int(word)
     }
 
-    private init(_ comparison: Predicate.Comparison, word: Int64, within all: WordInterval) {
+    private init(_ comparison: RowPredicate.Comparison, word: Int64, within all: WordInterval) {
         switch comparison {
         case .equal, .notEqual: self.init(lower: word, upper: word)
         case .lessOrEqual: self.init(lower: all.lower, upper: word)
@@ -77,7 +77,7 @@ struct WordInterval: Hashable, Sendable {
 
     // MARK: Doubles
 
-    private init(_ comparison: Predicate.Comparison, double value: Double) {
+    private init(_ comparison: RowPredicate.Comparison, double value: Double) {
         self = value.isNaN ? .empty : Self(comparison, word: Self.word(of: value), within: .doubles).skippingMinusZero
     }
 
@@ -88,7 +88,7 @@ struct WordInterval: Hashable, Sendable {
     }
 
     /// Creates the interval of doubles that compare with an int by exact value. The int may lie between two doubles.
-    private init(_ comparison: Predicate.Comparison, doublesBeside value: Int64) {
+    private init(_ comparison: RowPredicate.Comparison, doublesBeside value: Int64) {
         let nearest = Double(value)
         guard let whole = Int64(exactly: nearest), whole == value else {
             let isAbove = nearest >= 0x1p63 || Int64(nearest) > value
@@ -105,7 +105,7 @@ struct WordInterval: Hashable, Sendable {
     // MARK: Ints beside a double
 
     /// Creates the interval of ints that compare with a double by exact value.
-    private init(_ comparison: Predicate.Comparison, intsBeside value: Double) {
+    private init(_ comparison: RowPredicate.Comparison, intsBeside value: Double) {
         let bounds: (Int64?, Int64?) =
             switch comparison {
             case .equal, .notEqual: (Self.leastInt(notBelow: value), Self.greatestInt(notAbove: value))

@@ -10,16 +10,16 @@ struct RowBuilder {
     init(_ table: StoredTable) { self.table = table }
 
     /// Builds a new row. Absent columns become null.
-    mutating func build(_ row: borrowing RowView, _ batch: BatchColumns, spelledID: UnsafeRawBufferPointer?) throws {
+    mutating func build(_ row: borrowing RowView, _ batch: BatchColumns, originalID: UnsafeRawBufferPointer?) throws {
         slots.removeAll(keepingCapacity: true)
         for position in batch.positions { slots.append(position.map { row.slot(at: $0) } ?? .null) }
-        try pack(spelledID)
+        try pack(originalID)
     }
 
     /// Builds the existing row with the columns of the new one replaced.
     mutating func merge(
         _ row: borrowing RowView, _ batch: BatchColumns, over old: borrowing RowView, _ layout: Layout,
-        spelledID: UnsafeRawBufferPointer?
+        originalID: UnsafeRawBufferPointer?
     ) throws {
         slots.removeAll(keepingCapacity: true)
         for (index, position) in batch.positions.enumerated() {
@@ -29,15 +29,15 @@ struct RowBuilder {
                 slots.append(layout.positions[index].map { old.slot(at: $0) } ?? .null)
             }
         }
-        try pack(spelledID)
+        try pack(originalID)
     }
 
     /// Unsafe pointers: the slots point into rows that the callers above borrow.
-    private mutating func pack(_ spelledID: UnsafeRawBufferPointer?) throws {
+    private mutating func pack(_ originalID: UnsafeRawBufferPointer?) throws {
         let layout = UInt32(table.currentLayout)
         let packed = slots.withUnsafeBufferPointer { slots in
             RowPacking(of: slots).map { packing in
-                [UInt8](unsafeUninitializedCapacity: packing.length + (spelledID?.count ?? 0)) { room, count in
+                [UInt8](unsafeUninitializedCapacity: packing.length + (originalID?.count ?? 0)) { room, count in
                     packing.pack(slots, layout: layout, into: UnsafeMutableRawBufferPointer(room))
                     count = packing.length
                 }
@@ -46,7 +46,7 @@ struct RowBuilder {
         guard var packed else {
             throw StoreError(.invalidValue, "the values of a row have more than 4 GiB", table: table.name)
         }
-        if let spelledID { packed.append(contentsOf: spelledID) }
+        if let originalID { packed.append(contentsOf: originalID) }
         bytes = packed
     }
 }

@@ -20,7 +20,7 @@ struct RowCursor: ~Copyable {
     /// The eight bytes of an integer identifier in the form that views use.
     private let integer: UnsafeMutableRawPointer?
     /// The rows that are presented without conversion.
-    private let shownRows: WholeRows?
+    private let shownRows: RowLayout?
 
     init(_ table: StoredTable) {
         self.table = table

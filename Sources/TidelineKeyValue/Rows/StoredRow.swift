@@ -9,7 +9,7 @@ struct StoredRow {
     /// The identifier in the form that views use.
     let id: UnsafeRawBufferPointer
     /// The original form of the identifier, if it differs from the key.
-    let spelledID: UnsafeRawBufferPointer?
+    let originalID: UnsafeRawBufferPointer?
     /// The header of the row.
     let header: RowHeader
 
@@ -23,7 +23,7 @@ struct StoredRow {
         let keyed = UnsafeRawBufferPointer(rebasing: key[min(KeySpace.length, key.count)...])
         let rest = UnsafeRawBufferPointer(rebasing: value[header.length...])
         guard rest.isEmpty || ids == .folded && rest.isSameFolded(as: keyed) else { return nil }
-        spelledID = rest.isEmpty ? nil : rest
+        originalID = rest.isEmpty ? nil : rest
         guard ids == .int else {
             id = rest.isEmpty ? keyed : rest
             return

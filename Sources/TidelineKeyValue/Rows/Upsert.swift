@@ -34,16 +34,16 @@ struct Upsert: ~Copyable {
         }
         let named = try batch.check(row, bytes)
         guard let key = row.withIDBytes({ key.set(id: $0, of: table.ids) }) else { throw batch.invalidID(row) }
-        let isSpelled =
+        let preservesCase =
             table.ids == .folded
             && row.withIDBytes { $0.compare(UnsafeRawBufferPointer(rebasing: key[KeySpace.length...])) != 0 }
-        if named.isWhole, let value = batch.stored(row, bytes.header, withID: isSpelled) {
+        if named.isWhole, let value = batch.stored(row, bytes.header, withID: preservesCase) {
             // A row that is known to exist and is replaced completely, with the same form of its identifier, needs no
             // lookup.
-            if !isSpelled, let knownRows, knownRows.contains(key) { return try store.put(key, value) }
+            if !preservesCase, let knownRows, knownRows.contains(key) { return try store.put(key, value) }
             try put(row, value, key: key)
         } else {
-            try lay(row, isSpelled: isSpelled, missing: named.missing, key: key)
+            try mergePartial(row, preservesCase: preservesCase, missing: named.missing, key: key)
         }
     }
 
@@ -67,8 +67,8 @@ struct Upsert: ~Copyable {
     }
 
     /// Stores a row that lacks some columns.
-    private mutating func lay(
-        _ row: borrowing RowView, isSpelled: Bool, missing: String?, key: UnsafeRawBufferPointer
+    private mutating func mergePartial(
+        _ row: borrowing RowView, preservesCase: Bool, missing: String?, key: UnsafeRawBufferPointer
     ) throws {
         if let old = try store.get(key, { Array($0) }) {
             try old.withUnsafeBytes { old in
@@ -78,7 +78,7 @@ struct Upsert: ~Copyable {
             return try putBuilt(key: key)
         }
         if let missing { throw batch.invalid("a new row must have a value for this column", missing, row) }
-        try row.withIDBytes { try builder.build(row, batch, spelledID: isSpelled ? $0 : nil) }
+        try row.withIDBytes { try builder.build(row, batch, originalID: preservesCase ? $0 : nil) }
         let built = builder.bytes
         try built.withUnsafeBytes { value in
             try store.put(key, value)
@@ -100,7 +100,7 @@ struct Upsert: ~Copyable {
         } catch {
             throw RowCursor.damaged(table, key)
         }
-        try builder.merge(row, batch, over: old, layout, spelledID: stored.spelledID)
+        try builder.merge(row, batch, over: old, layout, originalID: stored.originalID)
     }
 
     private mutating func putBuilt(key: UnsafeRawBufferPointer) throws {

@@ -40,7 +40,7 @@ final class StoredTable: Sendable {
         layouts = definition.layouts.map { Layout($0, of: schema, shape: shape, stored: columns) }
         currentLayout = layouts.count - 1
         inShapeLayout = layouts.last?.isCurrent == true ? currentLayout : -1
-        wholeRows = inShapeLayout < 0 ? nil : WholeRows(of: shape, layout: UInt32(inShapeLayout))
+        wholeRows = inShapeLayout < 0 ? nil : RowLayout(of: shape, layout: UInt32(inShapeLayout))
     }
 
     var schema: TableSchema { definition.schema }
@@ -77,7 +77,7 @@ final class StoredTable: Sendable {
     /// Most rows have this layout and therefore need no layout lookup.
     let inShapeLayout: Int
     /// The narrow rows of that layout, or `nil` if there is no such layout.
-    let wholeRows: WholeRows?
+    let wholeRows: RowLayout?
 }
 
 /// The columns with which rows were packed between two definitions of the table.

@@ -30,7 +30,7 @@ struct Definitions {
     }
 
     /// Caches definitions that were read from the engine as of a commit.
-    mutating func learn(_ loaded: Catalog, at commit: UInt64?) {
+    mutating func update(_ loaded: Catalog, at commit: UInt64?) {
         guard catalog.generation <= loaded.generation else { return }
         if catalog.generation < loaded.generation { catalog = loaded }
         if self.commit != commit { forgetRowCounts() }
@@ -38,7 +38,7 @@ struct Definitions {
     }
 
     /// Caches the state after a committed transaction that changed no definitions.
-    mutating func learn(_ outcome: TransactionOutcome) {
+    mutating func update(_ outcome: TransactionOutcome) {
         guard outcome.catalog === catalog else { return forgetRowCounts() }
         if let commit = outcome.commit { self.commit = commit }
         rowCounts = outcome.rowCounts
@@ -47,7 +47,7 @@ struct Definitions {
     /// Moves the row counts to a transaction, which returns them with ``learn(_:)`` if it is committed.
     ///
     /// Moving them avoids a copy when the transaction changes them.
-    mutating func lendRowCounts() -> (known: Definitions, rowCounts: RowCounts) {
+    mutating func checkOutRowCounts() -> (known: Definitions, rowCounts: RowCounts) {
         let lent = rowCounts
         forgetRowCounts()
         return (self, lent)

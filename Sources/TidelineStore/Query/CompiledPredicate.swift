@@ -13,16 +13,16 @@ public struct CompiledPredicate: Sendable {
         /// The column at a position, or null if the shape lacks it.
         case column(Int?)
         case literal(Value)
-        case comparison(Predicate.Comparison, ignoringCase: Bool)
+        case comparison(RowPredicate.Comparison, ignoringCase: Bool)
         case and(Int)
         case or(Int)
         case not
         case membership([Value], ignoringCase: Bool)
-        case function(Predicate.Function, operandCount: Int)
-        case arithmetic(Predicate.Arithmetic)
+        case function(RowPredicate.Function, operandCount: Int)
+        case arithmetic(RowPredicate.Arithmetic)
     }
 
-    init(_ predicate: Predicate, schema: TableSchema, definition: RowShape, shape: RowShape) throws(StoreError) {
+    init(_ predicate: RowPredicate, schema: TableSchema, definition: RowShape, shape: RowShape) throws(StoreError) {
         var compiler = Compiler(schema: schema, definition: definition, shape: shape)
         type = try compiler.compile(predicate)
         steps = compiler.steps
@@ -70,7 +70,7 @@ extension [Value] {
     }
 }
 
-extension Predicate.Comparison {
+extension RowPredicate.Comparison {
     /// Returns whether the comparison holds between two values.
     func holds(_ a: Value, _ b: Value, ignoringCase: Bool) -> Bool {
         switch self {
@@ -102,7 +102,7 @@ extension CompiledPredicate {
             self.shape = shape
         }
 
-        mutating func compile(_ predicate: Predicate) throws(StoreError) -> OperandType {
+        mutating func compile(_ predicate: RowPredicate) throws(StoreError) -> OperandType {
             var pending = [(node: predicate, hasOperands: false)]
             while let (node, hasOperands) = pending.popLast() {
                 let children = hasOperands ? [] : node.children
@@ -116,7 +116,7 @@ extension CompiledPredicate {
             return types.removeLast()
         }
 
-        private mutating func emit(_ node: Predicate) throws(StoreError) {
+        private mutating func emit(_ node: RowPredicate) throws(StoreError) {
             let operands = popTypes(node.children.count)
             switch node {
             case .column(let name): try emitColumn(name)
@@ -155,7 +155,7 @@ extension CompiledPredicate {
             push(.column(shape.index(of: name)), .value(definition.columns[index].type))
         }
 
-        private mutating func emit(_ function: Predicate.Function, over operands: [OperandType]) throws(StoreError) {
+        private mutating func emit(_ function: RowPredicate.Function, over operands: [OperandType]) throws(StoreError) {
             guard function.arity.contains(operands.count) else {
                 throw unsupported("\(function.rawValue) does not take \(operands.count) operands")
             }
@@ -178,7 +178,7 @@ extension CompiledPredicate {
             return operands
         }
 
-        private func ignoresCase(_ operand: Predicate) -> Bool {
+        private func ignoresCase(_ operand: RowPredicate) -> Bool {
             guard case .column("id") = operand else { return false }
             return schema.idType == .string && schema.idMatching == .asciiCaseInsensitive
         }

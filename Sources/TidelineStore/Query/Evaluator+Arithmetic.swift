@@ -1,4 +1,4 @@
-extension Predicate.Arithmetic {
+extension RowPredicate.Arithmetic {
     /// Returns the result for two values, or null if one is not a number; see ``Evaluator``.
     func result(of a: Value, _ b: Value) -> Value {
         if case .int(let x) = a, case .int(let y) = b { return result(of: x, y) }

@@ -1,4 +1,4 @@
-extension Predicate.Function {
+extension RowPredicate.Function {
     /// Returns the function's result. It is null if an operand is null or of a type that the function does not accept;
     /// see ``Evaluator``.
     func result(of operands: [Value]) -> Value {

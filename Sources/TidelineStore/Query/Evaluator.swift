@@ -77,7 +77,7 @@ public struct Evaluator: Sendable {
     ///
     /// - Throws: ``StoreError/Code/invalidValue``, naming the column, if the table does not define a column;
     ///   ``StoreError/Code/unsupportedQuery`` if a node does not accept its operands.
-    public func compile(_ predicate: Predicate, for shape: RowShape) throws(StoreError) -> CompiledPredicate {
+    public func compile(_ predicate: RowPredicate, for shape: RowShape) throws(StoreError) -> CompiledPredicate {
         try CompiledPredicate(predicate, schema: schema, definition: definition, shape: shape)
     }
 
@@ -106,12 +106,12 @@ public struct Evaluator: Sendable {
     ///
     /// Most predicates are a comparison of columns and literals, or an `and` of such comparisons, which accept any
     /// types.
-    private func isPlainCondition(_ predicate: Predicate) -> Bool {
+    private func isPlainCondition(_ predicate: RowPredicate) -> Bool {
         guard case .and(let terms) = predicate else { return isPlainComparison(predicate) }
         return terms.allSatisfy(isPlainComparison)
     }
 
-    private func isPlainComparison(_ predicate: Predicate) -> Bool {
+    private func isPlainComparison(_ predicate: RowPredicate) -> Bool {
         switch predicate {
         case .comparison(_, let a, let b): isPlainOperand(a) && isPlainOperand(b)
         case .membership(let operand, _): isPlainOperand(operand)
@@ -119,7 +119,7 @@ public struct Evaluator: Sendable {
         }
     }
 
-    private func isPlainOperand(_ operand: Predicate) -> Bool {
+    private func isPlainOperand(_ operand: RowPredicate) -> Bool {
         switch operand {
         case .column(let name): isColumn(name)
         case .literal: true
@@ -129,20 +129,20 @@ public struct Evaluator: Sendable {
 
     /// Returns the type of the predicate's value as known before a row is read.
     /// - Throws: The errors of ``compile(_:for:)``.
-    public func type(of predicate: Predicate) throws(StoreError) -> OperandType {
+    public func type(of predicate: RowPredicate) throws(StoreError) -> OperandType {
         try compile(predicate, for: definition).type
     }
 
     /// Returns the predicate's value for a row.
     /// - Throws: The errors of ``compile(_:for:)``.
-    public func value(of predicate: Predicate, in row: borrowing RowView) throws(StoreError) -> Value {
+    public func value(of predicate: RowPredicate, in row: borrowing RowView) throws(StoreError) -> Value {
         try compile(predicate, for: row.shape).value(in: row)
     }
 
     /// Returns whether a row satisfies the predicate.
     /// - Throws: The errors of ``compile(_:for:)``; ``StoreError/Code/unsupportedQuery`` if the predicate is not a
     ///   condition.
-    public func matches(_ predicate: Predicate, _ row: borrowing RowView) throws(StoreError) -> Bool {
+    public func matches(_ predicate: RowPredicate, _ row: borrowing RowView) throws(StoreError) -> Bool {
         try condition(predicate, for: row.shape).matches(row)
     }
 
@@ -175,7 +175,7 @@ public struct Evaluator: Sendable {
     }
 
     /// Compiles a predicate and checks that it is a condition.
-    private func condition(_ predicate: Predicate, for shape: RowShape) throws(StoreError) -> CompiledPredicate {
+    private func condition(_ predicate: RowPredicate, for shape: RowShape) throws(StoreError) -> CompiledPredicate {
         let compiled = try compile(predicate, for: shape)
         guard compiled.type.isCondition else {
             throw StoreError(.unsupportedQuery, "the predicate is not a condition", table: schema.name)

@@ -17,7 +17,7 @@ public enum OperandType: Sendable, Hashable {
     public func isNullOr(_ type: ColumnType) -> Bool { self == .null || self == .value(type) }
 }
 
-extension Predicate.Function {
+extension RowPredicate.Function {
     /// Returns the type of the function's result for operands of these types, or `nil` if it does not accept them.
     ///
     /// The number of operands must match ``arity``.
@@ -43,7 +43,7 @@ extension Predicate.Function {
     }
 }
 
-extension Predicate.Arithmetic {
+extension RowPredicate.Arithmetic {
     /// Returns the type of the result for operands of these types, or `nil` if one is not a number.
     public func resultType(of a: OperandType, _ b: OperandType) -> OperandType? {
         guard a.isNumeric, b.isNumeric else { return nil }

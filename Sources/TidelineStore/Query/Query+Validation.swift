@@ -18,9 +18,9 @@ extension Query {
     }
 }
 
-extension Predicate {
+extension RowPredicate {
     /// The direct operands of this node.
-    public var children: [Predicate] {
+    public var children: [RowPredicate] {
         switch self {
         case .column, .literal: []
         case .comparison(_, let a, let b), .arithmetic(_, let a, let b): [a, b]

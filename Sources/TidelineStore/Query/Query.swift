@@ -12,7 +12,7 @@ public struct Query: Sendable, Hashable {
     /// The table.
     public var table: String
     /// The condition that rows must satisfy, or `nil` for all rows.
-    public var predicate: Predicate?
+    public var predicate: RowPredicate?
     /// The order terms. Rows that are equal in all terms, and all rows if there is no term, are in ascending order of
     /// identifier.
     public var order: [OrderTerm]
@@ -27,7 +27,7 @@ public struct Query: Sendable, Hashable {
 
     /// Creates a query of one table from the properties of the same names.
     public init(
-        _ table: String, predicate: Predicate? = nil, order: [OrderTerm] = [], skip: Int = 0, limit: Int? = nil,
+        _ table: String, predicate: RowPredicate? = nil, order: [OrderTerm] = [], skip: Int = 0, limit: Int? = nil,
         selection: [String]? = nil, includesTotalCount: Bool = false
     ) {
         self.table = table
@@ -40,7 +40,7 @@ public struct Query: Sendable, Hashable {
     }
 
     /// Returns this query restricted to rows that also match `predicate`.
-    public func filter(_ predicate: Predicate) -> Query {
+    public func filter(_ predicate: RowPredicate) -> Query {
         with { $0.predicate = $0.predicate.map { $0 && predicate } ?? predicate }
     }
 

@@ -51,9 +51,9 @@ extension RowView {
     /// Unsafe pointers: as above. The row's length is checked against its tables before they are read.
     @inline(__always)
     static func isValid(
-        _ bytes: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer, oneOf rows: WholeRows, shape: RowShape
+        _ bytes: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer, oneOf rows: RowLayout, shape: RowShape
     ) -> Bool {
-        guard rows.describe(bytes), let row = bytes.baseAddress,
+        guard rows.matches(bytes), let row = bytes.baseAddress,
             bytes.count == rows.payload &+ rows.payloadLength(of: row),
             id.count == 8 || shape.idType == .string
         else { return false }

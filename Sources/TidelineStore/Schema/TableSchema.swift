@@ -23,7 +23,7 @@ public struct TableSchema: Sendable, Hashable, Codable {
     /// The indexes that the store maintains for queries.
     public var indexes: [IndexSchema]
     /// The columns that hold identifiers of rows in other tables.
-    public var references: [Reference]
+    public var references: [ForeignKey]
     /// Whether the table belongs to the framework and is hidden from the app's list of tables.
     public var isSystem: Bool
 
@@ -32,7 +32,7 @@ public struct TableSchema: Sendable, Hashable, Codable {
     /// Nothing is checked until ``validate()``, which ``LocalStore/define(_:)`` calls.
     public init(
         _ name: String, columns: [ColumnSchema], systemColumns: SystemColumns = .standard, idType: IDType = .string,
-        idMatching: IDMatching = .asciiCaseInsensitive, indexes: [IndexSchema] = [], references: [Reference] = [],
+        idMatching: IDMatching = .asciiCaseInsensitive, indexes: [IndexSchema] = [], references: [ForeignKey] = [],
         isSystem: Bool = false
     ) {
         self.name = name
@@ -142,7 +142,7 @@ public struct IndexSchema: Sendable, Hashable, Codable, ExpressibleByArrayLitera
 }
 
 /// A declaration that a column holds the identifier of a row in another table.
-public struct Reference: Sendable, Hashable, Codable {
+public struct ForeignKey: Sendable, Hashable, Codable {
     /// The column in this table.
     public var column: String
     /// The table whose identifiers the column holds.

@@ -82,12 +82,12 @@ struct SchemaReader {
         }
     }
 
-    private func references(_ node: Node, _ place: String) throws -> [Reference] {
+    private func references(_ node: Node, _ place: String) throws -> [ForeignKey] {
         guard let mapping = node.mapping else {
             throw fault("\(place): \"references\" must map a column to the table whose ids it contains", at: node)
         }
         return try mapping.map { entry in
-            Reference(
+            ForeignKey(
                 column: try text(entry.key, "\(place), a reference's column"),
                 table: try text(entry.value, "\(place), a reference's table"))
         }

@@ -12,7 +12,7 @@ struct FilterParser {
     private var nesting = 0
 
     private struct Operand {
-        var predicate: Predicate
+        var predicate: RowPredicate
         var depth: Int
         /// The offset at which the operand begins.
         var offset: Int
@@ -22,7 +22,7 @@ struct FilterParser {
     private enum Open {
         case parenthesis(offset: Int)
         /// A call with `count` complete operands, which are on the operand stack.
-        case call(Predicate.Function, word: String, offset: Int, count: Int)
+        case call(RowPredicate.Function, word: String, offset: Int, count: Int)
         /// An operator. An `and` or `or` of `count + 1` terms is one entry, so that many terms form one flat node.
         case infix(FilterOperator, count: Int)
         case not(offset: Int)
@@ -34,7 +34,7 @@ struct FilterParser {
         self.types = types
     }
 
-    mutating func parse() throws(WireError) -> Predicate {
+    mutating func parse() throws(WireError) -> RowPredicate {
         repeat { try operand() } while try continuation()
         guard let result = operands.popLast() else { throw lexer.fault("the filter is empty", at: 0) }
         return result.predicate
@@ -70,7 +70,7 @@ struct FilterParser {
         }
     }
 
-    private func named(_ word: String, at offset: Int) throws(WireError) -> Predicate {
+    private func named(_ word: String, at offset: Int) throws(WireError) -> RowPredicate {
         switch FilterKeyword(rawValue: word) {
         case .true: return .literal(.bool(true))
         case .false: return .literal(.bool(false))
@@ -88,7 +88,7 @@ struct FilterParser {
     /// Opens a call if a parenthesis follows the word.
     private mutating func call(_ word: String, at offset: Int) throws(WireError) -> Bool {
         guard try lexer.peek().kind == .open else { return false }
-        guard let function = Predicate.Function(word: word) else {
+        guard let function = RowPredicate.Function(word: word) else {
             throw lexer.fault("\(word.debugDescription) is not a function", at: offset)
         }
         try lexer.advance()
@@ -96,7 +96,7 @@ struct FilterParser {
         return true
     }
 
-    private mutating func push(_ predicate: Predicate, at offset: Int) {
+    private mutating func push(_ predicate: RowPredicate, at offset: Int) {
         operands.append(Operand(predicate: predicate, depth: 1, offset: offset))
     }
 
@@ -202,7 +202,7 @@ struct FilterParser {
         }
     }
 
-    private func predicate(_ infix: FilterOperator, _ terms: [Operand]) throws(WireError) -> Predicate {
+    private func predicate(_ infix: FilterOperator, _ terms: [Operand]) throws(WireError) -> RowPredicate {
         switch infix {
         case .and:
             return .and(terms.flatMap { if case .and(let inner) = $0.predicate { inner } else { [$0.predicate] } })
@@ -221,7 +221,7 @@ struct FilterParser {
         }
     }
 
-    private mutating func push(_ predicate: Predicate, over terms: [Operand], at offset: Int) throws(WireError) {
+    private mutating func push(_ predicate: RowPredicate, over terms: [Operand], at offset: Int) throws(WireError) {
         let depth = (terms.map(\.depth).max() ?? 0) + 1
         guard depth <= OData.maximumDepth else { throw tooDeep(at: offset) }
         operands.append(Operand(predicate: predicate, depth: depth, offset: offset))
@@ -232,9 +232,9 @@ struct FilterParser {
     }
 }
 
-extension Predicate {
+extension RowPredicate {
     /// This operand with its sign changed: a literal is negated, any other operand is subtracted from zero.
-    fileprivate var negated: Predicate {
+    fileprivate var negated: RowPredicate {
         switch self {
         case .literal(.int(let value)) where value != .min: .literal(.int(-value))
         case .literal(.double(let value)): .literal(.double(-value))

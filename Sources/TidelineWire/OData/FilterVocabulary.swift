@@ -18,8 +18,8 @@ enum FilterPrecedence: Int, Comparable {
 /// The operators between two operands.
 enum FilterOperator: Equatable {
     case or, and
-    case comparison(Predicate.Comparison)
-    case arithmetic(Predicate.Arithmetic)
+    case comparison(RowPredicate.Comparison)
+    case arithmetic(RowPredicate.Arithmetic)
 
     init?(word: String) {
         switch word {
@@ -52,7 +52,7 @@ enum FilterOperator: Equatable {
     }
 }
 
-extension Predicate.Comparison {
+extension RowPredicate.Comparison {
     var word: String {
         switch self {
         case .equal: "eq"
@@ -65,7 +65,7 @@ extension Predicate.Comparison {
     }
 }
 
-extension Predicate.Arithmetic {
+extension RowPredicate.Arithmetic {
     var word: String {
         switch self {
         case .add: "add"
@@ -79,7 +79,7 @@ extension Predicate.Arithmetic {
     var precedence: FilterPrecedence { FilterOperator.arithmetic(self).precedence }
 }
 
-extension Predicate.Function {
+extension RowPredicate.Function {
     /// The function's name in a filter, or `nil` for `equalsIgnoringCase`, which is written with two calls of
     /// `tolower`.
     var word: String? {

@@ -15,12 +15,12 @@ struct FilterWriter {
         case text(String)
         /// A part of the tree. It is enclosed in parentheses if its precedence is less than `minimum`. For an operand,
         /// the value matters; for a condition, only whether it is true.
-        case node(Predicate, depth: Int, minimum: FilterPrecedence, isOperand: Bool)
+        case node(RowPredicate, depth: Int, minimum: FilterPrecedence, isOperand: Bool)
     }
 
     init(types: LiteralTypes) { self.types = types }
 
-    mutating func write(_ predicate: Predicate) throws(WireError) -> String {
+    mutating func write(_ predicate: RowPredicate) throws(WireError) -> String {
         pending = [.node(predicate, depth: 1, minimum: .or, isOperand: false)]
         while let piece = pending.popLast() {
             switch piece {
@@ -36,7 +36,7 @@ struct FilterWriter {
     }
 
     private mutating func write(
-        _ node: Predicate, depth: Int, minimum: FilterPrecedence, isOperand: Bool
+        _ node: RowPredicate, depth: Int, minimum: FilterPrecedence, isOperand: Bool
     ) throws(WireError) {
         guard depth <= OData.maximumDepth else {
             throw OData.tooDeep
@@ -64,7 +64,7 @@ struct FilterWriter {
             let inner = Piece.node(term, depth: depth + 1, minimum: .or, isOperand: false)
             push([.text("not ("), inner, .text(")")], precedence: .prefix, minimum: minimum)
         case .membership(let member, let values):
-            let terms = values.map { Predicate.comparison(.equal, member, .literal($0)) }
+            let terms = values.map { RowPredicate.comparison(.equal, member, .literal($0)) }
             group(terms, .or, depth: depth, minimum: minimum, isOperand: isOperand)
         case .function(let function, let operands):
             try self.function(function, operands, depth: depth, minimum: minimum)
@@ -74,7 +74,7 @@ struct FilterWriter {
     /// Writes the terms of an `and` or `or`. A group within a group of the same kind needs no parentheses and adds no
     /// depth.
     private mutating func group(
-        _ terms: [Predicate], _ precedence: FilterPrecedence, depth: Int, minimum: FilterPrecedence, isOperand: Bool
+        _ terms: [RowPredicate], _ precedence: FilterPrecedence, depth: Int, minimum: FilterPrecedence, isOperand: Bool
     ) {
         let (word, neutral) = precedence == .and ? (" and ", "true") : (" or ", "false")
         guard let first = terms.first else {
@@ -99,14 +99,14 @@ struct FilterWriter {
     }
 
     private mutating func function(
-        _ function: Predicate.Function, _ operands: [Predicate], depth: Int, minimum: FilterPrecedence
+        _ function: RowPredicate.Function, _ operands: [RowPredicate], depth: Int, minimum: FilterPrecedence
     ) throws(WireError) {
         guard function.arity.contains(operands.count) else {
             throw WireError(
                 .invalidFilter, "\(function.rawValue) takes \(function.arityText) operands, not \(operands.count)")
         }
         guard let word = function.word else {
-            let equality = Predicate.comparison(.equal, operands[0].loweredForFilter, operands[1].loweredForFilter)
+            let equality = RowPredicate.comparison(.equal, operands[0].loweredForFilter, operands[1].loweredForFilter)
             pending.append(.node(equality, depth: depth, minimum: minimum, isOperand: true))
             return
         }
@@ -120,7 +120,7 @@ struct FilterWriter {
         push(pieces + [.text(")")], precedence: .primary, minimum: minimum)
     }
 
-    private func operand(_ node: Predicate, _ depth: Int, _ minimum: FilterPrecedence) -> Piece {
+    private func operand(_ node: RowPredicate, _ depth: Int, _ minimum: FilterPrecedence) -> Piece {
         .node(node, depth: depth + 1, minimum: minimum, isOperand: true)
     }
 
@@ -132,7 +132,7 @@ struct FilterWriter {
     }
 }
 
-extension Predicate {
+extension RowPredicate {
     /// Whether the value may be null in addition to true or false.
     fileprivate var mayBeNull: Bool {
         switch self {

@@ -23,8 +23,8 @@ struct LiteralTypes {
     ///
     /// - Throws: ``WireError/Code/invalidFilter``, with the name of the column, if the literal does not fit it.
     func comparison(
-        _ comparison: Predicate.Comparison, _ a: Predicate, _ b: Predicate
-    ) throws(WireError) -> Predicate {
+        _ comparison: RowPredicate.Comparison, _ a: RowPredicate, _ b: RowPredicate
+    ) throws(WireError) -> RowPredicate {
         switch (a, b) {
         case (.column(let name), .literal(.string(let text))):
             .comparison(comparison, a, .literal(try value(text, in: name)))
@@ -38,7 +38,7 @@ struct LiteralTypes {
     /// a string and would be read as something else. No row can equal it.
     ///
     /// - Throws: ``WireError/Code/invalidFilter``, with the name of the column.
-    func requireSayable(_ a: Predicate, _ b: Predicate) throws(WireError) {
+    func requireSayable(_ a: RowPredicate, _ b: RowPredicate) throws(WireError) {
         switch (a, b) {
         case (.column(let name), .literal(let value)), (.literal(let value), .column(let name)):
             guard value.type == .json || value.type == .bytes, let type = types?[name], type != value.type else {

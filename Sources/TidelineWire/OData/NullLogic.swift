@@ -14,17 +14,17 @@ struct NullLogic {
     init(_ schema: TableSchema?) { shape = schema?.makeShape() }
 
     /// - Throws: ``WireError/Code/invalidFilter`` if the condition is nested more than 1,000 levels deep.
-    func rewritten(_ condition: Predicate) throws(WireError) -> Predicate {
+    func rewritten(_ condition: RowPredicate) throws(WireError) -> RowPredicate {
         try rewritten(condition, holds: true, depth: 1)
     }
 
     /// Returns a condition that is true if `condition` is true (`holds`) or if it is not (`!holds`).
-    private func rewritten(_ condition: Predicate, holds: Bool, depth: Int) throws(WireError) -> Predicate {
+    private func rewritten(_ condition: RowPredicate, holds: Bool, depth: Int) throws(WireError) -> RowPredicate {
         guard depth <= OData.maximumDepth else { throw OData.tooDeep }
         switch condition {
         case .and(let terms), .or(let terms):
             let isAnd = condition.isAnd
-            var parts: [Predicate] = []
+            var parts: [RowPredicate] = []
             for term in Self.flattened(terms, isAnd: isAnd) {
                 parts.append(try rewritten(term, holds: holds, depth: depth + 1))
             }
@@ -38,7 +38,7 @@ struct NullLogic {
             return try rewritten(expanded, holds: holds, depth: depth + 1)
         case .membership(let member, let values):
             guard member.isCertain else { return membership(condition, member, values, holds) }
-            let terms = values.map { Predicate.comparison(.equal, member, .literal($0)) }
+            let terms = values.map { RowPredicate.comparison(.equal, member, .literal($0)) }
             return try rewritten(.or(terms), holds: holds, depth: depth + 1)
         case .function(.equalsIgnoringCase, let operands) where operands.count == 2:
             return self.comparison(.equal, operands[0].loweredForFilter, operands[1].loweredForFilter, holds)
@@ -52,14 +52,14 @@ struct NullLogic {
     // MARK: Leaves
 
     private func comparison(
-        _ comparison: Predicate.Comparison, _ a: Predicate, _ b: Predicate, _ holds: Bool
-    ) -> Predicate {
-        let plain = Predicate.comparison(comparison, a, b)
+        _ comparison: RowPredicate.Comparison, _ a: RowPredicate, _ b: RowPredicate, _ holds: Bool
+    ) -> RowPredicate {
+        let plain = RowPredicate.comparison(comparison, a, b)
         let hasNull: Bool = a == .null || b == .null
         switch (comparison, holds) {
         case (.equal, true), (.notEqual, false):
             let (first, second) = (nullTests(of: a), nullTests(of: b))
-            let equality = Predicate.comparison(.equal, a, b)
+            let equality = RowPredicate.comparison(.equal, a, b)
             guard !hasNull, !first.isEmpty, !second.isEmpty else { return equality }
             return .or([equality, .and([Self.either(first), Self.either(second)])])
         case (.notEqual, true), (.equal, false):
@@ -71,9 +71,9 @@ struct NullLogic {
         }
     }
 
-    private func inequality(_ a: Predicate, _ b: Predicate) -> Predicate {
+    private func inequality(_ a: RowPredicate, _ b: RowPredicate) -> RowPredicate {
         let (first, second) = (nullTests(of: a), nullTests(of: b))
-        let inequality = Predicate.comparison(.notEqual, a, b)
+        let inequality = RowPredicate.comparison(.notEqual, a, b)
         guard !first.isEmpty, !second.isEmpty else { return Self.either([inequality] + first + second) }
         // Two nulls are equal.
         return .or([
@@ -83,16 +83,16 @@ struct NullLogic {
     }
 
     private func membership(
-        _ condition: Predicate, _ member: Predicate, _ values: [Value], _ holds: Bool
-    ) -> Predicate {
+        _ condition: RowPredicate, _ member: RowPredicate, _ values: [Value], _ holds: Bool
+    ) -> RowPredicate {
         guard !holds else { return condition }
-        let others = Predicate.and(values.map { .comparison(.notEqual, member, .literal($0)) })
+        let others = RowPredicate.and(values.map { .comparison(.notEqual, member, .literal($0)) })
         return values.isEmpty || values.contains(.null) ? others : Self.either([others] + nullTests(of: member))
     }
 
     /// Returns the conditions under which an operand is null: one of its columns is null, or it divides by zero.
-    private func nullTests(of operand: Predicate) -> [Predicate] {
-        var tests: [Predicate] = []
+    private func nullTests(of operand: RowPredicate) -> [RowPredicate] {
+        var tests: [RowPredicate] = []
         var pending = [operand]
         while let node = pending.popLast() {
             switch node {
@@ -118,7 +118,9 @@ struct NullLogic {
 
     /// Returns a comparison with a condition, such as `(priority eq 1) eq false`, rewritten without the condition as an
     /// operand, or `nil` if neither operand is a condition.
-    private static func expanded(_ comparison: Predicate.Comparison, _ a: Predicate, _ b: Predicate) -> Predicate? {
+    private static func expanded(_ comparison: RowPredicate.Comparison, _ a: RowPredicate, _ b: RowPredicate)
+        -> RowPredicate?
+    {
         guard a.isCertain else { return b.isCertain ? expanded(comparison.flipped, b, a) : nil }
         let (isTrue, isFalse) = (b.equals(true), b.equals(false))
         switch comparison {
@@ -136,8 +138,8 @@ struct NullLogic {
 
     /// Returns the terms of a group, including those of nested groups of the same kind. Uses an explicit stack, because
     /// such groups nest without limit.
-    private static func flattened(_ terms: [Predicate], isAnd: Bool) -> [Predicate] {
-        var result: [Predicate] = []
+    private static func flattened(_ terms: [RowPredicate], isAnd: Bool) -> [RowPredicate] {
+        var result: [RowPredicate] = []
         var pending = Array(terms.reversed())
         while let term = pending.popLast() {
             switch term {
@@ -150,8 +152,8 @@ struct NullLogic {
     }
 
     /// Returns the disjunction of the terms, as one flat node that tests each column for null only once.
-    private static func either(_ terms: [Predicate]) -> Predicate {
-        var tests: Set<Predicate> = []
+    private static func either(_ terms: [RowPredicate]) -> RowPredicate {
+        var tests: Set<RowPredicate> = []
         let distinct = flattened(terms, isAnd: false).filter { term in
             guard case .comparison(.equal, .column, .literal(.null)) = term else { return true }
             return tests.insert(term).inserted
@@ -160,7 +162,7 @@ struct NullLogic {
     }
 }
 
-extension Predicate {
+extension RowPredicate {
     fileprivate var isAnd: Bool {
         if case .and = self { true } else { false }
     }
@@ -174,14 +176,14 @@ extension Predicate {
     }
 
     /// Returns the condition that this operand is true, or that it is false.
-    fileprivate func equals(_ value: Bool) -> Predicate {
+    fileprivate func equals(_ value: Bool) -> RowPredicate {
         if isCertain { return value ? self : .not(self) }
         guard case .literal(let literal) = self else { return self == .value(value) }
         return .literal(.bool(literal == .bool(value)))
     }
 
     /// The opposite of a test for null or zero.
-    fileprivate var opposite: Predicate {
+    fileprivate var opposite: RowPredicate {
         switch self {
         case .comparison(.equal, let a, let b): .comparison(.notEqual, a, b)
         default: .not(self)
@@ -189,12 +191,12 @@ extension Predicate {
     }
 
     /// This text in lower case. A literal is converted here, so that the server need not convert it for every row.
-    var loweredForFilter: Predicate {
+    var loweredForFilter: RowPredicate {
         if case .literal(.string(let text)) = self { .literal(.string(text.asciiLowercased)) } else { lowercased }
     }
 }
 
-extension Predicate.Comparison {
+extension RowPredicate.Comparison {
     /// The comparison with its operands swapped.
     fileprivate var flipped: Self {
         switch self {

@@ -38,7 +38,7 @@ public enum OData {
     /// - Throws: ``WireError/Code/invalidFilter``, with the name of the column, for a name that is not an identifier, a
     ///   literal that does not fit its column, NaN or an infinity, a function with the wrong number of operands, or
     ///   more than 1,000 levels.
-    public static func filter(_ predicate: Predicate, schema: TableSchema?) throws(WireError) -> String {
+    public static func filter(_ predicate: RowPredicate, schema: TableSchema?) throws(WireError) -> String {
         var writer = FilterWriter(types: LiteralTypes(schema))
         return try writer.write(predicate)
     }
@@ -50,7 +50,7 @@ public enum OData {
     /// rows that a server over SQL would omit for this reason: `priority != 3` is `priority ne 3 or priority eq null`.
     /// Columns that `schema` declares as not optional have no nulls.
     /// - Throws: The errors of ``filter(_:schema:)``.
-    public static func portableFilter(_ predicate: Predicate, schema: TableSchema?) throws(WireError) -> String {
+    public static func portableFilter(_ predicate: RowPredicate, schema: TableSchema?) throws(WireError) -> String {
         try filter(NullLogic(schema).rewritten(predicate), schema: schema)
     }
 
@@ -62,7 +62,7 @@ public enum OData {
     /// - Parameter schema: The table's definition, or `nil`. If it is not `nil`, a column that it does not define is an
     ///   error.
     /// - Throws: ``WireError/Code/invalidFilter``, with the offset in UTF-8 bytes and the expected syntax.
-    public static func parseFilter(_ text: String, schema: TableSchema?) throws(WireError) -> Predicate {
+    public static func parseFilter(_ text: String, schema: TableSchema?) throws(WireError) -> RowPredicate {
         var parser = FilterParser(text, types: LiteralTypes(schema))
         return try parser.parse()
     }

@@ -25,7 +25,7 @@ extension Flaw {
     }
 
     /// The value of a condition or operand: the flaw's where it has one, else the evaluator's.
-    func value(of node: TidelineStore.Predicate, in row: borrowing RowView, _ evaluator: Evaluator) -> Value {
+    func value(of node: TidelineStore.RowPredicate, in row: borrowing RowView, _ evaluator: Evaluator) -> Value {
         let node = misread(node)
         if self == .notInLeavesOutNull, case .not(.membership(let operand, _)) = node {
             if value(of: operand, in: row, evaluator).isNull { return .bool(false) }
@@ -38,13 +38,13 @@ extension Flaw {
     }
 
     /// A value in place of what gave it; a column stays, as comparisons take the id for more than its value.
-    private static func operand(_ node: TidelineStore.Predicate, _ value: Value) -> TidelineStore.Predicate {
+    private static func operand(_ node: TidelineStore.RowPredicate, _ value: Value) -> TidelineStore.RowPredicate {
         if case .column = node { node } else { .literal(value) }
     }
 
     /// A node as it is taken.
-    private func misread(_ node: TidelineStore.Predicate) -> TidelineStore.Predicate {
-        func isTaken(_ term: TidelineStore.Predicate) -> TidelineStore.Predicate {
+    private func misread(_ node: TidelineStore.RowPredicate) -> TidelineStore.RowPredicate {
+        func isTaken(_ term: TidelineStore.RowPredicate) -> TidelineStore.RowPredicate {
             if case .column = term { false } else { term }
         }
         return switch (self, node) {
@@ -57,7 +57,7 @@ extension Flaw {
         }
     }
 
-    private func value(of node: TidelineStore.Predicate, _ operands: [Value]) -> Value? {
+    private func value(of node: TidelineStore.RowPredicate, _ operands: [Value]) -> Value? {
         switch node {
         case .comparison(_, .column, .column) where self == .columnsNotCompared: .bool(false)
         case .comparison(let comparison, _, _): compare(comparison, operands[0], operands[1]).map { .bool($0) }
@@ -83,7 +83,7 @@ extension Flaw {
 
     // MARK: Comparisons
 
-    private func compare(_ comparison: TidelineStore.Predicate.Comparison, _ a: Value, _ b: Value) -> Bool? {
+    private func compare(_ comparison: TidelineStore.RowPredicate.Comparison, _ a: Value, _ b: Value) -> Bool? {
         switch (self, a, b) {
         case (.notEqualLeavesOutNull, _, _) where comparison == .notEqual && a.isNull != b.isNull: false
         case (.nullIsLessThanAll, .null, _) where [.less, .lessOrEqual].contains(comparison): !b.isNull
@@ -112,7 +112,7 @@ extension Flaw {
         }
     }
 
-    private func holds<T: Comparable>(_ comparison: TidelineStore.Predicate.Comparison, _ a: T, _ b: T) -> Bool {
+    private func holds<T: Comparable>(_ comparison: TidelineStore.RowPredicate.Comparison, _ a: T, _ b: T) -> Bool {
         switch comparison {
         case .equal: a == b
         case .notEqual: a != b
@@ -125,7 +125,7 @@ extension Flaw {
 
     // MARK: Functions
 
-    private func result(of function: TidelineStore.Predicate.Function, _ operands: [Value]) -> Value? {
+    private func result(of function: TidelineStore.RowPredicate.Function, _ operands: [Value]) -> Value? {
         switch (self, function, operands[0]) {
         case (.wildcardsNotEscaped, .contains, .string(let text)): matches(text, operands[1], before: true, after: true)
         case (.wildcardsNotEscaped, .startsWith, .string(let text)):
@@ -203,7 +203,7 @@ extension Flaw {
         return .string(String(scalars.dropFirst(first).prefix(max(length, 0))))
     }
 
-    private func part(_ function: TidelineStore.Predicate.Function, of instant: Timestamp) -> Value? {
+    private func part(_ function: TidelineStore.RowPredicate.Function, of instant: Timestamp) -> Value? {
         switch (self, function) {
         case (.datePartsInLocalTime, _): localPart(function, of: instant)
         case (.hoursInLocalTime, .hour):
@@ -218,7 +218,7 @@ extension Flaw {
     }
 
     /// A part by the calendar of the process.
-    private func localPart(_ function: TidelineStore.Predicate.Function, of instant: Timestamp) -> Value? {
+    private func localPart(_ function: TidelineStore.RowPredicate.Function, of instant: Timestamp) -> Value? {
         let seconds = Double(instant.ticks) / Double(Timestamp.ticksPerSecond)
         let parts = Calendar(identifier: .gregorian).dateComponents(
             in: .current, from: Date(timeIntervalSince1970: seconds.rounded(.down)))
@@ -237,7 +237,7 @@ extension Flaw {
 
     // MARK: Arithmetic
 
-    private func result(of arithmetic: TidelineStore.Predicate.Arithmetic, _ a: Value, _ b: Value) -> Value? {
+    private func result(of arithmetic: TidelineStore.RowPredicate.Arithmetic, _ a: Value, _ b: Value) -> Value? {
         switch (self, arithmetic, a, b) {
         case (.integersDivideToDouble, .divide, .int(let x), .int(let y)): y == 0 ? nil : .double(Double(x) / Double(y))
         case (.divisionRoundsDown, .divide, .int(let x), .int(let y)) where y != 0 && y != -1:
@@ -255,12 +255,12 @@ extension Flaw {
     }
 }
 
-extension TidelineStore.Predicate {
+extension TidelineStore.RowPredicate {
     /// How deep the nodes lie.
     var depth: Int { 1 + (children.map(\.depth).max() ?? 0) }
 
     /// This node over other operands.
-    func replacingChildren(with operands: [TidelineStore.Predicate]) -> TidelineStore.Predicate {
+    func replacingChildren(with operands: [TidelineStore.RowPredicate]) -> TidelineStore.RowPredicate {
         switch self {
         case .column, .literal: self
         case .comparison(let comparison, _, _): .comparison(comparison, operands[0], operands[1])

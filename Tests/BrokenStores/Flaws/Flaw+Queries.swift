@@ -42,7 +42,7 @@ extension Flaw {
         return query
     }
 
-    private static func cut(_ predicate: Predicate) -> Predicate {
+    private static func cut(_ predicate: RowPredicate) -> RowPredicate {
         switch predicate {
         case .and(let terms): .and(Array(terms.prefix(100)))
         case .or(let terms): .or(Array(terms.prefix(100)))
@@ -191,8 +191,8 @@ extension Query {
     }
 }
 
-extension Predicate {
-    fileprivate func renamingColumns(_ rename: (String) -> String) -> Predicate {
+extension RowPredicate {
+    fileprivate func renamingColumns(_ rename: (String) -> String) -> RowPredicate {
         if case .column(let name) = self { return .column(rename(name)) }
         return replacingChildren(with: children.map { $0.renamingColumns(rename) })
     }

@@ -11,7 +11,7 @@ struct PlainPlan {
     /// Whether every row found matches: nothing of the predicate is left.
     var isExact = false
 
-    init(_ predicate: Predicate?, table: PlainTable) {
+    init(_ predicate: RowPredicate?, table: PlainTable) {
         guard let predicate else {
             isExact = true
             return
@@ -37,7 +37,7 @@ private struct Path {
     /// Which conditions the intervals say all about.
     var used: Set<Int> = []
 
-    init(_ columns: [String], _ terms: [Predicate], table: PlainTable, isIndex: Bool) {
+    init(_ columns: [String], _ terms: [RowPredicate], table: PlainTable, isIndex: Bool) {
         var prefix: [UInt8] = []
         for column in columns {
             let operand = PathOperand(column, in: table, isIndex: isIndex)
@@ -100,7 +100,7 @@ private struct PathOperand {
     }
 
     /// What a condition says of the column; nil when that is nothing that the order of keys answers.
-    func condition(_ term: Predicate) -> PathCondition? {
+    func condition(_ term: RowPredicate) -> PathCondition? {
         switch term {
         case .comparison(let comparison, .column(column), .literal(let value)): condition(comparison, value)
         case .comparison(let comparison, .literal(let value), .column(column)):
@@ -111,7 +111,7 @@ private struct PathOperand {
         }
     }
 
-    private func condition(_ comparison: Predicate.Comparison, _ value: Value) -> PathCondition? {
+    private func condition(_ comparison: RowPredicate.Comparison, _ value: Value) -> PathCondition? {
         guard let key = key(of: value) else { return nil }
         switch comparison {
         case .equal: return PathCondition(keys: [key])
@@ -134,7 +134,7 @@ private struct PathOperand {
     }
 
     /// Texts that begin with another lie together.
-    private func beginning(_ operands: [Predicate]) -> PathCondition? {
+    private func beginning(_ operands: [RowPredicate]) -> PathCondition? {
         guard operands.count == 2, type == .string, column != "id", case .column(column) = operands[0],
             case .literal(.string(let text)) = operands[1]
         else { return nil }
@@ -164,7 +164,7 @@ private struct PathOperand {
     }
 }
 
-extension Predicate.Comparison {
+extension RowPredicate.Comparison {
     /// The comparison with the operands in each other's place.
     fileprivate var turned: Self {
         switch self {
@@ -177,9 +177,9 @@ extension Predicate.Comparison {
     }
 }
 
-extension Predicate {
+extension RowPredicate {
     /// The conditions that all must hold.
-    fileprivate func conjuncts(flaw: Flaw?) -> [Predicate] {
+    fileprivate func conjuncts(flaw: Flaw?) -> [RowPredicate] {
         switch self {
         case .and(let terms): terms.flatMap { $0.conjuncts(flaw: flaw) }
         case .or(let terms) where flaw == .indexForOr && !terms.isEmpty: terms[0].conjuncts(flaw: flaw)

@@ -59,7 +59,7 @@ struct BrokenStoreTests {
         var findings: [CheckResult] = []
         for check in suite.checks {
             let result = await suite.run(check)
-            #expect(result.status != .kitError, "\(check.id): \(result.failure?.message ?? "")")
+            #expect(result.status != .harnessError, "\(check.id): \(result.failure?.message ?? "")")
             if result.status == .failed { findings.append(result) }
         }
         #expect(!findings.isEmpty)

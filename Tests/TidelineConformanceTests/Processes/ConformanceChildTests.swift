@@ -28,7 +28,7 @@ import TidelineStore
         harness.damagesFiles = false
         let check = try #require(Check.named("DUR-101"))
         let result = await ConformanceSuite(harness).run(check)
-        #expect(result.status == .kitError)
+        #expect(result.status == .harnessError)
         #expect(result.failure?.message.contains(executable) == true)
     }
 

@@ -36,7 +36,7 @@ struct ReportModelTests {
 
     @Test(
         "A profile is open while a check has not run, be it not asked for",
-        arguments: [CheckStatus.notRun, .kitError, nil])
+        arguments: [CheckStatus.notRun, .harnessError, nil])
     func open(status: CheckStatus?) {
         var results = SampleReport.checks.map { CheckResult(id: $0.id, status: .passed) }
         if let status { results[6].status = status } else { results.removeLast() }

@@ -57,7 +57,7 @@ enum SampleReport {
             CheckResult(id: "DUR-002", status: .knownFailure, reason: "issue 12", failure: failure),
             CheckResult(id: "DUR-003", status: .unexpectedPass, reason: "issue 13"),
             CheckResult(
-                id: "MOD-001", status: .kitError, failure: .init(message: "no folder", seed: 1, script: nil)),
+                id: "MOD-001", status: .harnessError, failure: .init(message: "no folder", seed: 1, script: nil)),
         ]
     }
 }

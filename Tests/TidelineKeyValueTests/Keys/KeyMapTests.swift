@@ -11,18 +11,18 @@ import TidelineSupport
     /// How long keys stand in the engine, and what hash tells them apart.
     struct Folding: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let keys: LongKey
+        let keys: OverflowKey
         let maximum: Int
 
         init(_ maximum: Int, _ name: String, hash: @escaping @Sendable (UnsafeRawBufferPointer) -> UInt64) {
             testDescription = "\(maximum == .max ? "no" : "\(maximum)") bytes, \(name)"
-            keys = LongKey(maximum: maximum, hash: hash)
+            keys = OverflowKey(maximum: maximum, hash: hash)
             self.maximum = maximum
         }
 
         static let all: [Folding] = [128, 511, .max].flatMap { maximum in
             [
-                Folding(maximum, "the hash in use", hash: LongKey.hash),
+                Folding(maximum, "the hash in use", hash: OverflowKey.hash),
                 Folding(maximum, "four hashes") { UInt64($0.last ?? 0) & 3 },
                 Folding(maximum, "one hash", hash: { _ in .max }),
             ]
@@ -50,8 +50,11 @@ import TidelineSupport
     @Test(arguments: Folding.all)
     func keysThatDifferInTheirLastByteAloneComeInOrder(_ folding: Folding) throws {
         let engine = MemoryEngine()
-        let stem = KeySpace(number: 9).prefix + [UInt8](repeating: 0xFF, count: 600)
-        let keys = (0..<200).map { stem + [UInt8($0)] } + [stem, Array(stem.dropLast(500)), stem + [7, 7]]
+        let hashedPrefix = KeySpace(number: 9).prefix + [UInt8](repeating: 0xFF, count: 600)
+        let keys =
+            (0..<200).map { hashedPrefix + [UInt8($0)] } + [
+                hashedPrefix, Array(hashedPrefix.dropLast(500)), hashedPrefix + [7, 7],
+            ]
         try engine.write { transaction throws in
             let map = KeyStoreMap(LimitedTransaction(transaction, folding.maximum), folding.keys)
             for (number, key) in keys.enumerated().shuffled() { try map.put(key, [UInt8(number & 0xFF)]) }
@@ -63,9 +66,13 @@ import TidelineSupport
             #expect(try map.keys(in: KeySpace(number: 9).range, descending: true) == sorted.reversed())
             #expect(try map.keys(in: KeySpace(number: 8).range) == [])
             #expect(try map.keys(in: KeySpace(number: 10).range) == [])
-            let part = KeyRange(from: stem + [5], to: stem + [9])
-            #expect(try map.keys(in: part) == [stem + [5], stem + [6], stem + [7], stem + [7, 7], stem + [8]])
-            #expect(try map.keys(in: part, descending: true, limit: 2) == [stem + [8], stem + [7, 7]])
+            let part = KeyRange(from: hashedPrefix + [5], to: hashedPrefix + [9])
+            #expect(
+                try map.keys(in: part) == [
+                    hashedPrefix + [5], hashedPrefix + [6], hashedPrefix + [7], hashedPrefix + [7, 7],
+                    hashedPrefix + [8],
+                ])
+            #expect(try map.keys(in: part, descending: true, limit: 2) == [hashedPrefix + [8], hashedPrefix + [7, 7]])
         }
     }
 
@@ -89,7 +96,7 @@ import TidelineSupport
     }
 
     @Test func valuesOfLongKeysAreThoseOfTheKeyAndNotOfOneThatBeginsAlike() throws {
-        let keys = LongKey(maximum: 128) { _ in 1 }
+        let keys = OverflowKey(maximum: 128) { _ in 1 }
         let engine = MemoryEngine()
         let long = KeySpace(number: 1).prefix + [UInt8](repeating: 1, count: 400)
         try engine.write { transaction throws in
@@ -105,11 +112,11 @@ import TidelineSupport
     /// The entries of a file are not trusted.
     @Test(arguments: [[], [1], [1, 0, 0], [1, 0, 0, 0], [255, 255, 255, 255, 1], [0, 0, 0, 128]] as [[UInt8]])
     func aDamagedEntryOfALongKeyIsCorrupt(_ content: [UInt8]) throws {
-        let keys = LongKey(maximum: 128)
+        let keys = OverflowKey(maximum: 128)
         let engine = MemoryEngine()
         let key = KeySpace(number: 1).prefix + [UInt8](repeating: 1, count: 400)
         try engine.write { transaction throws in
-            let stored = key.withUnsafeBytes { keys.stem(of: $0) } + [0, 0]
+            let stored = key.withUnsafeBytes { keys.hashedPrefix(of: $0) } + [0, 0]
             try transaction.put(stored, content)
             let map = KeyStoreMap(transaction, keys)
             expectCorrupt { _ = try map.value(of: key) }
@@ -120,7 +127,7 @@ import TidelineSupport
 
     /// A whole key in which a bit was flipped would be another row's.
     @Test(arguments: [0, 3, 50, 117, 118, 399, 403]) func aDamagedWholeKeyIsCorrupt(_ position: Int) throws {
-        let keys = LongKey(maximum: 128)
+        let keys = OverflowKey(maximum: 128)
         let engine = MemoryEngine()
         let key = KeySpace(number: 1).prefix + [UInt8](repeating: 1, count: 400)
         try engine.write { transaction in
@@ -136,7 +143,7 @@ import TidelineSupport
     }
 
     @Test(arguments: [4, 100, 117, 118, 125]) func aDamagedStoredKeyIsCorrupt(_ position: Int) throws {
-        let keys = LongKey(maximum: 128)
+        let keys = OverflowKey(maximum: 128)
         let engine = MemoryEngine()
         try engine.write { transaction in
             let map = KeyStoreMap(transaction, keys)
@@ -158,9 +165,9 @@ import TidelineSupport
 
     /// The hash is part of the format: files written by one version are read by the next.
     @Test func theHashOfAKeyNeverChanges() {
-        #expect(Array("".utf8).withUnsafeBytes(LongKey.hash) == 0xCBF2_9CE4_8422_2325)
-        #expect(Array("a".utf8).withUnsafeBytes(LongKey.hash) == 0xAF63_DC4C_8601_EC8C)
-        #expect(Array("foobar".utf8).withUnsafeBytes(LongKey.hash) == 0x8594_4171_F739_67E8)
+        #expect(Array("".utf8).withUnsafeBytes(OverflowKey.hash) == 0xCBF2_9CE4_8422_2325)
+        #expect(Array("a".utf8).withUnsafeBytes(OverflowKey.hash) == 0xAF63_DC4C_8601_EC8C)
+        #expect(Array("foobar".utf8).withUnsafeBytes(OverflowKey.hash) == 0x8594_4171_F739_67E8)
     }
 }
 
@@ -257,11 +264,11 @@ private struct LongKeyScript {
             default: return known
             }
         }
-        let stem = stems.randomElement(using: &random) ?? []
+        let hashedPrefix = stems.randomElement(using: &random) ?? []
         let end = (0..<Int.random(in: 0...6, using: &random)).map { _ in
             [0, 1, 0xFE, 0xFF].randomElement(using: &random) ?? 0 as UInt8
         }
-        return KeySpace(number: .random(in: 1...2, using: &random)).prefix + stem + end
+        return KeySpace(number: .random(in: 1...2, using: &random)).prefix + hashedPrefix + end
     }
 }
 

@@ -20,7 +20,7 @@ struct IndexedQueries {
         var columns = schema.indexes.randomElement(using: &random)?.columns ?? []
         if columns.isEmpty || isLikely(0.3) { columns.append("id") }
         var query = Query(schema.name)
-        var conditions: [Predicate] = []
+        var conditions: [RowPredicate] = []
         for column in columns where isLikely(0.7) { conditions.append(condition(on: column)) }
         if isLikely(0.2) { conditions.append(condition(on: anyColumn())) }
         if !conditions.isEmpty {
@@ -38,12 +38,12 @@ struct IndexedQueries {
         return query
     }
 
-    private func nested(_ conditions: [Predicate]) -> Predicate {
+    private func nested(_ conditions: [RowPredicate]) -> RowPredicate {
         conditions.dropFirst().reduce(conditions[0]) { .and([.and([$0]), .not(.or([.not($1)]))]) }
     }
 
-    private mutating func condition(on column: String) -> Predicate {
-        let operand = Predicate.column(column)
+    private mutating func condition(on column: String) -> RowPredicate {
+        let operand = RowPredicate.column(column)
         switch Int.random(in: 0..<10, using: &random) {
         case 0, 1, 2: return operand == .literal(value(of: column))
         case 3: return .membership(operand, (0..<Int.random(in: 0...4, using: &random)).map { _ in value(of: column) })
@@ -62,9 +62,9 @@ struct IndexedQueries {
         }
     }
 
-    private mutating func comparison(_ column: String) -> Predicate {
-        let relation = Predicate.Comparison.allCases.randomElement(using: &random) ?? .equal
-        let (operand, literal) = (Predicate.column(column), Predicate.literal(value(of: column)))
+    private mutating func comparison(_ column: String) -> RowPredicate {
+        let relation = RowPredicate.Comparison.allCases.randomElement(using: &random) ?? .equal
+        let (operand, literal) = (RowPredicate.column(column), RowPredicate.literal(value(of: column)))
         return isLikely(0.2) ? .comparison(relation, literal, operand) : .comparison(relation, operand, literal)
     }
 

@@ -41,8 +41,8 @@ import TidelineSupport
     }
 
     /// The bounds of an index over doubles, next to the zeros above all.
-    @Test(arguments: Predicate.Comparison.allCases)
-    func boundsOfDoublesAreExact(_ comparison: Predicate.Comparison) throws {
+    @Test(arguments: RowPredicate.Comparison.allCases)
+    func boundsOfDoublesAreExact(_ comparison: RowPredicate.Comparison) throws {
         let schema = TableSchema("t", columns: [.double("d")], systemColumns: [], indexes: [["d"]])
         let tiny = Double.leastNonzeroMagnitude
         let doubles: [Double] = [

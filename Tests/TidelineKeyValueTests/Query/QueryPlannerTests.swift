@@ -26,11 +26,13 @@ import TidelineStore
         return QueryPlan(QueryPlanner(query, of: table, purpose: .rows).plan(), for: query, of: table).description
     }
 
-    private static func plan(_ predicate: Predicate) throws -> String { try plan(Query("Item", predicate: predicate)) }
+    private static func plan(_ predicate: RowPredicate) throws -> String {
+        try plan(Query("Item", predicate: predicate))
+    }
 
-    private static let open = Predicate.column("complete") == false
-    private static let priority = Predicate.column("priority")
-    private static let id = Predicate.column("id")
+    private static let open = RowPredicate.column("complete") == false
+    private static let priority = RowPredicate.column("priority")
+    private static let id = RowPredicate.column("id")
 
     // MARK: Ids
 
@@ -47,7 +49,7 @@ import TidelineStore
         for predicate in [
             Self.id.isNull, Self.id == 1, Self.id.isIn([]), Self.id == "x" && Self.id == "y", Self.id < .null, false,
             Self.id == "x" && .not(true), .or([]), .null, Self.id.isIn([1, .null]), .not(.and([])),
-        ] as [Predicate] {
+        ] as [RowPredicate] {
             #expect(try Self.plan(predicate) == "Item: no row can match", "\(predicate)")
         }
     }
@@ -81,7 +83,7 @@ import TidelineStore
     }
 
     @Test func moreEqualitiesWinOverFewer() throws {
-        let due = Predicate.column("due") == .literal(.timestamp(.max))
+        let due = RowPredicate.column("due") == .literal(.timestamp(.max))
         #expect(
             try Self.plan(Self.priority == 1 && Self.open && due)
                 == "Item: index (complete, due), complete = false and due = \(Timestamp.max); filter: priority = 1")
@@ -95,7 +97,7 @@ import TidelineStore
             .column("weight") < .literal(.double(-.infinity)), .column("weight") == .value(Int64(1 << 53 + 1)),
             .column("text") == "a" && .column("text") == "b", .column("complete") == 1,
             .column("complete") && !.column("complete"),
-        ] as [Predicate] {
+        ] as [RowPredicate] {
             #expect(try Self.plan(predicate) == "Item: no row can match", "\(predicate)")
         }
     }
@@ -104,7 +106,7 @@ import TidelineStore
 
     @Test func rangesAndPrefixesGoByTheIndex() throws {
         #expect(
-            try Self.plan(Self.priority.isBetween(1, 5.5))
+            try Self.plan(Self.priority.isBetween(1, and: 5.5))
                 == "Item: index (priority), priority >= 1 and priority <= 5.5; sorts by id")
         #expect(
             try Self.plan(Self.open && .column("due") < .literal(.timestamp(.max)))
@@ -124,7 +126,7 @@ import TidelineStore
         for predicate in [
             Self.priority != 3, Self.priority.isNotNull, !(Self.priority < 3), .column("text").contains("x"),
             Self.priority + 1 == 2, Self.priority == .column("weight"), Self.priority == 1 || .column("weight") == 2,
-        ] as [Predicate] {
+        ] as [RowPredicate] {
             #expect(try Self.plan(predicate).hasPrefix("Item: scan of all rows; filter: "), "\(predicate)")
         }
     }
@@ -192,7 +194,7 @@ import TidelineStore
     }
 
     @Test func conditionsReadAsTheyAreWritten() throws {
-        let (n, text) = (Self.priority, Predicate.column("text"))
+        let (n, text) = (Self.priority, RowPredicate.column("text"))
         #expect(
             try Self.plan(n + 1 > 2 && n - 1 < n * 2 && (n / 2 <= 3 || n % 2 != 0) && !text.contains("x"))
                 == "Item: scan of all rows; filter: (priority + 1) > 2 and (priority - 1) < (priority * 2) and "
@@ -200,8 +202,8 @@ import TidelineStore
     }
 
     @Test func longConditionsAreCutShort() throws {
-        let terms = (0..<2_000).map { Predicate.column("text").contains(.value("\($0)")) }
-        var deep = Predicate.column("text").contains("x")
+        let terms = (0..<2_000).map { RowPredicate.column("text").contains(.value("\($0)")) }
+        var deep = RowPredicate.column("text").contains("x")
         for _ in 0..<500 { deep = .or([.and([deep, Self.open]), Self.open]) }
         for predicate in [.or(terms), deep, .column("text").contains(.value(String(repeating: "y", count: 9_000)))] {
             #expect(try Self.plan(predicate).count < 500)

@@ -20,8 +20,8 @@ import TidelineStore
         return try QueryFixture(schema, rows)
     }
 
-    private static let priority = Predicate.column("priority")
-    private static let open = Predicate.column("complete") == false
+    private static let priority = RowPredicate.column("priority")
+    private static let open = RowPredicate.column("complete") == false
 
     @Test(arguments: [
         (Query("Item").limit(3), 3, 0),

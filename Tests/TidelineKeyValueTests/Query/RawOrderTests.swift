@@ -18,9 +18,9 @@ import TidelineStore
         let table = StoredTable(testing: RandomRows.everyType())
         for column in table.shape.columns where column.type.isWord {
             let reference = try #require(ColumnReference(column.name, in: table))
-            let term = try #require(NumberTerm(reference, isDescending: isDescending))
+            let term = try #require(NumericSortKey(reference, isDescending: isDescending))
             let position = try #require(reference.position)
-            var found: [(place: NumberTerm.Place, key: [UInt8])] = []
+            var found: [(place: NumericSortKey.Place, key: [UInt8])] = []
             for row in 0..<rows.count {
                 try rows.withRow(at: row) { row in
                     var key = KeyBuilder()
@@ -30,7 +30,7 @@ import TidelineStore
                 }
             }
             for a in found {
-                #expect(a.key.withUnsafeBytes { NumberTerm.Place(atStartOf: $0) } == a.place)
+                #expect(a.key.withUnsafeBytes { NumericSortKey.Place(atStartOf: $0) } == a.place)
                 for b in found { #expect((a.place < b.place) == a.key.precedes(b.key)) }
             }
         }
@@ -57,7 +57,9 @@ import TidelineStore
                             expected.begin(index, of: other, ids: table.ids)
                             let otherCount = other.withIDBytes { $0.count }
                             let isSame = expected.bytes.dropLast(otherCount) == key.bytes.dropLast(idCount)
-                            let isPlain = key.bytes.withUnsafeBytes { index.isPlainly($0, idCount: idCount, of: other) }
+                            let isPlain = key.bytes.withUnsafeBytes {
+                                index.matchesEntry($0, idCount: idCount, of: other)
+                            }
                             #expect(!isPlain || isSame)
                         }
                     }
@@ -76,7 +78,7 @@ import TidelineStore
             rows.withRow(at: position) { row in
                 var key = KeyBuilder(table.indexes[0].space)
                 key.begin(table.indexes[0], of: row, ids: table.ids)
-                #expect(key.bytes.withUnsafeBytes { table.indexes[0].isPlainly($0, idCount: 1, of: row) })
+                #expect(key.bytes.withUnsafeBytes { table.indexes[0].matchesEntry($0, idCount: 1, of: row) })
             }
         }
     }

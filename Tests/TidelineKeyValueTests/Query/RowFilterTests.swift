@@ -31,8 +31,8 @@ import TidelineStore
         let packed = try PackedRows(rows, of: schema)
         let columns = ["id"] + schema.allColumns.map(\.name)
         for column in columns {
-            for operand in columns.map(Predicate.column) + Self.literals.map(Predicate.literal) {
-                for comparison in Predicate.Comparison.allCases {
+            for operand in columns.map(RowPredicate.column) + Self.literals.map(RowPredicate.literal) {
+                for comparison in RowPredicate.Comparison.allCases {
                     try expectEqualAnswers(.comparison(comparison, .column(column), operand), table, packed)
                     try expectEqualAnswers(.comparison(comparison, operand, .column(column)), table, packed)
                 }
@@ -63,9 +63,9 @@ import TidelineStore
         let table = StoredTable(testing: schema)
         let packed = try PackedRows(rows, of: schema)
         for text in texts + ["row1", "Row1", "ow"] {
-            for function in [Predicate.Function.startsWith, .endsWith, .contains, .equalsIgnoringCase] {
+            for function in [RowPredicate.Function.startsWith, .endsWith, .contains, .equalsIgnoringCase] {
                 for column in ["s", "u", "id"] {
-                    let operands: [Predicate] = [.column(column), .literal(.string(text))]
+                    let operands: [RowPredicate] = [.column(column), .literal(.string(text))]
                     try expectEqualAnswers(.function(function, operands), table, packed)
                     try expectEqualAnswers(.function(function, operands.reversed()), table, packed)
                     try expectEqualAnswers(.function(function, [.column(column), .null]), table, packed)
@@ -81,7 +81,7 @@ import TidelineStore
         }
         let table = StoredTable(testing: schema)
         let packed = try PackedRows(rows, of: schema)
-        var deep: Predicate = .column("n") > 3
+        var deep: RowPredicate = .column("n") > 3
         for level in 0..<500 {
             deep =
                 switch level % 3 {
@@ -91,7 +91,7 @@ import TidelineStore
                 }
         }
         try expectEqualAnswers(deep, table, packed)
-        let terms = (0..<2_000).map { Predicate.column("n") == .value(Int64($0 + 5)) }
+        let terms = (0..<2_000).map { RowPredicate.column("n") == .value(Int64($0 + 5)) }
         try expectEqualAnswers(.or(terms), table, packed)
         try expectEqualAnswers(.and(terms.map { !$0 }), table, packed)
         try expectEqualAnswers(.and([]), table, packed)
@@ -105,10 +105,11 @@ import TidelineStore
             .column("n") == 1, 1.5 < .column("n"), .column("d") >= 3, .column("s") < "x", .column("b"),
             !.column("b") || .column("n").isNull, .column("id") == "x", .column("n").isIn([1, 2.0, .null]),
             .column("s").hasPrefix("a") && .column("s").hasSuffix("b"), .column("s").contains("x"),
-            "a" == .column("s") || Predicate.literal("A").equalsIgnoringCase(.column("s")), .column("id").contains("x"),
+            "a" == .column("s") || RowPredicate.literal("A").equalsIgnoringCase(.column("s")),
+            .column("id").contains("x"),
             .column("n") == .column("n"), .column("s") > .column("id"), .column("t") <= .literal(.timestamp(.max)),
-        ] as [Predicate])
-    func plainConditionsHaveTestsOfTheirOwn(_ predicate: Predicate) throws {
+        ] as [RowPredicate])
+    func plainConditionsHaveTestsOfTheirOwn(_ predicate: RowPredicate) throws {
         let schema = TableSchema(
             "t", columns: [.int("n"), .double("d"), .string("s"), .bool("b"), .timestamp("t")])
         let filter = try RowFilter(predicate, of: StoredTable(testing: schema))
@@ -121,7 +122,7 @@ import TidelineStore
         let schema = TableSchema("t", columns: [.int("n"), .double("d"), .string("s"), .bool("b"), .int("none")])
         let table = StoredTable(testing: schema)
         let rows = try PackedRows([["id": "a", "n": 1, "d": 2.5, "s": "x", "b": true, "none": .null]], of: schema)
-        let decided: [(Predicate, FirstTest.Answer)] = [
+        let decided: [(RowPredicate, PreFilter.Answer)] = [
             (.column("n") == 1, .matches), (.column("n") != 1, .doesNotMatch), (.column("d") > 2, .matches),
             (.column("s") == "x", .matches), (.column("s") == "y", .doesNotMatch), (.column("s") >= "a", .matches),
             (.column("b"), .matches), (!.column("b"), .doesNotMatch), (.column("none") == 1, .doesNotMatch),
@@ -151,7 +152,8 @@ import TidelineStore
         let bytes = try PackedRows([row], of: schema).withRow(at: 0) { $0.withPackedBytes { Array($0) } }
         let literal = try #require(values[column])
         var told = 0
-        for predicate in [.column(column) == .literal(literal), .column(column) >= .literal(literal)] as [Predicate] {
+        for predicate in [.column(column) == .literal(literal), .column(column) >= .literal(literal)] as [RowPredicate]
+        {
             let filter = try RowFilter(predicate, of: table)
             for position in bytes.indices {
                 for bit in 0..<8 {
@@ -182,7 +184,7 @@ import TidelineStore
 
 /// Checks that a filter takes the rows that the evaluator takes.
 func expectEqualAnswers(
-    _ predicate: Predicate, _ table: StoredTable, _ rows: borrowing PackedRows, _ note: String = "",
+    _ predicate: RowPredicate, _ table: StoredTable, _ rows: borrowing PackedRows, _ note: String = "",
     sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
     let filter = try RowFilter(predicate, of: table)

@@ -69,8 +69,11 @@ import TidelineTestSupport
         var schema = Self.schema
         schema.idMatching = matching
         try store.define([schema])
-        let stem = String(repeating: "😀", count: 250)
-        let ids = (0..<60).map { stem + "A\(100 + $0)" } + [stem, "A", "😀", String(repeating: "😀", count: 255)]
+        let hashedPrefix = String(repeating: "😀", count: 250)
+        let ids =
+            (0..<60).map { hashedPrefix + "A\(100 + $0)" } + [
+                hashedPrefix, "A", "😀", String(repeating: "😀", count: 255),
+            ]
         try store.write { writer in
             let rows = ids.shuffled().enumerated().map { number, id in
                 ["id": .string(id), "a": .string(id), "b": .int(Int64(number % 3))] as Row

@@ -35,7 +35,7 @@ import TidelineStore
 
         /// - Parameter count: The number of operations, numbered from 1 on.
         func run(on store: KeyValueStore<WrappedEngine>, _ count: Int) throws {
-            let id = Predicate.column("id")
+            let id = RowPredicate.column("id")
             let middle = Int64(count / 2)
             switch self {
             case .next:
@@ -44,7 +44,7 @@ import TidelineStore
             case .lastNumber:
                 try expect(Query(name).order(by: "id", descending: true).limit(1), finds: Int64(count), in: store)
             case .lookUpByItem:
-                let item = Predicate.column("itemKey") == .value("item-\(middle)")
+                let item = RowPredicate.column("itemKey") == .value("item-\(middle)")
                 try expect(
                     Query(name).filter(.column("table") == "TodoItem" && item).order(by: "id"), finds: middle, in: store
                 )

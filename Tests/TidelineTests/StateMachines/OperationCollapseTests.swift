@@ -9,13 +9,13 @@ struct OperationCollapseTests {
         var pending: PendingState?
         var change: OperationKind
         var expected: CollapseDecision
-        var isStrict = false
+        var rejectsInsertOverPendingDelete = false
 
         var testDescription: String {
             let state = pending.map {
                 "\($0.kind)\($0.isAttempted ? " attempted" : "")\($0.isInFlight ? " in flight" : "")"
             }
-            return "\(state ?? "nothing") + \(change)\(isStrict ? " (strict)" : "")"
+            return "\(state ?? "nothing") + \(change)\(rejectsInsertOverPendingDelete ? " (strict)" : "")"
         }
     }
 
@@ -39,7 +39,7 @@ struct OperationCollapseTests {
         Cell(pending: state(.update, attempted: true), change: .update, expected: .keep),
         Cell(pending: state(.update, attempted: true), change: .delete, expected: .change(.delete, restores: false)),
         Cell(pending: state(.delete), change: .insert, expected: .change(.update, restores: true)),
-        Cell(pending: state(.delete), change: .insert, expected: .refuseDeleted, isStrict: true),
+        Cell(pending: state(.delete), change: .insert, expected: .refuseDeleted, rejectsInsertOverPendingDelete: true),
         Cell(pending: state(.delete), change: .update, expected: .refuseDeleted),
         Cell(pending: state(.delete), change: .delete, expected: .ignore),
         Cell(pending: state(.insert, inFlight: true), change: .insert, expected: .refuseExisting),
@@ -49,13 +49,18 @@ struct OperationCollapseTests {
         Cell(pending: state(.update, inFlight: true), change: .update, expected: .enqueue(.update, restores: false)),
         Cell(pending: state(.update, inFlight: true), change: .delete, expected: .enqueue(.delete, restores: false)),
         Cell(pending: state(.delete, inFlight: true), change: .insert, expected: .enqueue(.update, restores: true)),
-        Cell(pending: state(.delete, inFlight: true), change: .insert, expected: .refuseDeleted, isStrict: true),
+        Cell(
+            pending: state(.delete, inFlight: true), change: .insert, expected: .refuseDeleted,
+            rejectsInsertOverPendingDelete: true),
         Cell(pending: state(.delete, inFlight: true), change: .update, expected: .refuseDeleted),
         Cell(pending: state(.delete, inFlight: true), change: .delete, expected: .ignore),
     ]
 
     @Test("a change joins the pending operation of its row", arguments: cells)
     func collapse(_ cell: Cell) {
-        #expect(OperationCollapse.decide(cell.change, onto: cell.pending, isStrict: cell.isStrict) == cell.expected)
+        #expect(
+            OperationCollapse.decide(
+                cell.change, onto: cell.pending, rejectsInsertOverPendingDelete: cell.rejectsInsertOverPendingDelete)
+                == cell.expected)
     }
 }

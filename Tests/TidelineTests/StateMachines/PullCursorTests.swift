@@ -118,8 +118,8 @@ struct PullCursorTests {
     func drain() throws {
         var cursor = Self.incremental()
         _ = try cursor.receive(Self.page(3, 10, 20))
-        let start = Predicate.column("updatedAt") >= .value(Self.at(0))
-        let end = Predicate.column("updatedAt") < .value(Self.at(Self.millisecond))
+        let start = RowPredicate.column("updatedAt") >= .value(Self.at(0))
+        let end = RowPredicate.column("updatedAt") < .value(Self.at(Self.millisecond))
         #expect(
             try cursor.receive(Self.page(3, 20, 20))
                 == .request(.init(filter: start && end, order: [OrderTerm("id")], limit: 3)))
@@ -186,7 +186,7 @@ struct PullCursorTests {
     func endlessLookback() {
         let token = PullToken(updatedAt: Self.at(0), serverDate: nil, filter: "")
         let cursor = PullCursor(token: token, lookback: .seconds(Int64.max), pageSize: 3)
-        let all = Predicate.column("updatedAt") >= .value(Timestamp.min)
+        let all = RowPredicate.column("updatedAt") >= .value(Timestamp.min)
         #expect(cursor.first?.filter == all)
     }
 

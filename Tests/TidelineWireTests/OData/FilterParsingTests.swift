@@ -5,10 +5,10 @@ import TidelineSupport
 
 @testable import TidelineWire
 
-private func read(_ text: String) throws -> Predicate { try OData.parseFilter(text, schema: nil) }
+private func read(_ text: String) throws -> RowPredicate { try OData.parseFilter(text, schema: nil) }
 
 struct FilterParsingTests {
-    static let forms: [(String, Predicate)] = [
+    static let forms: [(String, RowPredicate)] = [
         ("a eq 1", .column("a") == 1),
         ("  a\teq\n1  ", .column("a") == 1),
         ("1 lt a", .literal(1) < .column("a")),
@@ -58,7 +58,7 @@ struct FilterParsingTests {
     ]
 
     @Test(arguments: forms)
-    func `reads what servers and clients write`(_ form: (String, Predicate)) throws {
+    func `reads what servers and clients write`(_ form: (String, RowPredicate)) throws {
         #expect(try read(form.0) == form.1)
         #expect(try read(try OData.filter(form.1, schema: nil)) == form.1)
     }
@@ -104,7 +104,7 @@ struct FilterParsingTests {
     }
 
     @Test(arguments: [
-        ("due eq '2026-11-21'", Predicate.column("due") == Timestamp("2026-11-21")!),
+        ("due eq '2026-11-21'", RowPredicate.column("due") == Timestamp("2026-11-21")!),
         ("'2026-11-21' lt due", .literal(.timestamp(Timestamp("2026-11-21")!)) < .column("due")),
         ("photo eq 'AAEC'", .column("photo") == .literal(.bytes([0, 1, 2]))),
         ("extra eq '[]'", .column("extra") == .literal(.json("[]"))),
@@ -112,7 +112,7 @@ struct FilterParsingTests {
         ("createdAt eq null", .column("createdAt") == .null),
     ])
     func `a string literal takes the type of the column that it is compared with`(
-        _ text: String, _ predicate: Predicate
+        _ text: String, _ predicate: RowPredicate
     ) throws {
         let schema = TableSchema(
             "Item", columns: [.string("text"), .timestamp("due"), .bytes("photo"), .json("extra")])
@@ -142,14 +142,14 @@ struct FilterParsingTests {
     }
 
     @Test func `a tree that nests too deep is not written`() {
-        var predicate = Predicate.column("a")
+        var predicate = RowPredicate.column("a")
         for _ in 0..<1_100 { predicate = !predicate }
         #expect(throws: WireError.self) { try OData.filter(predicate, schema: nil) }
     }
 
     @Test(arguments: [2_000, 100_000])
     func `many terms make one flat node`(_ count: Int) throws {
-        let terms = (0..<count).map { Predicate.column("a") == .literal(.int(Int64($0))) }
+        let terms = (0..<count).map { RowPredicate.column("a") == .literal(.int(Int64($0))) }
         let text = try OData.filter(.and(terms), schema: nil)
         #expect(try read(text) == .and(terms))
         #expect(try read(try OData.filter(.or(terms), schema: nil)) == .or(terms))

@@ -11,11 +11,11 @@ private let schema = TableSchema(
         .json("extra"),
     ])
 
-private func written(_ predicate: Predicate) throws -> String { try OData.filter(predicate, schema: schema) }
-private func read(_ text: String) throws -> Predicate { try OData.parseFilter(text, schema: schema) }
+private func written(_ predicate: RowPredicate) throws -> String { try OData.filter(predicate, schema: schema) }
+private func read(_ text: String) throws -> RowPredicate { try OData.parseFilter(text, schema: schema) }
 
 struct FilterWritingTests {
-    static let forms: [(Predicate, String)] = [
+    static let forms: [(RowPredicate, String)] = [
         (.column("text") == "it's", "text eq 'it''s'"),
         (.column("priority") != 3, "priority ne 3"),
         (.column("priority") < 2_147_483_648, "priority lt 2147483648L"),
@@ -47,7 +47,7 @@ struct FilterWritingTests {
     ]
 
     @Test(arguments: forms)
-    func `writes the protocol's text, which reads back to the same text`(_ form: (Predicate, String)) throws {
+    func `writes the protocol's text, which reads back to the same text`(_ form: (RowPredicate, String)) throws {
         let text = try written(form.0)
         #expect(text == form.1)
         #expect(try written(try read(text)) == text)
@@ -77,7 +77,7 @@ struct FilterWritingTests {
 
     @Test(arguments: ["a", "_a", "a.b", "Straße", "order", "eq", "and", "length", "数量", "a1"])
     func `takes names of letters, digits, underscores and dots`(_ name: String) throws {
-        let predicate = Predicate.and([.column(name) == 1, .column(name).length == .column(name)])
+        let predicate = RowPredicate.and([.column(name) == 1, .column(name).length == .column(name)])
         #expect(try OData.parseFilter(try OData.filter(predicate, schema: nil), schema: nil) == predicate)
     }
 
@@ -92,7 +92,7 @@ struct FilterWritingTests {
 
     @Test(arguments: ["\u{0}", "'", "''", "'\u{301}", "a\nb", "😀", "%20+&#", String(repeating: "x'", count: 500_000)])
     func `text of any kind comes back byte for byte`(_ text: String) throws {
-        let predicate = Predicate.column("text") == .literal(.string(text))
+        let predicate = RowPredicate.column("text") == .literal(.string(text))
         #expect(try read(try written(predicate)) == predicate)
     }
 }
@@ -141,7 +141,7 @@ struct FilterRoundTripTests {
 }
 
 struct FilterNullTests {
-    static let forms: [(Predicate, String)] = [
+    static let forms: [(RowPredicate, String)] = [
         (.column("priority") != 3, "priority ne 3 or priority eq null"),
         (!(.column("priority") == 3), "priority ne 3 or priority eq null"),
         (!(.column("priority") != 3), "priority eq 3"),
@@ -188,7 +188,7 @@ struct FilterNullTests {
     }()
 
     @Test(arguments: forms)
-    func `a portable filter names the rows with null that SQL would leave out`(_ form: (Predicate, String)) throws {
+    func `a portable filter names the rows with null that SQL would leave out`(_ form: (RowPredicate, String)) throws {
         #expect(try OData.portableFilter(form.0, schema: Self.schema) == form.1)
     }
 
@@ -232,10 +232,10 @@ struct FilterNullTests {
     }
 
     @Test func `a portable filter of any depth is written or refused`() throws {
-        var deep = Predicate.column("priority") == 1
+        var deep = RowPredicate.column("priority") == 1
         for _ in 0..<5_000 { deep = .not(deep) }
         #expect(throws: WireError.self) { try OData.portableFilter(deep, schema: Self.schema) }
-        var wide = Predicate.column("priority") != 1
+        var wide = RowPredicate.column("priority") != 1
         for index in 0..<5_000 { wide = .and([wide, .column("priority") != .literal(.int(Int64(index)))]) }
         #expect(try OData.portableFilter(wide, schema: Self.schema).contains("priority ne 4999 or priority eq null"))
     }
@@ -245,7 +245,7 @@ struct FilterNullTests {
 private struct SQLLogic {
     let evaluator: Evaluator
 
-    func ids(of condition: Predicate, over rows: borrowing PackedRows) throws -> [[UInt8]] {
+    func ids(of condition: RowPredicate, over rows: borrowing PackedRows) throws -> [[UInt8]] {
         var found: [[UInt8]] = []
         for position in 0..<rows.count {
             try rows.withRow(at: position) { row in
@@ -255,7 +255,7 @@ private struct SQLLogic {
         return found
     }
 
-    private func value(of node: Predicate, in row: borrowing RowView) throws -> Value {
+    private func value(of node: RowPredicate, in row: borrowing RowView) throws -> Value {
         switch node {
         case .column, .literal: return try evaluator.value(of: node, in: row)
         case .not(let term):
@@ -291,21 +291,21 @@ private struct SQLLogic {
         }
     }
 
-    private func values(of nodes: [Predicate], in row: borrowing RowView) throws -> [Value] {
+    private func values(of nodes: [RowPredicate], in row: borrowing RowView) throws -> [Value] {
         var values: [Value] = []
         for node in nodes { values.append(try value(of: node, in: row)) }
         return values
     }
 
     /// The column `id` compares as the table has it; anything else is its value.
-    private func kept(_ operand: Predicate, _ value: Value) -> Predicate {
+    private func kept(_ operand: RowPredicate, _ value: Value) -> RowPredicate {
         if case .column("id") = operand { operand } else { .literal(value) }
     }
 }
 
 // MARK: - The normal form, said a second time and independently of the writer
 
-extension Predicate {
+extension RowPredicate {
     fileprivate var isCertain: Bool {
         switch self {
         case .comparison, .not, .membership: true
@@ -314,7 +314,7 @@ extension Predicate {
         }
     }
 
-    fileprivate func normalised(isOperand: Bool) -> Predicate {
+    fileprivate func normalised(isOperand: Bool) -> RowPredicate {
         switch self {
         case .column, .literal: return self
         case .comparison(let comparison, let a, let b):
@@ -323,10 +323,10 @@ extension Predicate {
             return .arithmetic(operation, a.normalised(isOperand: true), b.normalised(isOperand: true))
         case .not(let term): return .not(term.normalised(isOperand: false))
         case .membership(let member, let values):
-            return Predicate.or(values.map { .comparison(.equal, member, .literal($0)) })
+            return RowPredicate.or(values.map { .comparison(.equal, member, .literal($0)) })
                 .normalised(isOperand: isOperand)
         case .function(.equalsIgnoringCase, let operands):
-            let lowered = operands.map { operand -> Predicate in
+            let lowered = operands.map { operand -> RowPredicate in
                 if case .literal(.string(let text)) = operand { return .literal(.string(text.asciiLowercased)) }
                 return operand.normalised(isOperand: true).lowercased
             }
@@ -334,7 +334,7 @@ extension Predicate {
         case .function(let function, let operands):
             return .function(function, operands.map { $0.normalised(isOperand: true) })
         case .and(let terms):
-            let flat = terms.map { $0.normalised(isOperand: false) }.flatMap { term -> [Predicate] in
+            let flat = terms.map { $0.normalised(isOperand: false) }.flatMap { term -> [RowPredicate] in
                 if case .and(let inner) = term { inner } else { [term] }
             }
             if terms.count == 1 {
@@ -343,7 +343,7 @@ extension Predicate {
             }
             return flat.isEmpty ? true : .and(flat)
         case .or(let terms):
-            let flat = terms.map { $0.normalised(isOperand: false) }.flatMap { term -> [Predicate] in
+            let flat = terms.map { $0.normalised(isOperand: false) }.flatMap { term -> [RowPredicate] in
                 if case .or(let inner) = term { inner } else { [term] }
             }
             if terms.count == 1 {
@@ -355,7 +355,7 @@ extension Predicate {
     }
 
     /// With JSON and bytes as strings where no column types them.
-    fileprivate var untyped: Predicate {
+    fileprivate var untyped: RowPredicate {
         switch self {
         case .literal(.json(let text)): .literal(.string(text))
         case .literal(.bytes(let bytes)): .literal(.string(base64(bytes)))
@@ -377,7 +377,7 @@ extension Predicate {
         }
     }
 
-    private func any(_ isFound: (Predicate) -> Bool) -> Bool {
+    private func any(_ isFound: (RowPredicate) -> Bool) -> Bool {
         isFound(self) || children.contains { $0.any(isFound) }
     }
 
@@ -413,7 +413,7 @@ extension Predicate {
             value.fits(name) || ![.string, .json, .bytes].contains(value.type)
         case .literal(let value): value.type != .json && value.type != .bytes
         case .membership(let member, let values):
-            values.allSatisfy { Predicate.comparison(.equal, member, .literal($0)).keepsTypes }
+            values.allSatisfy { RowPredicate.comparison(.equal, member, .literal($0)).keepsTypes }
         default: children.allSatisfy(\.keepsTypes)
         }
     }

@@ -7,45 +7,46 @@ extension Check {
             "CON-105", "Commits of another process are visible to the next read and the next write",
             why: "Cached data, such as a page, a row, or a row count, may be outdated by then.",
             needs: [.sharedFiles, .process]
-        ) { trial in
-            let store = try trial.open()
+        ) { context in
+            let store = try context.open()
             try store.define(PairedTransactions.tables)
             let find = ChildStep.find(table: "left", column: "number", value: 7)
             let other = PairedTransactions(writer: "other", count: 3)
-            try trial.child([
-                .open(try trial.opening()), find, .wait, find, .write(other), .wait,
+            try context.child([
+                .open(try context.opening()), find, .wait, find, .write(other), .wait,
             ]) { child in
                 try child.expect("")
                 try child.expect(ChildLine.waiting)
-                try trial.expectPairs([:], in: store, "before any process wrote")
+                try context.expectPairs([:], in: store, "before any process wrote")
                 try store.write { try $0.upsert(["id": "own", "number": 7], into: "left") }
                 try store.write { try $0.upsert(["id": "own", "number": 7], into: "right") }
                 child.proceed()
                 try child.expect("own")
-                try trial.expectNumbers(0..<3, from: child)
-                try trial.expectPairs([other: 3...3], in: store, "after another process wrote")
+                try context.expectNumbers(0..<3, from: child)
+                try context.expectPairs([other: 3...3], in: store, "after another process wrote")
                 let count = try store.write { try $0.count(Query("left", predicate: .column("writer") == "other")) }
-                try trial.expect(count, is: other.rows(after: 3).count, "the other process's rows, seen from a write")
+                try context.expect(count, is: other.rows(after: 3).count, "the other process's rows, seen from a write")
             }
         },
         Check(
             "CON-106", "Tables and columns that another process defines can be used immediately",
             why: "Definitions that a store read at opening may have changed since.",
             needs: [.sharedFiles, .process]
-        ) { trial in
-            let store = try trial.store(.notes)
+        ) { context in
+            let store = try context.store(.notes)
             try store.write { try $0.upsert(["id": "1", "text": "old"], into: "Note") }
             var notes = TableSchema.notes
             notes.columns.append(.string("colour"))
-            try trial.childFinishing([.open(try trial.opening()), .define([notes, .items]), .close])
-            try trial.expect(try store.tables(), is: [notes, .items], "the tables after another process defined them")
+            try context.childFinishing([.open(try context.opening()), .define([notes, .items]), .close])
+            try context.expect(
+                try store.tables(), is: [notes, .items], "the tables after another process defined them")
             try store.write { try $0.upsert(["id": "2", "text": "new", "colour": "red"], into: "Note") }
             try store.write { try $0.upsert(["id": "1", "text": "Milk"], into: "TodoItem") }
             let row = try store.read { try $0.row(in: "Note", id: "1") }
             let old: Row = ["id": "1", "text": "old"]
-            try trial.expect(row, is: old.completed(for: notes), "an existing row with the new column")
+            try context.expect(row, is: old.completed(for: notes), "an existing row with the new column")
             let red = Query("Note", predicate: .column("colour") == "red")
-            try trial.expect(red, in: store, finds: [.string("2")], "by the new column")
+            try context.expect(red, in: store, finds: [.string("2")], "by the new column")
         },
         Check(
             "CON-107", "An index that another process defines is updated by the next write",
@@ -54,14 +55,14 @@ extension Check {
                 queries of every process miss them afterwards.
                 """,
             needs: [.sharedFiles, .process]
-        ) { trial in
-            let store = try trial.store(.notes)
+        ) { context in
+            let store = try context.store(.notes)
             try store.write { try $0.upsert(["id": "1", "number": 7], into: "Note") }
             try store.write { try $0.upsert(["id": "2", "number": 8], into: "Note") }
             var notes = TableSchema.notes
             notes.indexes = [["number"]]
             let find = ChildStep.find(table: "Note", column: "number", value: 7)
-            try trial.child([.open(try trial.opening()), .define([notes]), find, .wait, find, .wait]) { child in
+            try context.child([.open(try context.opening()), .define([notes]), find, .wait, find, .wait]) { child in
                 try child.expect("1")
                 try child.expect(ChildLine.waiting)
                 try store.write { writer in
@@ -72,67 +73,67 @@ extension Check {
                 child.proceed()
                 try child.expect("2 3")
                 let query = Query("Note", predicate: .column("number") == 7)
-                try trial.expect(query, in: store, finds: ["2", "3"].map { .string($0) })
+                try context.expect(query, in: store, finds: ["2", "3"].map { .string($0) })
             }
         },
         Check(
             "CON-108", "A transaction of another process is visible after its commit, and completely",
             needs: [.sharedFiles, .readersBesideWriter, .process]
-        ) { trial in
-            let store = try trial.open()
+        ) { context in
+            let store = try context.open()
             try store.define(PairedTransactions.tables)
             let other = PairedTransactions(writer: "other", count: 4, rows: 30)
-            try trial.child([.open(try trial.opening()), .writeAndWait(other), .say("committed"), .wait]) { child in
+            try context.child([.open(try context.opening()), .writeAndWait(other), .say("committed"), .wait]) { child in
                 try child.expect(ChildLine.waiting)
-                try trial.expectPairs([other: 0...0], in: store, "before another process's write is committed")
+                try context.expectPairs([other: 0...0], in: store, "before another process's write is committed")
                 child.proceed()
                 try child.expect("committed")
-                try trial.expectPairs([other: 4...4], in: store, "after another process's write was committed")
+                try context.expectPairs([other: 4...4], in: store, "after another process's write was committed")
             }
         },
         Check(
             "CON-109", "A read sees one snapshot while another process commits",
             needs: [.sharedFiles, .readersBesideWriter, .process]
-        ) { trial in
-            let store = try trial.open()
+        ) { context in
+            let store = try context.open()
             try store.define(PairedTransactions.tables)
             let before = PairedTransactions(writer: "other", count: 2, rows: 10)
             var after = before
             after.first = 2
             after.count = 6
-            let steps = try trial.writing(before) + [.wait, .write(after), .say(ChildLine.end), .wait]
-            try trial.child(steps) { child in
-                try trial.expectNumbers(0..<2, from: child)
+            let steps = try context.writing(before) + [.wait, .write(after), .say(ChildLine.end), .wait]
+            try context.child(steps) { child in
+                try context.expectNumbers(0..<2, from: child)
                 try child.expect(ChildLine.waiting)
                 try store.read { reader in
                     let first = try reader.allRows("left")
                     child.proceed()
-                    try trial.expectNumbers(2..<8, from: child)
+                    try context.expectNumbers(2..<8, from: child)
                     try child.expect(ChildLine.end)
-                    try trial.expect(try reader.allRows("left"), are: first, "rows read twice in one read")
-                    try trial.expect(try reader.allRows("right"), are: first, "a table first read after the commits")
+                    try context.expect(try reader.allRows("left"), are: first, "rows read twice in one read")
+                    try context.expect(try reader.allRows("right"), are: first, "a table first read after the commits")
                 }
-                try trial.expectPairs([after: 8...8], in: store, "in the next read")
+                try context.expectPairs([after: 8...8], in: store, "in the next read")
             }
         },
         Check(
             "CON-110", "Every read concurrent with a writing process sees complete transactions",
             tier: .stress, needs: [.sharedFiles, .process]
-        ) { trial in
-            let store = try trial.open()
+        ) { context in
+            let store = try context.open()
             try store.define(PairedTransactions.tables)
-            let other = PairedTransactions(writer: "other", count: 30 * trial.rounds, rows: 4)
-            try trial.child(try trial.writing(other) + [.close]) { child in
+            let other = PairedTransactions(writer: "other", count: 30 * context.rounds, rows: 4)
+            try context.child(try context.writing(other) + [.close]) { child in
                 var seen = 0
                 while try child.next() != nil {
-                    let totals = try trial.expectPairs(
+                    let totals = try context.expectPairs(
                         [other: seen...other.count], in: store, "during another process's writes")
                     seen = totals[other] ?? 0
                 }
                 let end = try child.finish()
-                try trial.expect(end.isWell, "a process that writes while another reads fails: \(end)")
+                try context.expect(end.isWell, "a process that writes while another reads fails: \(end)")
             }
-            try trial.expectPairs([other: other.count...other.count], in: store, "after the writer")
+            try context.expectPairs([other: other.count...other.count], in: store, "after the writer")
         },
     ]
 }

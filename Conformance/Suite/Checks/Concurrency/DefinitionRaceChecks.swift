@@ -5,50 +5,51 @@ extension Check {
     static let concurrencyDefinitions: [Check] = [
         Check(
             "CON-020", "Readers during definition changes see rows and a definition of one version", tier: .stress
-        ) { trial in
-            let store = try trial.store(version(0))
+        ) { context in
+            let store = try context.store(version(0))
             try store.write { try $0.upsert(Row(id: "x"), into: "T") }
-            try trial.beside(readers: 3, first: ()) { _ in
+            try context.beside(readers: 3, first: ()) { _ in
                 try store.read { reader in
                     let schema = try reader.schema(of: "T")
                     let row = try reader.row(in: "T", id: "x")
                     let names = schema.columns.map(\.name)
-                    try trial.expect(
+                    try context.expect(
                         row?.columnNames ?? [], is: names, "the columns of a row compared with the definition's")
                     // The index that this definition has and the next one does not have.
                     let query = Query("T").filter(.column(schema.indexes[0].columns[0]) == .null)
-                    try trial.expect(try reader.count(query), is: 1, "the count through the definition's index")
+                    try context.expect(try reader.count(query), is: 1, "the count through the definition's index")
                 }
             } _: {
-                for number in 1...(40 * trial.rounds) { try store.define([version(number)]) }
+                for number in 1...(40 * context.rounds) { try store.define([version(number)]) }
             }
         },
-        Check("CON-021", "Definitions made by several threads at once are all stored, each once") { trial in
-            let store = try trial.open()
+        Check("CON-021", "Definitions made by several threads at once are all stored, each once") { context in
+            let store = try context.open()
             let count = 8
-            try trial.onThreads(4, "threads that define tables") { thread in
+            try context.onThreads(4, "threads that define tables") { thread in
                 for number in 0..<count {
                     let own = TableSchema("T\(thread)x\(number)", columns: [.int("n")], indexes: [["n"]])
                     try store.define([own, .notes, .items])
                     try store.write { try $0.upsert(["id": "a", "n": .int(Int64(number))], into: own.name) }
                     let query = Query(own.name).filter(.column("n") == .literal(.int(Int64(number))))
-                    try trial.expect(try store.read { try $0.count(query) }, is: 1, "the row of the thread's own table")
+                    try context.expect(
+                        try store.read { try $0.count(query) }, is: 1, "the row of the thread's own table")
                 }
             }
             let names = (0..<4).flatMap { thread in (0..<count).map { "T\(thread)x\($0)" } } + ["Note", "TodoItem"]
-            try trial.expect(try store.tables().map(\.name), is: names.sorted(), "the tables")
+            try context.expect(try store.tables().map(\.name), is: names.sorted(), "the tables")
         },
         Check(
             "CON-022", "An index defined during writes has exactly one entry for every row",
             why: "Rows that are inserted while an index is built may be missed or indexed twice.", tier: .stress
-        ) { trial in
+        ) { context in
             let plain = TableSchema("T", columns: [.int("n"), .string("text")])
             var indexed = plain
             indexed.indexes = [["n"], ["text", "n"]]
-            for round in 0..<(4 * trial.rounds) {
-                let store = try trial.store(plain, in: "store\(round)")
+            for round in 0..<(4 * context.rounds) {
+                let store = try context.store(plain, in: "store\(round)")
                 try store.write { try $0.upsert((0..<200).map { row("old\($0)", $0) }, into: "T") }
-                let team = ThreadTeam(trial)
+                let team = ThreadTeam(context)
                 let begun = Signal()
                 team.start {
                     for step in 0..<40 {
@@ -59,31 +60,31 @@ extension Check {
                         if step == 2 { begun.send() }
                     }
                 }
-                try begun.wait(trial, "the writer makes no progress")
+                try begun.wait(context, "the writer makes no progress")
                 try store.define([indexed])
                 try team.wait(for: "a writer during a definition")
                 try store.read { reader in
                     let rows = try reader.allRows("T")
-                    try trial.expect(rows.count, is: 200, "the rows after as many insertions as deletions")
-                    try trial.expectIndexes(of: indexed, in: reader, find: rows, formerly: [["n": 199]], "afterwards")
+                    try context.expect(rows.count, is: 200, "the rows after as many insertions as deletions")
+                    try context.expectIndexes(of: indexed, in: reader, find: rows, formerly: [["n": 199]], "afterwards")
                 }
             }
         },
         Check("CON-023", "Repeating the same definition does not disturb readers and writers", tier: .stress) {
-            trial in
-            let store = try trial.store(.notes)
-            try trial.beside(readers: 2, first: 0) { last in
+            context in
+            let store = try context.store(.notes)
+            try context.beside(readers: 2, first: 0) { last in
                 try store.define([.notes])
                 let count = try store.read { try $0.count(Query("Note")) }
-                try trial.expect(count >= last, "\(count) rows came after \(last)")
+                try context.expect(count >= last, "\(count) rows came after \(last)")
                 return count
             } _: {
-                for number in 0..<(100 * trial.rounds) {
+                for number in 0..<(100 * context.rounds) {
                     try store.write { try $0.upsert(["id": .string("n\(number)")], into: "Note") }
                 }
             }
-            try trial.expect(
-                try store.read { try $0.count(Query("Note")) }, is: 100 * trial.rounds, "the rows afterwards")
+            try context.expect(
+                try store.read { try $0.count(Query("Note")) }, is: 100 * context.rounds, "the rows afterwards")
         },
     ]
 

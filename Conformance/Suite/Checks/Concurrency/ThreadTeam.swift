@@ -10,7 +10,7 @@ final class ThreadTeam: Sendable {
     private let isOver = Atomic(false)
     private let limit: CheckWait
 
-    init(_ trial: Trial) { limit = trial.wait(.thread) }
+    init(_ context: CheckContext) { limit = context.wait(.thread) }
 
     /// Whether the concurrent work is complete or a thread has failed.
     var isDone: Bool { isOver.load(ordering: .relaxed) }
@@ -55,8 +55,8 @@ struct Signal: Sendable {
     func send() { semaphore.signal() }
 
     /// Waits for ``send()``; throws a failure if it does not arrive in time.
-    func wait(_ trial: Trial, _ failure: @autoclosure () -> String) throws {
-        let limit = trial.wait(.thread)
+    func wait(_ context: CheckContext, _ failure: @autoclosure () -> String) throws {
+        let limit = context.wait(.thread)
         guard semaphore.wait(timeout: .now() + limit.seconds) == .success else {
             throw TimeOut(kind: .thread, message: failure(), wait: limit)
         }
@@ -67,7 +67,7 @@ struct Signal: Sendable {
     func comesTooEarly() -> Bool { semaphore.wait(timeout: .now() + 0.1) == .success }
 }
 
-extension Trial {
+extension CheckContext {
     /// The number of seconds that a thread waits for another before the check fails: a fraction of the check's time
     /// limit.
     var patience: Double { settings.timeLimit / .seconds(5) }

@@ -10,16 +10,16 @@ extension Check {
                 table without its index, or an index without some rows.
                 """,
             needs: [.faults, .survivingDeath]
-        ) { trial in
-            let recording = try CrashRecording(evolving(trial), in: trial)
+        ) { context in
+            let recording = try CrashRecording(evolving(context), in: context)
             for extent in harshest { try recording.expectSurvival(extent, count: 16) }
         },
         Check(
             "DUR-008", "A store whose creation was interrupted by a power loss opens or is created again",
             why: "An app whose first start was interrupted cannot ask the user to remove an unfinished store.",
             needs: [.faults, .survivingDeath]
-        ) { trial in
-            let recording = try CrashRecording(CommitScript(commits: 1, seed: trial.seed), in: trial)
+        ) { context in
+            let recording = try CrashRecording(CommitScript(commits: 1, seed: context.seed), in: context)
             let end = recording.acknowledgements.dropFirst().first ?? recording.log.entries.count
             for extent in PowerLoss.Extent.allCases {
                 try recording.expectSurvival(extent, count: 12, in: 0...end)
@@ -29,10 +29,10 @@ extension Check {
             "DUR-009", "A power loss during commits of many pages leaves a prefix of the commits",
             why: "A commit larger than a page, a block, or a buffer is written in many calls.",
             needs: [.faults, .survivingDeath]
-        ) { trial in
-            var script = CommitScript(commits: 2, seed: trial.seed)
+        ) { context in
+            var script = CommitScript(commits: 2, seed: context.seed)
             for _ in 0..<4 { script.change(rows: 6, longest: 60_000, ids: 10) }
-            let recording = try CrashRecording(script, in: trial)
+            let recording = try CrashRecording(script, in: context)
             for extent in harshest { try recording.expectSurvival(extent, count: 12) }
         },
         Check(
@@ -42,22 +42,22 @@ extension Check {
                 Neither the old copy nor the new one is reliable before it is on the disk.
                 """,
             needs: [.faults, .survivingDeath]
-        ) { trial in
-            var script = CommitScript(commits: 2, seed: trial.seed)
-            for _ in 0..<12 * trial.rounds { script.change(rows: 20, longest: 2_000, ids: 60) }
+        ) { context in
+            var script = CommitScript(commits: 2, seed: context.seed)
+            for _ in 0..<12 * context.rounds { script.change(rows: 20, longest: 2_000, ids: 60) }
             script.clear(ids: 60)
             for _ in 0..<4 { script.change(rows: 20, longest: 2_000, ids: 60) }
-            let recording = try CrashRecording(script, in: trial, reopeningEvery: 4)
+            let recording = try CrashRecording(script, in: context, reopeningEvery: 4)
             for extent in harshest { try recording.expectSurvival(extent, count: 16) }
         },
         Check(
             "DUR-011", "A store that recovered from a power loss accepts new commits and keeps them",
             why: "The rest of a torn commit must not appear between earlier and later commits.",
             needs: [.faults, .survivingDeath]
-        ) { trial in
-            let recording = try CrashRecording(CommitScript(commits: 12, seed: trial.seed), in: trial)
+        ) { context in
+            let recording = try CrashRecording(CommitScript(commits: 12, seed: context.seed), in: context)
             for extent in harshest {
-                try recording.expectSurvival(extent, count: 16, goesOn: { try expectGoesOn($0, $1, $2, trial) })
+                try recording.expectSurvival(extent, count: 16, goesOn: { try expectGoesOn($0, $1, $2, context) })
             }
         },
         Check(
@@ -65,8 +65,8 @@ extension Check {
             "A second power loss, during recovery from the first, leaves the state after the first",
             why: "A recovery rewrites files, too: if it is interrupted, the next one must find the same data.",
             tier: .stress, needs: [.faults, .survivingDeath]
-        ) { trial in
-            let recording = try CrashRecording(CommitScript(commits: 12, seed: trial.seed), in: trial)
+        ) { context in
+            let recording = try CrashRecording(CommitScript(commits: 12, seed: context.seed), in: context)
             try recording.expectRecovery(surviving: harshest, count: 10)
         },
     ]
@@ -74,8 +74,8 @@ extension Check {
 
 private let harshest: [PowerLoss.Extent] = [.everything, .tornWrite, .earlierWrites, .anything]
 
-private func evolving(_ trial: Trial) -> CommitScript {
-    var script = CommitScript(commits: 4, seed: trial.seed)
+private func evolving(_ context: CheckContext) -> CommitScript {
+    var script = CommitScript(commits: 4, seed: context.seed)
     script.evolve()
     script.change()
     script.define([TableSchema("Later", columns: [.int("number")], indexes: [["number"]])])
@@ -83,8 +83,10 @@ private func evolving(_ trial: Trial) -> CommitScript {
     return script
 }
 
-private func expectGoesOn(_ store: any LocalStore, _ state: StoreState, _ folder: String, _ trial: Trial) throws {
-    var script = CommitScript(seed: trial.seed)
+private func expectGoesOn(_ store: any LocalStore, _ state: StoreState, _ folder: String, _ context: CheckContext)
+    throws
+{
+    var script = CommitScript(seed: context.seed)
     script.define([.items, .notes])
     script.change(rows: 8, longest: 3_000)
     script.change()
@@ -93,7 +95,7 @@ private func expectGoesOn(_ store: any LocalStore, _ state: StoreState, _ folder
         try store.perform(step)
         state = state.applying(step)
     }
-    try trial.expect(StoreState(of: store), isOneOf: [state], "the state after two more commits")
+    try context.expect(StoreState(of: store), isOneOf: [state], "the state after two more commits")
     try store.close()
-    try trial.expect(trial.state(in: folder), isOneOf: [state], "the store reopened")
+    try context.expect(context.state(in: folder), isOneOf: [state], "the store reopened")
 }

@@ -14,10 +14,10 @@ extension CrashRecording {
         _ extent: PowerLoss.Extent, count: Int, in range: ClosedRange<Int>? = nil, keepsAcknowledged: Bool = false,
         goesOn: (_ store: any LocalStore, _ state: StoreState, _ folder: String) throws -> Void = { _, _, _ in }
     ) throws {
-        var chance = SplitMix64(seed: trial.seed &+ 0x9E37)
+        var chance = SplitMix64(seed: context.seed &+ 0x9E37)
         let range = range ?? 0...log.entries.count
         let marked = acknowledgements.filter(range.contains)
-        for round in 0..<count * trial.rounds {
+        for round in 0..<count * context.rounds {
             // Every other loss occurs at an acknowledgement, where a lost commit is detected.
             let isMarked = round.isMultiple(of: 2) && !marked.isEmpty
             let position =
@@ -33,9 +33,9 @@ extension CrashRecording {
         goesOn: (_ store: any LocalStore, _ state: StoreState, _ folder: String) throws -> Void = { _, _, _ in }
     ) throws {
         let allowed = allowed(at: position, keepsAcknowledged: keepsAcknowledged)
-        try trial.withCopy(of: loss.image(of: log, at: position)) { folder in
+        try context.withCopy(of: loss.image(of: log, at: position)) { folder in
             do {
-                try trial.withStore(in: folder) { store in
+                try context.withStore(in: folder) { store in
                     let number = try expect(StoreState(of: store), isAmong: allowed)
                     try expectIndexesAgree(in: store, with: script.states[number])
                     try goesOn(store, script.states[number], folder)
@@ -53,9 +53,9 @@ extension CrashRecording {
     /// - Parameter count: The number of first losses of each extent per round, each with one second loss of each
     ///   extent.
     func expectRecovery(surviving extents: [PowerLoss.Extent], count: Int) throws {
-        var chance = SplitMix64(seed: trial.seed &+ 1)
+        var chance = SplitMix64(seed: context.seed &+ 1)
         for extent in extents {
-            for _ in 0..<count * trial.rounds {
+            for _ in 0..<count * context.rounds {
                 let position = Int.random(in: 0...log.entries.count, using: &chance)
                 let loss = PowerLoss(extent, seed: chance.next())
                 let image = loss.image(of: log, at: position)
@@ -71,11 +71,11 @@ extension CrashRecording {
 
     /// Opens the store that a crash left. Returns its file calls and its state.
     private func recover(_ image: FolderImage) throws -> (FileLog, StoreState) {
-        try trial.withCopy(of: image) { folder in
+        try context.withCopy(of: image) { folder in
             let recorder = try FileRecorder(folder)
             recorder.mark()
-            let state = try trial.observing(folder, by: recorder) {
-                let store = try trial.harness.open(StoreOpening(directory: folder))
+            let state = try context.observing(folder, by: recorder) {
+                let store = try context.harness.open(StoreOpening(directory: folder))
                 defer { try? store.close() }
                 return try StoreState(of: store)
             }
@@ -85,8 +85,8 @@ extension CrashRecording {
 
     private func expect(_ image: FolderImage, holds state: StoreState, _ what: String) throws {
         do {
-            let found = try trial.withCopy(of: image) { try trial.state(in: $0) }
-            try trial.expect(found, isOneOf: [state], "\(what), while the store was opened and closed")
+            let found = try context.withCopy(of: image) { try context.state(in: $0) }
+            try context.expect(found, isOneOf: [state], "\(what), while the store was opened and closed")
         } catch let error as StoreError {
             throw CheckFailure("\(what), while the store was opened and closed: it cannot be opened or read: \(error)")
         }

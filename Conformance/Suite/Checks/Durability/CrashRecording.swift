@@ -5,24 +5,24 @@ internal import TidelineStore
 struct CrashRecording: Sendable {
     let script: CommitScript
     let log: FileLog
-    let trial: Trial
+    let context: CheckContext
 
     /// Runs a script on a new store.
     ///
     /// - Parameter count: The number of commits after which the store is closed and reopened, or `nil` for never.
     /// - Throws: ``NotDecidable`` if not all file operations of the store can be observed.
-    init(_ script: CommitScript, in trial: Trial, reopeningEvery count: Int? = nil) throws {
+    init(_ script: CommitScript, in context: CheckContext, reopeningEvery count: Int? = nil) throws {
         self.script = script
-        self.trial = trial
-        let folder = try trial.folder("recorded")
+        self.context = context
+        let folder = try context.folder("recorded")
         let recorder = try FileRecorder(folder)
-        try trial.observing(folder, by: recorder) {
-            var store = try trial.open("recorded")
+        try context.observing(folder, by: recorder) {
+            var store = try context.open("recorded")
             recorder.mark()
             for (index, step) in script.steps.enumerated() {
                 try store.perform(step)
                 recorder.mark()
-                if let count, (index + 1).isMultiple(of: count) { store = try trial.reopened(store, in: "recorded") }
+                if let count, (index + 1).isMultiple(of: count) { store = try context.reopened(store, in: "recorded") }
             }
             try store.close()
         }
@@ -48,7 +48,7 @@ struct CrashRecording: Sendable {
     }
 
     private func state(of image: FolderImage) throws -> StoreState? {
-        try trial.withCopy(of: image) { try? trial.state(in: $0) }
+        try context.withCopy(of: image) { try? context.state(in: $0) }
     }
 
     // MARK: Crashes
@@ -77,10 +77,10 @@ struct CrashRecording: Sendable {
     }
 }
 
-extension Trial {
+extension CheckContext {
     /// Runs `body` while the harness reports the file calls in a directory to an observer.
     func observing<T>(_ folder: String, by observer: any FileObserver, _ body: () throws -> T) throws -> T {
-        guard let faults = harness.faults else { throw KitError("the harness cannot observe file calls") }
+        guard let faults = harness.faults else { throw HarnessError("the harness cannot observe file calls") }
         return try faults.observing(folder, by: observer, body)
     }
 

@@ -17,11 +17,11 @@ extension Check {
                 process dies. Copies of a closed store are truncated at many positions.
                 """,
             tier: .stress, needs: damageNeeds
-        ) { trial in
-            var random = SplitMix64(seed: trial.seed)
-            let sample = try DamageSample.closed(trial)
-            let cuts = sample.damages(trial.damages, &random) { _, place, _ in .cut(to: place) }
-            try trial.expectDamage(cuts, of: sample, allows: .someCommit, "a store with a truncated file reports it")
+        ) { context in
+            var random = SplitMix64(seed: context.seed)
+            let sample = try DamageSample.closed(context)
+            let cuts = sample.damages(context.damages, &random) { _, place, _ in .cut(to: place) }
+            try context.expectDamage(cuts, of: sample, allows: .someCommit, "a store with a truncated file reports it")
         },
         Check(
             "DUR-202",
@@ -29,41 +29,43 @@ extension Check {
             why:
                 "Like DUR-201, for a store that was not closed: its last commits are in a log that is read at opening.",
             tier: .stress, needs: damageNeeds
-        ) { trial in
-            var random = SplitMix64(seed: trial.seed)
-            let sample = try DamageSample.killed(trial)
-            let cuts = sample.damages(trial.damages, &random) { _, place, _ in .cut(to: place) }
-            try trial.expectDamage(cuts, of: sample, allows: .someCommit, "a store with a truncated file reports it")
+        ) { context in
+            var random = SplitMix64(seed: context.seed)
+            let sample = try DamageSample.killed(context)
+            let cuts = sample.damages(context.damages, &random) { _, place, _ in .cut(to: place) }
+            try context.expectDamage(cuts, of: sample, allows: .someCommit, "a store with a truncated file reports it")
         },
         Check(
             "DUR-203", "A store with a missing file reports an error or has the state after some commit",
             why: "An incomplete backup must not return rows of different commits.",
             needs: damageNeeds
-        ) { trial in
-            let sample = try DamageSample.closed(trial)
+        ) { context in
+            let sample = try DamageSample.closed(context)
             let removals = sample.ofEachFile { _ in .removed }
-            try trial.expectDamage(removals, of: sample, allows: .someCommit, "a store with a missing file reports it")
+            try context.expectDamage(
+                removals, of: sample, allows: .someCommit, "a store with a missing file reports it")
         },
         Check(
             "DUR-204",
             "A store left by a killed process with a file missing reports an error or has the state after a commit",
             needs: damageNeeds
-        ) { trial in
-            let sample = try DamageSample.killed(trial)
+        ) { context in
+            let sample = try DamageSample.killed(context)
             let removals = sample.ofEachFile { _ in .removed }
-            try trial.expectDamage(removals, of: sample, allows: .someCommit, "a store with a missing file reports it")
+            try context.expectDamage(
+                removals, of: sample, allows: .someCommit, "a store with a missing file reports it")
         },
         Check(
             "DUR-205", "A store with extra bytes at the end of a file is read correctly or reports an error",
             why: "No committed data is lost, so returning to an earlier commit is not allowed.",
             needs: damageNeeds
-        ) { trial in
-            let sample = try DamageSample.closed(trial)
+        ) { context in
+            let sample = try DamageSample.closed(context)
             let appended = [1, 100, 5_000].flatMap { count in
-                sample.ofEachFile { .garbage(at: $0, count: count, seed: trial.seed) }
+                sample.ofEachFile { .garbage(at: $0, count: count, seed: context.seed) }
                     + sample.ofEachFile { .zeros(at: $0, count: count) }
             }
-            try trial.expectDamage(
+            try context.expectDamage(
                 appended, of: sample, allows: .untouched,
                 "a store with extra bytes in a file is correct or reports an error")
         },
@@ -74,13 +76,13 @@ extension Check {
                 starts again destroys data that a repair or a backup of the other files could recover.
                 """,
             needs: damageNeeds
-        ) { trial in
-            let sample = try DamageSample.closed(trial)
+        ) { context in
+            let sample = try DamageSample.closed(context)
             let sizes: [(Int) -> Int] = [{ $0 }, { _ in 100 }, { _ in 20_000 }]
             let replaced = sizes.flatMap { size in
-                sample.ofEachFile { .replaced(count: size($0), seed: trial.seed) }
+                sample.ofEachFile { .replaced(count: size($0), seed: context.seed) }
             }
-            try trial.expectDamage(
+            try context.expectDamage(
                 replaced, of: sample, allows: .untouched, "a store with garbage in place of a file reports it")
         },
     ]
@@ -97,20 +99,20 @@ extension Check {
                 file must be validated before use.
                 """,
             tier: .stress, needs: damageNeeds
-        ) { trial in
-            var random = SplitMix64(seed: trial.seed)
-            let sample = try DamageSample.closed(trial)
-            let changes = sample.damages(2 * trial.damages, &random, Damage.Change.any)
-            try trial.expectDamage(changes, of: sample, allows: .survived, "damaged files do not crash the process")
+        ) { context in
+            var random = SplitMix64(seed: context.seed)
+            let sample = try DamageSample.closed(context)
+            let changes = sample.damages(2 * context.damages, &random, Damage.Change.any)
+            try context.expectDamage(changes, of: sample, allows: .survived, "damaged files do not crash the process")
         },
         Check(
             "DUR-208", "Modified bytes in a store left by a killed process never crash the process",
             tier: .stress, needs: damageNeeds
-        ) { trial in
-            var random = SplitMix64(seed: trial.seed &+ 1)
-            let sample = try DamageSample.killed(trial)
-            let changes = sample.damages(trial.damages, &random, Damage.Change.any)
-            try trial.expectDamage(changes, of: sample, allows: .survived, "damaged files do not crash the process")
+        ) { context in
+            var random = SplitMix64(seed: context.seed &+ 1)
+            let sample = try DamageSample.killed(context)
+            let changes = sample.damages(context.damages, &random, Damage.Change.any)
+            try context.expectDamage(changes, of: sample, allows: .survived, "damaged files do not crash the process")
         },
         Check(
             "DUR-209", "A flipped bit in a file is detected or has no effect",
@@ -119,29 +121,29 @@ extension Check {
                 every read path, or is verified only at opening lets a wrong row through.
                 """,
             tier: .stress, needs: damageNeeds + [.bitFlipDetection]
-        ) { trial in
-            var random = SplitMix64(seed: trial.seed)
-            let sample = try DamageSample.closed(trial)
-            let flips = sample.damages(2 * trial.damages, &random) { _, place, random in
+        ) { context in
+            var random = SplitMix64(seed: context.seed)
+            let sample = try DamageSample.closed(context)
+            let flips = sample.damages(2 * context.damages, &random) { _, place, random in
                 .flip(byte: place, bit: Int.random(in: 0..<8, using: &random))
             }
-            try trial.expectDamage(flips, of: sample, allows: .untouched, "a flipped bit is detected")
+            try context.expectDamage(flips, of: sample, allows: .untouched, "a flipped bit is detected")
         },
         Check(
             "DUR-210", "Zeros and garbage in the middle of a file are detected or have no effect",
             why:
                 "A sector may never have been written, or belong to another file. The store declares that it detects this.",
             tier: .stress, needs: damageNeeds + [.bitFlipDetection]
-        ) { trial in
-            var random = SplitMix64(seed: trial.seed)
-            let sample = try DamageSample.closed(trial)
-            let changes = sample.damages(trial.damages, &random) { size, place, random in
+        ) { context in
+            var random = SplitMix64(seed: context.seed)
+            let sample = try DamageSample.closed(context)
+            let changes = sample.damages(context.damages, &random) { size, place, random in
                 // Zeros up to the end are equivalent to a truncated file that was only extended.
                 let count = min(Int.random(in: 1...1_000, using: &random), max(size - 1 - place, 0))
                 return Bool.random(using: &random)
                     ? .zeros(at: place, count: count) : .garbage(at: place, count: count, seed: random.next())
             }
-            try trial.expectDamage(changes, of: sample, allows: .untouched, "modified bytes are detected")
+            try context.expectDamage(changes, of: sample, allows: .untouched, "modified bytes are detected")
         },
     ]
 }

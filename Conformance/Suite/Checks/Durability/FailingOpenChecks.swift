@@ -12,15 +12,15 @@ extension Check {
                 that cannot be read temporarily is neither damaged nor missing.
                 """,
             needs: [.faults, .persistence]
-        ) { trial in
-            try forEachFailingOpening(of: Set(FileOperation.Kind.allCases), in: trial, commits: 5)
+        ) { context in
+            try forEachFailingOpening(of: Set(FileOperation.Kind.allCases), in: context, commits: 5)
         },
         Check(
             "DUR-031", "If an I/O error interrupts the creation of a store, the next opening creates it",
             why: "Remains of a failed opening must not block the next one, nor be mistaken for a store.",
             needs: [.faults, .persistence]
-        ) { trial in
-            try forEachFailingOpening(of: .changesAndSyncs, in: trial, commits: nil)
+        ) { context in
+            try forEachFailingOpening(of: .changesAndSyncs, in: context, commits: nil)
         },
         Check(
             "DUR-032", "A failed read call is never mistaken for the end of the data",
@@ -29,43 +29,43 @@ extension Check {
                 is overwritten.
                 """,
             needs: [.faults, .persistence]
-        ) { trial in
-            let stage = try OpeningStage(trial, commits: 20)
+        ) { context in
+            let stage = try OpeningStage(context, commits: 20)
             try stage.forEachFailure(of: [.read]) { store in
                 let found = try StoreState(of: store)
-                try trial.expect(found, isOneOf: [stage.state], "the data read without an error")
+                try context.expect(found, isOneOf: [stage.state], "the data read without an error")
             }
         },
     ]
 }
 
-private func forEachFailingOpening(of kinds: Set<FileOperation.Kind>, in trial: Trial, commits: Int?) throws {
-    let stage = try OpeningStage(trial, commits: commits)
+private func forEachFailingOpening(of kinds: Set<FileOperation.Kind>, in context: CheckContext, commits: Int?) throws {
+    let stage = try OpeningStage(context, commits: commits)
     try stage.forEachFailure(of: kinds, count: .max) { store in
         let found = try StoreState(of: store)
-        try trial.expect(found, isOneOf: [stage.state], "the data read after an opening that did not fail")
+        try context.expect(found, isOneOf: [stage.state], "the data read after an opening that did not fail")
     }
 }
 
 /// A closed store, copies of which are opened while a call fails, or an empty directory.
 private struct OpeningStage {
-    let trial: Trial
+    let context: CheckContext
     /// The content of the store.
     let state: StoreState
     private let image: FolderImage
 
-    init(_ trial: Trial, commits: Int?) throws {
-        self.trial = trial
+    init(_ context: CheckContext, commits: Int?) throws {
+        self.context = context
         guard let commits else {
             (state, image) = (StoreState(), FolderImage())
             return
         }
-        let script = CommitScript(commits: commits, seed: trial.seed)
-        let store = try trial.open("made")
+        let script = CommitScript(commits: commits, seed: context.seed)
+        let store = try context.open("made")
         for step in script.steps { try store.perform(step) }
         try store.close()
         state = script.states[script.steps.count]
-        image = try FolderImage(reading: trial.folder("made"))
+        image = try FolderImage(reading: context.folder("made"))
     }
 
     /// Opens the store and runs `body` once for every call that can fail meanwhile.
@@ -78,7 +78,7 @@ private struct OpeningStage {
         var plan = FailingFiles.Plan(kinds: kinds, first: .max, count: count, failure: .error(EIO))
         let outcome = try run(plan, body)
         try outcome.requireCalls()
-        for place in trial.places(in: outcome.counted) {
+        for place in context.places(in: outcome.counted) {
             plan.first = place
             _ = try run(plan, body)
         }
@@ -86,10 +86,10 @@ private struct OpeningStage {
 
     private func run(_ plan: FailingFiles.Plan, _ body: (any LocalStore) throws -> Void) throws -> FailingFiles.Outcome
     {
-        try trial.withCopy(of: image) { folder in
+        try context.withCopy(of: image) { folder in
             let files = FailingFiles()
             var error: (any Error)?
-            try trial.observing(folder, by: files) {
+            try context.observing(folder, by: files) {
                 files.begin(plan)
                 do { try open(folder, body) } catch let thrown { error = thrown }
             }
@@ -97,7 +97,7 @@ private struct OpeningStage {
             let what = outcome.description
             do {
                 try expectIO(error)
-                try trial.expect(trial.state(in: folder), isOneOf: [state], "the store reopened")
+                try context.expect(context.state(in: folder), isOneOf: [state], "the store reopened")
             } catch let failure as CheckFailure {
                 throw CheckFailure("\(what): \(failure.message)")
             } catch let error as StoreError {
@@ -108,7 +108,7 @@ private struct OpeningStage {
     }
 
     private func open(_ folder: String, _ body: (any LocalStore) throws -> Void) throws {
-        let store = try trial.harness.open(StoreOpening(directory: folder))
+        let store = try context.harness.open(StoreOpening(directory: folder))
         defer { try? store.close() }
         try body(store)
     }
@@ -116,6 +116,6 @@ private struct OpeningStage {
     private func expectIO(_ error: (any Error)?) throws {
         guard let error else { return }
         guard let thrown = error as? StoreError else { throw error }
-        try trial.expect(thrown.code == .io, "expected StoreError io, but got \(thrown)")
+        try context.expect(thrown.code == .io, "expected StoreError io, but got \(thrown)")
     }
 }

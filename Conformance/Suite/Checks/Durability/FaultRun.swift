@@ -61,23 +61,23 @@ struct FaultStage {
     /// The maximum number of failure positions per round.
     static let maximumPlaces = 24
 
-    let trial: Trial
+    let context: CheckContext
     private let image: FolderImage
     private let before: StoreState
     private let attempts: [CommitScript.Step]
 
     /// - Parameter attempts: Adds the commits to attempt to a script; its first three commits are made beforehand.
-    init(_ trial: Trial, attempts: (inout CommitScript) -> Void = { for _ in 0..<3 { $0.change() } }) throws {
-        self.trial = trial
-        var script = CommitScript(commits: 3, seed: trial.seed)
+    init(_ context: CheckContext, attempts: (inout CommitScript) -> Void = { for _ in 0..<3 { $0.change() } }) throws {
+        self.context = context
+        var script = CommitScript(commits: 3, seed: context.seed)
         let made = script.steps
         before = script.states[made.count]
         attempts(&script)
         self.attempts = Array(script.steps.dropFirst(made.count))
-        let store = try trial.open("made")
+        let store = try context.open("made")
         for step in made { try store.perform(step) }
         try store.close()
-        image = try FolderImage(reading: trial.folder("made"))
+        image = try FolderImage(reading: context.folder("made"))
     }
 
     /// Attempts the commits once for every call that can fail, or for a sample if there are many.
@@ -97,7 +97,7 @@ struct FaultStage {
         let outcome = try run(plan, check, afterwards).outcome
         try outcome.requireCalls()
         // If a store has its own threads, the calls differ from run to run, and the last one may not occur.
-        for place in places ?? trial.places(in: outcome.counted) {
+        for place in places ?? context.places(in: outcome.counted) {
             plan.first = place
             _ = try run(plan, check, afterwards)
         }
@@ -107,19 +107,19 @@ struct FaultStage {
         _ plan: FailingFiles.Plan, _ check: (any LocalStore, FaultRun) throws -> Void,
         _ afterwards: (FaultRun, StoreState) throws -> Void
     ) throws -> FaultRun {
-        try trial.withCopy(of: image) { folder in
+        try context.withCopy(of: image) { folder in
             var run = FaultRun(before)
             let files = FailingFiles()
             do {
-                try trial.observing(folder, by: files) {
-                    let store = try trial.harness.open(StoreOpening(directory: folder))
+                try context.observing(folder, by: files) {
+                    let store = try context.harness.open(StoreOpening(directory: folder))
                     defer { try? store.close() }
                     files.begin(plan)
                     for step in attempts { try run.attempt(step, on: store) }
                     run.end(files)
                     try check(store, run)
                 }
-                try afterwards(run, try trial.state(in: folder))
+                try afterwards(run, try context.state(in: folder))
             } catch let failure as CheckFailure {
                 throw CheckFailure("\(run.description): \(failure.message)")
             } catch let error as StoreError {
@@ -142,7 +142,7 @@ extension FailingFiles.Outcome {
     var description: String { failed.first.map { "when \($0) failed" } ?? "when nothing failed" }
 }
 
-extension Trial {
+extension CheckContext {
     /// Returns the numbers of the calls to fail: all of them, or a sample per round if there are many.
     func places(in calls: Int) -> [Int] {
         let most = FaultStage.maximumPlaces * rounds

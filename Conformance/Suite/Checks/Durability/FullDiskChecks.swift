@@ -9,40 +9,41 @@ extension Check {
             "DUR-040", "On a full disk a write throws StoreError `full`",
             why: "The app can free space and retry if it knows that space is the problem.",
             needs: [.faults, .persistence]
-        ) { trial in
-            try FullDisk(trial).run { disk, store in
+        ) { context in
+            try FullDisk(context).run { disk, store in
                 let error = try disk.fill(store)
-                try trial.expect(error.code == .full, "expected StoreError full, but got \(error)")
+                try context.expect(error.code == .full, "expected StoreError full, but got \(error)")
             }
         },
         Check(
             "DUR-041", "A write interrupted by a full disk leaves no changes, and reads still work",
             why: "The disk may become full after the first pages of the transaction and before the last ones.",
             needs: [.faults, .persistence]
-        ) { trial in
-            try FullDisk(trial).run { disk, store in
+        ) { context in
+            try FullDisk(context).run { disk, store in
                 _ = try disk.fill(store)
-                try trial.expect(StoreState(of: store), isOneOf: [disk.state], "the data read on the full disk")
+                try context.expect(StoreState(of: store), isOneOf: [disk.state], "the data read on the full disk")
             }
         },
         Check(
             "DUR-042", "After space is freed on a full disk, writes succeed in the open store",
             why: "An app should not need to restart because a disk was full temporarily.",
             needs: [.faults, .persistence]
-        ) { trial in
-            try FullDisk(trial).run { disk, store in
+        ) { context in
+            try FullDisk(context).run { disk, store in
                 _ = try disk.fill(store)
                 disk.makeRoom()
                 for _ in 0..<3 { try disk.commit(to: store) }
-                try trial.expect(StoreState(of: store), isOneOf: [disk.state], "the data read after three more commits")
+                try context.expect(
+                    StoreState(of: store), isOneOf: [disk.state], "the data read after three more commits")
             }
         },
         Check(
             "DUR-043", "A store that encountered a full disk has every acknowledged commit after reopening",
             why: "Remains of a failed commit in the files must not be read, nor hide later commits.",
             needs: [.faults, .persistence]
-        ) { trial in
-            let disk = try FullDisk(trial)
+        ) { context in
+            let disk = try FullDisk(context)
             try disk.run { disk, store in
                 for _ in 0..<3 {
                     _ = try disk.fill(store)
@@ -50,18 +51,18 @@ extension Check {
                     try disk.commit(to: store)
                 }
             }
-            try trial.expect(trial.state(in: disk.folder), isOneOf: [disk.state], "the store reopened")
+            try context.expect(context.state(in: disk.folder), isOneOf: [disk.state], "the store reopened")
         },
         Check(
             "DUR-044", "A definition interrupted by a full disk throws `full` and leaves tables and rows unchanged",
             why: "Building an index needs space: if it fails, neither a partial index nor a partial table may remain.",
             needs: [.faults, .persistence]
-        ) { trial in
-            try FullDisk(trial).run { disk, store in
+        ) { context in
+            try FullDisk(context).run { disk, store in
                 for _ in 0..<20 { try disk.commit(to: store) }
                 let error = try disk.failDefining(in: store)
-                try trial.expect(error.code == .full, "expected StoreError full, but got \(error)")
-                try trial.expect(
+                try context.expect(error.code == .full, "expected StoreError full, but got \(error)")
+                try context.expect(
                     StoreState(of: store), isOneOf: [disk.state], "the state after the failed definition")
             }
         },
@@ -69,21 +70,21 @@ extension Check {
             "DUR-045", "A store with a size limit throws StoreError `full` at the limit and rolls back",
             why: "A map of a fixed size can be full while the disk is not; the error must not be corrupt.",
             needs: [.limitedSize, .persistence]
-        ) { trial in
-            let small = try SmallStore(trial)
+        ) { context in
+            let small = try SmallStore(context)
             try small.fill()
-            try trial.expect(StoreState(of: small.store), isOneOf: [small.state], "the data read in the full store")
+            try context.expect(StoreState(of: small.store), isOneOf: [small.state], "the data read in the full store")
         },
         Check(
             "DUR-046", "A full store works again after rows were deleted",
             why: "Deleting needs space itself in some engines, and the space of deleted rows must be reusable.",
             needs: [.limitedSize, .persistence]
-        ) { trial in
-            let small = try SmallStore(trial)
+        ) { context in
+            let small = try SmallStore(context)
             try small.fill()
             try small.deleteMost()
             for _ in 0..<3 { try small.commit() }
-            try trial.expect(
+            try context.expect(
                 StoreState(of: small.store), isOneOf: [small.state], "the data read after three more commits")
         },
     ]
@@ -98,20 +99,20 @@ private final class FullDisk {
 
     let folder: String
     private(set) var state = StoreState()
-    private let trial: Trial
+    private let context: CheckContext
     private let disk = SmallDisk(room: .max / 2)
     private var script: CommitScript
 
-    init(_ trial: Trial) throws {
-        self.trial = trial
-        folder = try trial.folder("full")
-        script = CommitScript(commits: 3, seed: trial.seed)
+    init(_ context: CheckContext) throws {
+        self.context = context
+        folder = try context.folder("full")
+        script = CommitScript(commits: 3, seed: context.seed)
     }
 
     /// Opens the store with some commits and runs `body` on it.
     func run(_ body: (FullDisk, any LocalStore) throws -> Void) throws {
-        try trial.observing(folder, by: disk) {
-            let store = try trial.open("full")
+        try context.observing(folder, by: disk) {
+            let store = try context.open("full")
             defer {
                 makeRoom()
                 try? store.close()
@@ -145,7 +146,7 @@ private final class FullDisk {
     /// Leaves no space and defines a table with an index over existing rows.
     func failDefining(in store: some LocalStore) throws -> StoreError {
         disk.set(room: 0)
-        var chance = SplitMix64(seed: trial.seed)
+        var chance = SplitMix64(seed: context.seed)
         for _ in 0..<FullDisk.mostCommits {
             let table = TableSchema("Table\(chance.next())", columns: [.string("name")], indexes: [["name"]])
             var items = TableSchema.items
@@ -166,14 +167,14 @@ private final class SmallStore {
 
     let store: TracedStore
     private(set) var state: StoreState
-    private let trial: Trial
+    private let context: CheckContext
     private var script: CommitScript
     private static let ids = 4_000
 
-    init(_ trial: Trial) throws {
-        self.trial = trial
-        script = CommitScript(commits: 1, seed: trial.seed)
-        store = try trial.open("small", maximumSize: SmallStore.size)
+    init(_ context: CheckContext) throws {
+        self.context = context
+        script = CommitScript(commits: 1, seed: context.seed)
+        store = try context.open("small", maximumSize: SmallStore.size)
         for step in script.steps { try store.perform(step) }
         state = script.states[script.steps.count]
     }
@@ -193,7 +194,7 @@ private final class SmallStore {
             do {
                 try commit()
             } catch let error as StoreError {
-                return try trial.expect(error.code == .full, "expected StoreError full, but got \(error)")
+                return try context.expect(error.code == .full, "expected StoreError full, but got \(error)")
             }
         }
         throw CheckFailure("a store with a limit of \(SmallStore.size) bytes accepted ten times as much")

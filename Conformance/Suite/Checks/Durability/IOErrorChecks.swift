@@ -11,8 +11,8 @@ extension Check {
                 an error of another type would not be handled as a store error.
                 """,
             needs: [.faults, .persistence]
-        ) { trial in
-            try FaultStage(trial).forEachFailure(of: .changes) { _, run in try expectIO(run.errors, trial) }
+        ) { context in
+            try FaultStage(context).forEachFailure(of: .changes) { _, run in try expectIO(run.errors, context) }
         },
         Check(
             "DUR-021", "After a write interrupted by an I/O error, readers see the previous state",
@@ -21,10 +21,10 @@ extension Check {
                 reopened throws an error that says so.
                 """,
             needs: [.faults, .persistence]
-        ) { trial in
-            try FaultStage(trial).forEachFailure(of: .changes) { store, run in
+        ) { context in
+            try FaultStage(context).forEachFailure(of: .changes) { store, run in
                 guard let found = try readable(store) else { return }
-                try trial.expect(found, isOneOf: [run.state], "the data read in the open store")
+                try context.expect(found, isOneOf: [run.state], "the data read in the open store")
             }
         },
         Check(
@@ -35,27 +35,28 @@ extension Check {
                 overwritten, and a partial commit must be ignored.
                 """,
             needs: [.faults, .survivingDeath]
-        ) { trial in
-            try FaultStage(trial).forEachFailure(of: .changes, afterwards: { try expectAcknowledged($0, $1, trial) })
+        ) { context in
+            try FaultStage(context).forEachFailure(
+                of: .changes, afterwards: { try expectAcknowledged($0, $1, context) })
         },
         Check(
             "DUR-023", "When every file call fails from some point on, no earlier acknowledged commit is lost",
             why: "For example, a medium was removed; closing the store can no longer clean up.",
             needs: [.faults, .survivingDeath]
-        ) { trial in
-            let stage = try FaultStage(trial)
+        ) { context in
+            let stage = try FaultStage(context)
             try stage.forEachFailure(
-                of: .changesAndSyncs, count: .max, afterwards: { try expectAcknowledged($0, $1, trial) })
+                of: .changesAndSyncs, count: .max, afterwards: { try expectAcknowledged($0, $1, context) })
         },
         Check(
             "DUR-024", "With full durability, a commit whose sync fails is not acknowledged",
             why:
                 "A failed sync guarantees nothing; a store that ignores its result makes a false promise.",
             needs: [.faults, .fullDurability]
-        ) { trial in
-            try FaultStage(trial).forEachFailure(of: .syncs, count: .max, places: [1]) { _, run in
+        ) { context in
+            try FaultStage(context).forEachFailure(of: .syncs, count: .max, places: [1]) { _, run in
                 let isTold = run.outcome.failed.isEmpty || run.errors.count == run.attempted
-                try trial.expect(isTold, "a commit was acknowledged although no sync succeeds")
+                try context.expect(isTold, "a commit was acknowledged although no sync succeeds")
             }
         },
         Check(
@@ -63,8 +64,8 @@ extension Check {
             why:
                 "The unsynced data may have to be written again; the next commit must not depend on it.",
             needs: [.faults, .survivingDeath]
-        ) { trial in
-            try FaultStage(trial).forEachFailure(of: .syncs, afterwards: { try expectAcknowledged($0, $1, trial) })
+        ) { context in
+            try FaultStage(context).forEachFailure(of: .syncs, afterwards: { try expectAcknowledged($0, $1, context) })
         },
         Check(
             "DUR-026", "A write call that writes only a part of its bytes leaves no partial commit",
@@ -73,27 +74,27 @@ extension Check {
                 ignores it mistakes a partial commit for a complete one.
                 """,
             needs: [.faults, .survivingDeath]
-        ) { trial in
-            try FaultStage(trial).forEachFailure(
-                of: [.write], count: 2, .half, afterwards: { try expectAcknowledged($0, $1, trial) })
+        ) { context in
+            try FaultStage(context).forEachFailure(
+                of: [.write], count: 2, .half, afterwards: { try expectAcknowledged($0, $1, context) })
         },
         Check(
             "DUR-027", "A definition interrupted by an I/O error is applied completely or not at all",
             why:
                 "A definition creates a table, changes another, and builds an index: a failure must undo earlier steps.",
             needs: [.faults, .survivingDeath]
-        ) { trial in
-            let stage = try FaultStage(trial) { $0.evolve() }
-            try stage.forEachFailure(of: .changes, afterwards: { try expectAcknowledged($0, $1, trial) })
+        ) { context in
+            let stage = try FaultStage(context) { $0.evolve() }
+            try stage.forEachFailure(of: .changes, afterwards: { try expectAcknowledged($0, $1, context) })
         },
     ]
 }
 
 /// A store may also report that it is closed or busy after the first commit has failed.
-private func expectIO(_ errors: [StoreError], _ trial: Trial) throws {
+private func expectIO(_ errors: [StoreError], _ context: CheckContext) throws {
     for (index, error) in errors.enumerated() {
         let isExpected = error.code == .io || index > 0 && [.closed, .busy].contains(error.code)
-        try trial.expect(isExpected, "expected StoreError io, but got \(error)")
+        try context.expect(isExpected, "expected StoreError io, but got \(error)")
     }
 }
 
@@ -106,6 +107,6 @@ private func readable(_ store: any LocalStore) throws -> StoreState? {
     }
 }
 
-private func expectAcknowledged(_ run: FaultRun, _ found: StoreState, _ trial: Trial) throws {
-    try trial.expect(found, isOneOf: run.possible, "the store reopened")
+private func expectAcknowledged(_ run: FaultRun, _ found: StoreState, _ context: CheckContext) throws {
+    try context.expect(found, isOneOf: run.possible, "the store reopened")
 }

@@ -11,44 +11,44 @@ extension Check {
                 index afterwards; one that records each table separately leaves old and new definitions.
                 """,
             tier: .stress, needs: [.survivingDeath, .process]
-        ) { trial in
-            var random = SplitMix64(seed: trial.seed)
+        ) { context in
+            var random = SplitMix64(seed: context.seed)
             let base = PairedTransactions(writer: "base", count: 3, rows: 200)
             var old: [TableSchema] = []
             var span: Duration?
-            for round in 0...trial.kills {
+            for round in 0...context.kills {
                 let name = "store\(round / 6)"
                 if round % 6 == 0 {
-                    try trial.childFinishing(try trial.writing(base, in: name) + [.close])
+                    try context.childFinishing(try context.writing(base, in: name) + [.close])
                     old = PairedTransactions.tables
                 }
                 let new = old.map { $0.evolved(round) }
-                let opening = try trial.opening(name)
-                try trial.killing(
+                let opening = try context.opening(name)
+                try context.killing(
                     [.open(opening), .say(ChildLine.begin), .define(new), .say(ChildLine.end), .wait],
                     within: &span, at: Double.random(in: 0...1.1, using: &random))
-                try trial.expectTables(old, or: new, in: name, holding: base)
+                try context.expectTables(old, or: new, in: name, holding: base)
                 old = new
             }
         },
         Check(
             "DUR-106", "A process killed while it deletes many rows leaves all of them or none",
             tier: .stress, needs: [.survivingDeath, .process]
-        ) { trial in
-            var random = SplitMix64(seed: trial.seed)
+        ) { context in
+            var random = SplitMix64(seed: context.seed)
             var span: Duration?
-            for round in 0...trial.kills {
+            for round in 0...context.kills {
                 let rows = PairedTransactions(writer: "r\(round)", count: 1, rows: 600)
                 let emptying: [ChildStep] = [
                     .say(ChildLine.begin), .empty(["left", "right"]), .say(ChildLine.end), .wait,
                 ]
-                try trial.killing(
-                    try trial.writing(rows) + emptying, within: &span, at: Double.random(in: 0...1.1, using: &random))
-                let store = try trial.open()
-                let totals = try trial.expectPairs([rows: 0...1], in: store, "after a kill while rows were deleted")
+                try context.killing(
+                    try context.writing(rows) + emptying, within: &span, at: Double.random(in: 0...1.1, using: &random))
+                let store = try context.open()
+                let totals = try context.expectPairs([rows: 0...1], in: store, "after a kill while rows were deleted")
                 let found = try store.read { try $0.count(Query("left")) }
                 let whole = rows.rows(after: totals[rows] ?? 0).count
-                try trial.expect(found, is: whole, "the rows after a kill while all were deleted")
+                try context.expect(found, is: whole, "the rows after a kill while all were deleted")
                 try store.write { writer in
                     for table in PairedTransactions.tables { try writer.delete(matching: Query(table.name)) }
                 }
@@ -62,23 +62,23 @@ extension Check {
                 the app at that time, too, and more than once.
                 """,
             tier: .stress, needs: [.survivingDeath, .process]
-        ) { trial in
-            var random = SplitMix64(seed: trial.seed)
+        ) { context in
+            var random = SplitMix64(seed: context.seed)
             var span: Duration?
             var expected: [PairedTransactions: ClosedRange<Int>] = [:]
-            for round in 0...trial.kills {
+            for round in 0...context.kills {
                 let name = "store\(round / 10)"
                 if round % 10 == 0 { expected = [:] }
                 let transactions = PairedTransactions(writer: "r\(round)", count: 1_000_000, rows: 10)
-                let writing = try trial.writing(transactions, in: name)
-                let acknowledged = try trial.killing(writing, after: 12, delay: 0.5)
+                let writing = try context.writing(transactions, in: name)
+                let acknowledged = try context.killing(writing, after: 12, delay: 0.5)
                 expected[transactions] = acknowledged...(acknowledged + 1)
-                let opening = try trial.opening(name)
-                try trial.killing(
+                let opening = try context.opening(name)
+                try context.killing(
                     [.say(ChildLine.begin), .open(opening), .say(ChildLine.end), .wait], within: &span,
                     at: Double.random(in: 0...1.1, using: &random))
-                let store = try trial.open(name)
-                let totals = try trial.expectPairs(expected, in: store, "after a kill while the store was opened")
+                let store = try context.open(name)
+                let totals = try context.expectPairs(expected, in: store, "after a kill while the store was opened")
                 expected = totals.mapValues { $0...$0 }
                 try store.close()
             }
@@ -87,21 +87,21 @@ extension Check {
             "DUR-108", "A process killed while it closes the store loses nothing",
             why: "Some stores write cached data when they are closed; others compact their files.",
             tier: .stress, needs: [.survivingDeath, .process]
-        ) { trial in
-            var random = SplitMix64(seed: trial.seed)
+        ) { context in
+            var random = SplitMix64(seed: context.seed)
             var span: Duration?
             var expected: [PairedTransactions: ClosedRange<Int>] = [:]
-            for round in 0...trial.kills {
+            for round in 0...context.kills {
                 let name = "store\(round / 10)"
                 if round % 10 == 0 { expected = [:] }
                 let transactions = PairedTransactions(writer: "r\(round)", count: 8, rows: 25)
                 let closing: [ChildStep] = [.say(ChildLine.begin), .close, .say(ChildLine.end), .wait]
-                try trial.killing(
-                    try trial.writing(transactions, in: name) + closing, within: &span,
+                try context.killing(
+                    try context.writing(transactions, in: name) + closing, within: &span,
                     at: Double.random(in: 0...1.1, using: &random))
                 expected[transactions] = 8...8
-                let store = try trial.open(name)
-                try trial.expectPairs(expected, in: store, "after a kill while the store was closed")
+                let store = try context.open(name)
+                try context.expectPairs(expected, in: store, "after a kill while the store was closed")
                 try store.close()
             }
         },
@@ -109,25 +109,25 @@ extension Check {
             "DUR-109", "A store whose creation was interrupted by a kill is opened or created again",
             why: "An app that is killed during its first start must still be able to start afterwards.",
             tier: .stress, needs: [.survivingDeath, .process]
-        ) { trial in
-            var random = SplitMix64(seed: trial.seed)
+        ) { context in
+            var random = SplitMix64(seed: context.seed)
             var span: Duration?
             let tables = PairedTransactions.tables
-            for round in 0...trial.kills {
+            for round in 0...context.kills {
                 let name = "new\(round)"
-                let making: [ChildStep] = [.open(try trial.opening(name)), .define(tables)]
-                try trial.killing(
+                let making: [ChildStep] = [.open(try context.opening(name)), .define(tables)]
+                try context.killing(
                     [.say(ChildLine.begin)] + making + [.say(ChildLine.end), .wait], within: &span,
                     at: Double.random(in: 0...1.1, using: &random))
-                let store = try trial.open(name)
+                let store = try context.open(name)
                 let found = try store.tables()
-                try trial.expect(
+                try context.expect(
                     found.isEmpty || found == tables,
                     "after a kill while the store was created, the tables are \(found)")
                 try store.define(tables)
                 let transactions = PairedTransactions(writer: "own", count: 2)
                 for number in transactions.numbers { try store.write { try transactions.apply(number, to: $0) } }
-                try trial.expectPairs(
+                try context.expectPairs(
                     [transactions: 2...2], in: store, "in a store whose creation was interrupted by a kill")
                 try store.close()
             }
@@ -136,18 +136,18 @@ extension Check {
             "DUR-110", "A process killed while it reads does not block others",
             why: "A snapshot held by a dead reader prevents the reuse of old pages, or blocks writers.",
             needs: [.survivingDeath, .process]
-        ) { trial in
+        ) { context in
             let rows = PairedTransactions(writer: "base", count: 2, rows: 50)
-            try trial.child(try trial.writing(rows) + [.readAndWait]) { child in
-                try trial.expectNumbers(0..<2, from: child)
+            try context.child(try context.writing(rows) + [.readAndWait]) { child in
+                try context.expectNumbers(0..<2, from: child)
                 try child.expect(ChildLine.waiting)
                 child.kill()
                 _ = try child.finish()
             }
-            let store = try trial.open()
+            let store = try context.open()
             let more = PairedTransactions(writer: "own", count: 8, rows: 50)
             for number in more.numbers { try store.write { try more.apply(number, to: $0) } }
-            try trial.expectPairs([rows: 2...2, more: 8...8], in: store, "after a reader was killed")
+            try context.expectPairs([rows: 2...2, more: 8...8], in: store, "after a reader was killed")
         },
     ]
 }
@@ -162,7 +162,7 @@ extension TableSchema {
     }
 }
 
-extension Trial {
+extension CheckContext {
     /// Fails unless the definitions are the old or the new ones and the rows and indexes are consistent with them, and
     /// with the new ones after they are defined again.
     fileprivate func expectTables(

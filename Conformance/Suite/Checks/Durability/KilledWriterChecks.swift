@@ -12,9 +12,9 @@ extension Check {
                 process acknowledges each commit and is repeatedly killed directly after one.
                 """,
             tier: .stress, needs: [.survivingDeath, .process]
-        ) { trial in
-            var random = SplitMix64(seed: trial.seed)
-            try trial.killWriters { _ in
+        ) { context in
+            var random = SplitMix64(seed: context.seed)
+            try context.killWriters { _ in
                 (PairedTransactions(writer: "", count: 1_000_000), Int.random(in: 1...40, using: &random), 0)
             }
         },
@@ -25,9 +25,9 @@ extension Check {
                 batch, or rows separately from their indexes leaves a part of the last one if the process dies in between.
                 """,
             tier: .stress, needs: [.survivingDeath, .process]
-        ) { trial in
-            var random = SplitMix64(seed: trial.seed)
-            try trial.killWriters { _ in
+        ) { context in
+            var random = SplitMix64(seed: context.seed)
+            try context.killWriters { _ in
                 let large = PairedTransactions(writer: "", count: 1_000, rows: 120, length: 400)
                 return (large, Int.random(in: 1...4, using: &random), Double.random(in: 0...1.2, using: &random))
             }
@@ -39,10 +39,10 @@ extension Check {
                 rows are not on the disk.
                 """,
             tier: .stress, needs: [.survivingDeath, .process]
-        ) { trial in
-            var random = SplitMix64(seed: trial.seed)
+        ) { context in
+            var random = SplitMix64(seed: context.seed)
             let base = PairedTransactions(writer: "base", count: 3, rows: 150, length: 1_000)
-            try trial.killWriters(beside: base) { _ in
+            try context.killWriters(beside: base) { _ in
                 let small = PairedTransactions(writer: "", count: 1_000_000)
                 return (small, Int.random(in: 1...10, using: &random), Double.random(in: 0...1.5, using: &random))
             }
@@ -54,18 +54,18 @@ extension Check {
                 returns. Changes written in place before the commit remain unless they are undone.
                 """,
             needs: [.survivingDeath, .process]
-        ) { trial in
+        ) { context in
             let committed = PairedTransactions(writer: "killed", count: 6, rows: 4)
             var open = PairedTransactions(writer: "killed", count: 12, rows: 100)
             open.first = 6
             for round in 0..<2 {
-                try trial.child(try trial.writing(committed) + [.writeAndWait(open)]) { child in
+                try context.child(try context.writing(committed) + [.writeAndWait(open)]) { child in
                     while let line = try child.next(), line != ChildLine.waiting {}
                     child.kill()
                     _ = try child.finish()
                 }
-                let store = try trial.open()
-                try trial.expectPairs([committed: 6...6], in: store, "after a kill within a transaction")
+                let store = try context.open()
+                try context.expectPairs([committed: 6...6], in: store, "after a kill within a transaction")
                 try store.write { try $0.upsert(["id": .string("own\(round)")], into: "left") }
                 try store.write { _ = try $0.delete(id: "own\(round)", from: "left") }
                 try store.close()
@@ -74,7 +74,7 @@ extension Check {
     ]
 }
 
-extension Trial {
+extension CheckContext {
     /// Kills writers one after the other and, after each kill, checks the data that all of them left.
     ///
     /// - Parameters:

@@ -11,16 +11,16 @@ extension Check {
                 them in the right order; otherwise it opens with a partial commit or not at all.
                 """,
             needs: [.faults, .survivingDeath]
-        ) { trial in
-            let recording = try CrashRecording(CommitScript(commits: 30, seed: trial.seed), in: trial)
+        ) { context in
+            let recording = try CrashRecording(CommitScript(commits: 30, seed: context.seed), in: context)
             try recording.expectSurvival(.everything, count: 40)
         },
         Check(
             "DUR-002", "After a power loss that tears the last write, the store holds a prefix of its commits",
             why: "A disk writes sectors, not calls: a commit whose end is missing must be ignored.",
             needs: [.faults, .survivingDeath]
-        ) { trial in
-            let recording = try CrashRecording(CommitScript(commits: 30, seed: trial.seed), in: trial)
+        ) { context in
+            let recording = try CrashRecording(CommitScript(commits: 30, seed: context.seed), in: context)
             try recording.expectSurvival(.tornWrite, count: 40)
         },
         Check(
@@ -31,8 +31,8 @@ extension Check {
                 missing, and so is a header that refers to missing pages.
                 """,
             needs: [.faults, .survivingDeath]
-        ) { trial in
-            let recording = try CrashRecording(CommitScript(commits: 30, seed: trial.seed), in: trial)
+        ) { context in
+            let recording = try CrashRecording(CommitScript(commits: 30, seed: context.seed), in: context)
             try recording.expectSurvival(.earlierWrites, count: 40)
         },
         Check(
@@ -40,8 +40,8 @@ extension Check {
             "After a power loss that loses arbitrary unsynced sectors, the store holds a prefix of its commits",
             why: "This covers unforeseen cases: each unsynced sector has its content of some point in time.",
             tier: .stress, needs: [.faults, .survivingDeath]
-        ) { trial in
-            let recording = try CrashRecording(CommitScript(commits: 30, seed: trial.seed), in: trial)
+        ) { context in
+            let recording = try CrashRecording(CommitScript(commits: 30, seed: context.seed), in: context)
             try recording.expectSurvival(.anything, count: 60)
         },
         Check(
@@ -51,10 +51,10 @@ extension Check {
                 pending on a background thread, is lost then.
                 """,
             needs: [.faults, .survivingDeath]
-        ) { trial in
-            let recording = try CrashRecording(CommitScript(commits: 30, seed: trial.seed), in: trial)
+        ) { context in
+            let recording = try CrashRecording(CommitScript(commits: 30, seed: context.seed), in: context)
             for position in recording.acknowledgements {
-                let killed = PowerLoss(.nothing, seed: trial.seed)
+                let killed = PowerLoss(.nothing, seed: context.seed)
                 try recording.expectSurvival(killed, at: position, keepsAcknowledged: true)
             }
         },
@@ -65,10 +65,10 @@ extension Check {
                 new. A store that declares it without syncing loses data that the app considers stored.
                 """,
             needs: [.faults, .fullDurability]
-        ) { trial in
-            let recording = try CrashRecording(CommitScript(commits: 30, seed: trial.seed), in: trial)
+        ) { context in
+            let recording = try CrashRecording(CommitScript(commits: 30, seed: context.seed), in: context)
             for position in recording.acknowledgements {
-                let loss = PowerLoss(.everything, seed: trial.seed)
+                let loss = PowerLoss(.everything, seed: context.seed)
                 try recording.expectSurvival(loss, at: position, keepsAcknowledged: true)
             }
             for extent in [PowerLoss.Extent.earlierWrites, .anything] {

@@ -8,34 +8,34 @@ extension Check {
             why:
                 "Each call that could change data must be refused: definitions and empty deletions as well as upserts.",
             needs: [.openingReadOnly, .persistence]
-        ) { trial in
-            let (store, _) = try openReadOnly(trial)
-            try trial.expect(store.capabilities.isReadOnly, "its capabilities should say isReadOnly")
+        ) { context in
+            let (store, _) = try openReadOnly(context)
+            try context.expect(store.capabilities.isReadOnly, "its capabilities should say isReadOnly")
             for (what, change) in changes {
-                try trial.expectError(.readOnly, what) { try store.write { try change($0) } }
+                try context.expectError(.readOnly, what) { try store.write { try change($0) } }
             }
-            try trial.expectError(.readOnly, "a definition") {
+            try context.expectError(.readOnly, "a definition") {
                 try store.define([TableSchema("Other", columns: [.string("text")])])
             }
         },
         Check(
             "DUR-051", "A store opened for reading only reads everything",
             needs: [.openingReadOnly, .persistence]
-        ) { trial in
-            let (store, state) = try openReadOnly(trial)
-            try trial.expect(StoreState(of: store), isOneOf: [state], "the data read")
+        ) { context in
+            let (store, state) = try openReadOnly(context)
+            try context.expect(StoreState(of: store), isOneOf: [state], "the data read")
         },
         Check(
             "DUR-052", "Changes refused by a store opened for reading only have no effect",
             why: "A change that is refused only at commit may have been applied in memory or partly in the files.",
             needs: [.openingReadOnly, .persistence]
-        ) { trial in
-            let (store, state) = try openReadOnly(trial)
+        ) { context in
+            let (store, state) = try openReadOnly(context)
             for (_, change) in changes { try? store.write { try change($0) } }
-            try trial.expect(StoreState(of: store), isOneOf: [state], "the data read after the changes")
+            try context.expect(StoreState(of: store), isOneOf: [state], "the data read after the changes")
             try store.close()
-            let again = try trial.open()
-            try trial.expect(StoreState(of: again), isOneOf: [state], "the store reopened for writing")
+            let again = try context.open()
+            try context.expect(StoreState(of: again), isOneOf: [state], "the store reopened for writing")
         },
     ]
 }
@@ -47,10 +47,10 @@ private let changes: [(String, @Sendable (TracedWriter) throws -> Void)] = [
     ("a deletion by query", { try $0.delete(matching: Query("Note")) }),
 ]
 
-private func openReadOnly(_ trial: Trial) throws -> (TracedStore, StoreState) {
-    let script = CommitScript(commits: 5, seed: trial.seed)
-    let store = try trial.open()
+private func openReadOnly(_ context: CheckContext) throws -> (TracedStore, StoreState) {
+    let script = CommitScript(commits: 5, seed: context.seed)
+    let store = try context.open()
     for step in script.steps { try store.perform(step) }
     try store.close()
-    return (try trial.open(access: .readOnly), script.states[script.steps.count])
+    return (try context.open(access: .readOnly), script.states[script.steps.count])
 }

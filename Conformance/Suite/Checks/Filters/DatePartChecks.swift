@@ -22,7 +22,7 @@ extension SampleTable {
     }
 }
 
-private let at = Predicate.column("at")
+private let at = RowPredicate.column("at")
 
 extension Check {
     /// Parts of instants.
@@ -30,8 +30,8 @@ extension Check {
         Check(
             "FIL-116", "year is the year in UTC, from 1 to 9999",
             why: "100 ns before 1970 is in 1969; a division that truncates toward zero returns 1970."
-        ) { trial in
-            try trial.expectAnswers(over: .instants) { table in
+        ) { context in
+            try context.expectAnswers(over: .instants) { table in
                 table.finds(at.year == 1, "a")
                 table.finds(at.year == 1969, "b", "j")
                 table.finds(at.year == 1970, "c")
@@ -40,8 +40,8 @@ extension Check {
                 table.finds(at.year == 1582, "i")
             }
         },
-        Check("FIL-117", "month ranges from 1 to 12") { trial in
-            try trial.expectAnswers(over: .instants) { table in
+        Check("FIL-117", "month ranges from 1 to 12") { context in
+            try context.expectAnswers(over: .instants) { table in
                 table.finds(at.month == 1, "a", "c")
                 table.finds(at.month == 2, "d", "g", "h")
                 table.finds(at.month == 12, "b", "e", "j")
@@ -49,8 +49,8 @@ extension Check {
                 table.findsNothing(at.month == 0)
             }
         },
-        Check("FIL-118", "day is the day of the month, including leap days") { trial in
-            try trial.expectAnswers(over: .instants) { table in
+        Check("FIL-118", "day is the day of the month, including leap days") { context in
+            try context.expectAnswers(over: .instants) { table in
                 table.finds(at.day == 29, "d", "h")
                 table.finds(at.day == 28, "g")
                 table.finds(at.day == 31, "b", "e", "j")
@@ -61,16 +61,16 @@ extension Check {
         Check(
             "FIL-119", "hour is the hour in UTC, whatever the device's time zone",
             why: "A calendar without an explicit time zone uses the device's, which may change."
-        ) { trial in
-            try trial.expectAnswers(over: .instants) { table in
+        ) { context in
+            try context.expectAnswers(over: .instants) { table in
                 table.finds(at.hour == 0, "a", "c")
                 table.finds(at.hour == 23, "b", "e", "g", "h", "j")
                 table.finds(at.hour == 12, "d")
                 table.finds(at.hour == 5, "i")
             }
         },
-        Check("FIL-120", "minute and second are whole numbers without the fraction, also before 1970") { trial in
-            try trial.expectAnswers(over: .instants) { table in
+        Check("FIL-120", "minute and second are whole numbers without the fraction, also before 1970") { context in
+            try context.expectAnswers(over: .instants) { table in
                 table.finds(at.minute == 59, "b", "e", "g", "j")
                 table.finds(at.minute == 34, "d")
                 table.finds(at.second == 59, "b", "e", "g", "j")
@@ -79,16 +79,16 @@ extension Check {
                 table.finds(at.second == 7, "i")
             }
         },
-        Check("FIL-121", "The parts of null are null") { trial in
-            try trial.expectAnswers(over: .instants) { table in
+        Check("FIL-121", "The parts of null are null") { context in
+            try context.expectAnswers(over: .instants) { table in
                 table.finds(at.year == .null, "f")
                 table.finds(at.second == .null, "f")
                 table.finds(at.year != 1970, "a", "b", "d", "e", "f", "g", "h", "i", "j")
                 table.finds(!(at.hour >= 0), "f")
             }
         },
-        Check("FIL-122", "Parts of instants are ints that can be compared and used in arithmetic") { trial in
-            try trial.expectAnswers(over: .instants) { table in
+        Check("FIL-122", "Parts of instants are ints that can be compared and used in arithmetic") { context in
+            try context.expectAnswers(over: .instants) { table in
                 table.finds(at.year % 4 == 0 && at.month == 2, "d", "g", "h")
                 table.finds(at.day == at.month, "a", "c", "f", "i")
                 table.finds(at.hour * 60 + at.minute == 754, "d")

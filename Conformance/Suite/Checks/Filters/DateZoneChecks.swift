@@ -21,7 +21,7 @@ enum DateParts {
 
     /// A query for every part that any of the instants has in UTC.
     static let queries: [Query] = {
-        let at = Predicate.column("at")
+        let at = RowPredicate.column("at")
         let operands = [at.year, at.month, at.day, at.hour, at.minute, at.second]
         return rows.compactMap { $0["at"]?.timestamp?.parts }.flatMap { parts in
             let values = [parts.year, parts.month, parts.day, parts.hour, parts.minute, parts.second]
@@ -55,13 +55,13 @@ extension Check {
                 noticed, but a phone in another zone answers differently. Each zone is that of a second process.
                 """,
             needs: [.process]
-        ) { trial in
+        ) { context in
             let expected = try DateParts.expected()
             for zone in DateParts.zones {
                 let name = zone.replacing("/", with: "-")
-                let found = try trial.childFinishing(
-                    [.open(try trial.opening(name)), .askDateParts, .close], environment: ["TZ": zone])
-                try trial.expect(found.count, is: expected.count, "the answers of a process with TZ=\(zone)")
+                let found = try context.childFinishing(
+                    [.open(try context.opening(name)), .askDateParts, .close], environment: ["TZ": zone])
+                try context.expect(found.count, is: expected.count, "the answers of a process with TZ=\(zone)")
                 for (query, (ids, right)) in zip(DateParts.queries, zip(found, expected)) where ids != right {
                     throw CheckFailure(
                         "with TZ=\(zone), \(query.swiftSource) finds [\(ids)], expected [\(right)], as in UTC")

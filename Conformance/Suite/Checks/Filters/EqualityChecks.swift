@@ -35,19 +35,19 @@ extension SampleTable {
         ])
 }
 
-private let bool = Predicate.column("bool")
-private let int = Predicate.column("int")
-private let double = Predicate.column("double")
-private let string = Predicate.column("string")
-private let timestamp = Predicate.column("timestamp")
-private let bytes = Predicate.column("bytes")
-private let json = Predicate.column("json")
+private let bool = RowPredicate.column("bool")
+private let int = RowPredicate.column("int")
+private let double = RowPredicate.column("double")
+private let string = RowPredicate.column("string")
+private let timestamp = RowPredicate.column("timestamp")
+private let bytes = RowPredicate.column("bytes")
+private let json = RowPredicate.column("json")
 
 extension Check {
     /// Equality on every type.
     static let filterEquality: [Check] = [
-        Check("FIL-001", "A query without a condition finds every row once") { trial in
-            try trial.expectAnswers(over: .equality) { table in
+        Check("FIL-001", "A query without a condition finds every row once") { context in
+            try context.expectAnswers(over: .equality) { table in
                 table.gives(Query(""), "a", "b", "c", "d", "e", "f", "g")
                 table.findsAll(true)
                 table.findsNothing(false)
@@ -56,8 +56,8 @@ extension Check {
         Check(
             "FIL-002", "== on a bool column finds the rows with that truth value, and no null rows",
             why: "Engines that store false as 0, or as nothing, also return the rows without a value."
-        ) { trial in
-            try trial.expectAnswers(over: .equality) { table in
+        ) { context in
+            try context.expectAnswers(over: .equality) { table in
                 table.finds(bool == true, "a", "c")
                 table.finds(bool == false, "b", "d", "f")
             }
@@ -65,8 +65,8 @@ extension Check {
         Check(
             "FIL-003", "== on an int column compares all 64 bits",
             why: "An int converted to a double loses precision beyond 2^53: the greatest int equals its neighbor."
-        ) { trial in
-            try trial.expectAnswers(over: .equality) { table in
+        ) { context in
+            try context.expectAnswers(over: .equality) { table in
                 table.finds(int == 1, "a")
                 table.finds(int == -1, "c")
                 table.finds(int == 0, "d")
@@ -75,8 +75,8 @@ extension Check {
                 table.findsNothing(int == .literal(.int(.min)))
             }
         },
-        Check("FIL-004", "== on a double column distinguishes neighboring doubles") { trial in
-            try trial.expectAnswers(over: .equality) { table in
+        Check("FIL-004", "== on a double column distinguishes neighboring doubles") { context in
+            try context.expectAnswers(over: .equality) { table in
                 table.finds(double == 1.5, "a")
                 table.finds(double == 0.1, "c")
                 table.findsNothing(double == .literal(.double(0.1.nextUp)))
@@ -88,8 +88,8 @@ extension Check {
         Check(
             "FIL-005", "== on a string column is case-sensitive",
             why: "Many engines compare text ignoring case by default."
-        ) { trial in
-            try trial.expectAnswers(over: .equality) { table in
+        ) { context in
+            try context.expectAnswers(over: .equality) { table in
                 table.finds(string == "Milk", "a")
                 table.finds(string == "milk", "b")
                 table.findsNothing(string == "MILK")
@@ -99,8 +99,8 @@ extension Check {
         Check(
             "FIL-006", "Trailing spaces are significant, and an empty text is not null",
             why: "Engines with fixed-width text pad it before comparing; some treat '' as null."
-        ) { trial in
-            try trial.expectAnswers(over: .equality) { table in
+        ) { context in
+            try context.expectAnswers(over: .equality) { table in
                 table.finds(string == "Milk ", "d")
                 table.findsNothing(string == " ")
                 table.finds(string == "", "c")
@@ -110,8 +110,8 @@ extension Check {
         Check(
             "FIL-007", "A NUL within a text is an ordinary character",
             why: "A text passed as a C string ends there, so that 'a' equals 'a\\0b'."
-        ) { trial in
-            try trial.expectAnswers(over: .equality) { table in
+        ) { context in
+            try context.expectAnswers(over: .equality) { table in
                 table.finds(string == "a", "g")
                 table.finds(string == "a\0b", "f")
                 table.findsNothing(string == "a\0")
@@ -122,8 +122,8 @@ extension Check {
         Check(
             "FIL-008", "== on a timestamp column distinguishes instants 100 ns apart",
             why: "Servers use a precision of 100 ns; with milliseconds, a pull loses or repeats rows."
-        ) { trial in
-            try trial.expectAnswers(over: .equality) { table in
+        ) { context in
+            try context.expectAnswers(over: .equality) { table in
                 table.finds(timestamp == .ticks(0), "a")
                 table.finds(timestamp == .ticks(1), "b")
                 table.finds(timestamp == .ticks(-1), "c")
@@ -132,8 +132,8 @@ extension Check {
                 table.findsNothing(timestamp == .ticks(2))
             }
         },
-        Check("FIL-009", "== on a bytes column compares length and every byte, including trailing zeros") { trial in
-            try trial.expectAnswers(over: .equality) { table in
+        Check("FIL-009", "== on a bytes column compares length and every byte, including trailing zeros") { context in
+            try context.expectAnswers(over: .equality) { table in
                 table.finds(bytes == .literal(.bytes([1, 2])), "a")
                 table.finds(bytes == .literal(.bytes([1, 2, 0])), "b")
                 table.finds(bytes == .literal(.bytes([])), "c")
@@ -145,8 +145,8 @@ extension Check {
         Check(
             "FIL-010", "== on a JSON column compares the text of the value",
             why: "An engine that stores parsed JSON returns another text, or treats [1] and [ 1] as equal."
-        ) { trial in
-            try trial.expectAnswers(over: .equality) { table in
+        ) { context in
+            try context.expectAnswers(over: .equality) { table in
                 table.finds(json == .literal(.json("[1]")), "a")
                 table.finds(json == .literal(.json("[ 1]")), "b")
                 table.finds(json == .literal(.json("{}")), "c")
@@ -158,8 +158,8 @@ extension Check {
 
     /// Inequality, operands in other positions, and values that only look alike.
     static let filterOperands: [Check] = [
-        Check("FIL-011", "!= is the opposite of == on every type, also for rows without a value") { trial in
-            try trial.expectAnswers(over: .equality) { table in
+        Check("FIL-011", "!= is the opposite of == on every type, also for rows without a value") { context in
+            try context.expectAnswers(over: .equality) { table in
                 table.finds(bool != true, "b", "d", "e", "f", "g")
                 table.finds(int != 1, "b", "c", "d", "e", "f", "g")
                 table.finds(double != 0.0, "a", "b", "c", "e", "f", "g")
@@ -173,8 +173,8 @@ extension Check {
         Check(
             "FIL-012", "A comparison with the literal on the left is evaluated correctly",
             why: "If `1 < x` is reversed, the operator must be reversed as well: `x > 1`."
-        ) { trial in
-            try trial.expectAnswers(over: .equality) { table in
+        ) { context in
+            try context.expectAnswers(over: .equality) { table in
                 table.finds(1 == int, "a")
                 table.finds(1 != int, "b", "c", "d", "e", "f", "g")
                 table.finds(1 < int, "b", "f", "g")
@@ -189,13 +189,13 @@ extension Check {
         Check(
             "FIL-013", "Values of different types are not equal, and neither is less",
             why: "Engines with loose types treat '1' and true as 1, or compare types by a rank."
-        ) { trial in
-            try trial.expectAnswers(over: .equality) { table in
+        ) { context in
+            try context.expectAnswers(over: .equality) { table in
                 table.mayBeRefused = true
                 for (column, value) in [
                     (int, "1"), (bool, 1), (string, 0), (json, "[1]"), (int, true),
                     (timestamp, "1970-01-01T00:00:00.0000000Z"), (timestamp, 0), (bytes, "\u{1}\u{2}"),
-                ] as [(Predicate, Predicate)] {
+                ] as [(RowPredicate, RowPredicate)] {
                     table.findsNothing(column == value)
                     table.findsAll(column != value)
                     table.findsNothing(column < value)
@@ -203,8 +203,8 @@ extension Check {
                 }
             }
         },
-        Check("FIL-014", "A column compares with another column as with a literal of its value") { trial in
-            try trial.expectAnswers(over: .columns) { table in
+        Check("FIL-014", "A column compares with another column as with a literal of its value") { context in
+            try context.expectAnswers(over: .columns) { table in
                 table.finds(.column("x") == .column("y"), "a", "c")
                 table.finds(.column("x") < .column("y"), "b")
                 table.finds(.column("x") >= .column("y"), "a", "c", "d")
@@ -213,8 +213,8 @@ extension Check {
                 table.finds(.column("s") != .column("t"), "b", "c", "d", "e")
             }
         },
-        Check("FIL-015", "An int column compares with a double column by exact value") { trial in
-            try trial.expectAnswers(over: .columns) { table in
+        Check("FIL-015", "An int column compares with a double column by exact value") { context in
+            try context.expectAnswers(over: .columns) { table in
                 table.finds(.column("x") == .column("d"), "a")
                 table.finds(.column("x") < .column("d"), "b")
                 table.finds(.column("x") > .column("d"), "c", "d")
@@ -224,8 +224,8 @@ extension Check {
         Check(
             "FIL-016", "Canonically equivalent texts are different texts",
             why: "Swift's == on strings uses canonical equivalence; a store compares UTF-8 bytes, as servers do."
-        ) { trial in
-            try trial.expectAnswers(over: .spellings) { table in
+        ) { context in
+            try context.expectAnswers(over: .spellings) { table in
                 table.finds(.column("s") == "caf\u{E9}", "composed")
                 table.finds(.column("s") == "cafe\u{301}", "decomposed")
                 table.finds(.column("s") != "caf\u{E9}", "angstrom", "decomposed", "upper", "å")
@@ -237,8 +237,8 @@ extension Check {
         Check(
             "FIL-017", "Text that looks like a number compares as text",
             why: "A column without a declared type may convert '1.0' and '01' to 1."
-        ) { trial in
-            try trial.expectAnswers(over: .digits) { table in
+        ) { context in
+            try context.expectAnswers(over: .digits) { table in
                 table.finds(.column("s") == "1", "one")
                 table.finds(.column("s") == "1.0", "decimal")
                 table.finds(.column("s") == "01", "zero")

@@ -17,9 +17,9 @@ extension SampleTable {
         .sorted { $0.id < $1.id })
 }
 
-private let s = Predicate.column("s")
-private let n = Predicate.column("n")
-private let d = Predicate.column("d")
+private let s = RowPredicate.column("s")
+private let n = RowPredicate.column("n")
+private let d = RowPredicate.column("d")
 
 extension Check {
     /// Short and long lists and texts.
@@ -30,8 +30,8 @@ extension Check {
                 Short lists may be compared one by one, long ones with a set or a table of the engine, which must fold ids, \
                 compare texts case-sensitively, and treat ints, doubles, and null like a comparison.
                 """
-        ) { trial in
-            try trial.expectAnswers(over: .members, readOnly: true) { table in
+        ) { context in
+            try context.expectAnswers(over: .members, readOnly: true) { table in
                 for count in Amounts.all {
                     let texts = (1..<count).map { Value.string("v\($0)") }
                     let numbers = (1..<count).map { Value.int(Int64(1_000 + $0)) }
@@ -50,8 +50,8 @@ extension Check {
         Check(
             "FIL-151", "Functions process the whole of texts with 1, 2, 17, 1,001, and 5,000 characters",
             why: "A long text may be stored in parts, or indexed only by its beginning."
-        ) { trial in
-            try trial.expectAnswers(over: .longTexts) { table in
+        ) { context in
+            try context.expectAnswers(over: .longTexts) { table in
                 table.findsAll(s.contains("\u{3A9}!"))
                 table.findsAll(s.hasSuffix("\u{E9}\u{3A9}!"))
                 table.findsAll(s.replacing("\u{E9}", with: "") == "\u{3A9}!")

@@ -6,21 +6,21 @@ extension TableSchema {
         "Asked", columns: [.string("s"), .int("n"), .bool("b"), .timestamp("at"), .json("j")], indexes: [["n"], ["s"]])
 }
 
-private let s = Predicate.column("s")
-private let n = Predicate.column("n")
+private let s = RowPredicate.column("s")
+private let n = RowPredicate.column("n")
 
-extension Trial {
+extension CheckContext {
     /// Fails unless every use of a condition throws the given error, over an empty table and one with rows, and the
     /// store still works.
     fileprivate func expectRefusal(
-        of predicates: [Predicate], _ code: StoreError.Code, column: String? = nil, table: String = "Asked"
+        of predicates: [RowPredicate], _ code: StoreError.Code, column: String? = nil, table: String = "Asked"
     ) throws {
         let store = try store(.asked)
         for isFilled in [false, true] {
             if isFilled { try store.write { try $0.upsert(["id": "1", "s": "a", "n": 1, "b": true], into: "Asked") } }
             for predicate in predicates {
                 let query = Query(table, predicate: predicate)
-                let what = Trial.text(query)
+                let what = CheckContext.text(query)
                 try expectError(code, what, table: table, column: column) {
                     _ = try store.read { try $0.rows(matching: query) }
                 }
@@ -42,14 +42,14 @@ extension Check {
         Check(
             "FIL-130", "A column that the table does not define is an error, naming the column",
             why: "Engines treat an unknown name as a text or null: a misspelled condition finds nothing, or all."
-        ) { trial in
-            try trial.expectRefusal(
+        ) { context in
+            try context.expectRefusal(
                 of: [.column("nope") == 1, .column("nope").isNull, 1 == .column("nope"), .column("nope")],
                 .invalidValue, column: "nope")
         },
-        Check("FIL-131", "An unknown column is detected at any position in the condition") { trial in
-            let unknown = Predicate.column("nope")
-            try trial.expectRefusal(
+        Check("FIL-131", "An unknown column is detected at any position in the condition") { context in
+            let unknown = RowPredicate.column("nope")
+            try context.expectRefusal(
                 of: [
                     .or([true, unknown == 1]), .and([false, .not(unknown == 1)]), s.appending(unknown) == "a",
                     n + unknown > 1, unknown.isIn([]), .or([n == 1, .and([s == "a", unknown.length == 1])]),
@@ -58,70 +58,70 @@ extension Check {
         Check(
             "FIL-132", "Column names are compared byte by byte",
             why: "SQL names are case-insensitive: 'N' would be 'n' in one store and an error in another."
-        ) { trial in
-            try trial.expectRefusal(of: [.column("N") == 1], .invalidValue, column: "N")
+        ) { context in
+            try context.expectRefusal(of: [.column("N") == 1], .invalidValue, column: "N")
         },
-        Check("FIL-133", "A system column that the table does not have is unknown") { trial in
-            try trial.expectRefusal(of: [.column("deleted") == true], .invalidValue, column: "deleted")
+        Check("FIL-133", "A system column that the table does not have is unknown") { context in
+            try context.expectRefusal(of: [.column("deleted") == true], .invalidValue, column: "deleted")
         },
-        Check("FIL-134", "A predicate that is not a condition is refused with `unsupportedQuery`") { trial in
-            try trial.expectRefusal(of: [1, "true", n, s, n + 1, s.length, .column("at")], .unsupportedQuery)
+        Check("FIL-134", "A predicate that is not a condition is refused with `unsupportedQuery`") { context in
+            try context.expectRefusal(of: [1, "true", n, s, n + 1, s.length, .column("at")], .unsupportedQuery)
         },
-        Check("FIL-135", "and, or, and not accept only conditions") { trial in
-            try trial.expectRefusal(
+        Check("FIL-135", "and, or, and not accept only conditions") { context in
+            try context.expectRefusal(
                 of: [.not(n), .and([n]), .or([true, s]), .and([.column("b"), .not(.or([1]))]), .not(s.length)],
                 .unsupportedQuery)
         },
         Check(
             "FIL-136", "A function with operands of the wrong type is refused, not answered",
             why: "Engines convert: the upper case of 12 becomes '12', and the year of a text its first digits."
-        ) { trial in
-            try trial.expectRefusal(
+        ) { context in
+            try context.expectRefusal(
                 of: [
                     n.lowercased == "a", s.year == 1, n.length == 1, s.floor == 1, .column("at").trimmed == "a",
                     .column("j").length == 1, s.contains(1), n.equalsIgnoringCase("a"), .column("b").rounded == 1,
                     s.substring(from: "1") == "a", s.substring(from: 1.5) == "a", .column("at").hasPrefix("2"),
                 ], .unsupportedQuery)
         },
-        Check("FIL-137", "A function with too few or too many operands is refused") { trial in
-            try trial.expectRefusal(
+        Check("FIL-137", "A function with too few or too many operands is refused") { context in
+            try context.expectRefusal(
                 of: [
                     .function(.length, []) == 1, .function(.length, [s, s]) == 1, .function(.contains, [s]),
                     .function(.replace, [s, s]) == "a", .function(.substring, [s]) == "a",
                     .function(.substring, [s, 1, 1, 1]) == "a",
                 ], .unsupportedQuery)
         },
-        Check("FIL-138", "Arithmetic accepts only numbers") { trial in
-            try trial.expectRefusal(
+        Check("FIL-138", "Arithmetic accepts only numbers") { context in
+            try context.expectRefusal(
                 of: [s + 1 == 1, 1 - s == 1, .column("b") * 2 == 2, .column("at") + 1 > 0, s + "a" == "aa"],
                 .unsupportedQuery)
         },
-        Check("FIL-139", "A query of an undefined table fails with `noSuchTable`, naming the table") { trial in
-            try trial.expectRefusal(of: [n == 1, .column("nope") == 1, .and([])], .noSuchTable, table: "Nowhere")
+        Check("FIL-139", "A query of an undefined table fails with `noSuchTable`, naming the table") { context in
+            try context.expectRefusal(of: [n == 1, .column("nope") == 1, .and([])], .noSuchTable, table: "Nowhere")
         },
         Check(
             "FIL-148", "A query is validated even if no row is needed to answer it: limit 0, or nothing can match",
             why: "A store that answers immediately accepts an invalid query until its limit changes."
-        ) { trial in
-            let unknown = Predicate.column("nope") == 1
-            try trial.expectRefusal(
+        ) { context in
+            let unknown = RowPredicate.column("nope") == 1
+            try context.expectRefusal(
                 of: [.and([.or([]), unknown]), .or([.and([]), unknown]), .and([n.isIn([]), unknown])],
                 .invalidValue, column: "nope")
-            let store = try trial.store(.asked, in: trial.unusedName)
+            let store = try context.store(.asked, in: context.unusedName)
             try store.write { try $0.upsert(["id": "1", "n": 1], into: "Asked") }
             let all = Query("Asked")
             for query in [all.filter(unknown), all.order(by: "nope"), all.select("nope")] {
                 for empty in [query.limit(0), query.skip(9), query.skip(.max).limit(.max), query.filter(n == 2)] {
-                    let what = Trial.text(empty)
-                    try trial.expectError(.invalidValue, what, table: "Asked", column: "nope") {
+                    let what = CheckContext.text(empty)
+                    try context.expectError(.invalidValue, what, table: "Asked", column: "nope") {
                         _ = try store.read { try $0.rows(matching: empty) }
                     }
-                    try trial.expectError(.invalidValue, "deletion by \(what)", table: "Asked", column: "nope") {
+                    try context.expectError(.invalidValue, "deletion by \(what)", table: "Asked", column: "nope") {
                         _ = try store.write { try $0.delete(matching: empty) }
                     }
                 }
             }
-            try trial.expectError(
+            try context.expectError(
                 .unsupportedQuery, "a predicate that is not a condition, with the limit 0", table: "Asked"
             ) {
                 _ = try store.read { try $0.rows(matching: all.filter(n).limit(0)) }

@@ -23,7 +23,7 @@ extension SampleTable {
         ])
 }
 
-private let n = Predicate.column("n")
+private let n = RowPredicate.column("n")
 
 extension Check {
     /// Names, system columns, and answers while rows change.
@@ -31,8 +31,8 @@ extension Check {
         Check(
             "FIL-140", "Columns named like keywords of query languages work like others",
             why: "A name that is unquoted, or quoted wrongly, is a syntax error or another column."
-        ) { trial in
-            try trial.expectAnswers(over: .names) { table in
+        ) { context in
+            try context.expectAnswers(over: .names) { table in
                 table.finds(.column("order") == 1, "a")
                 table.finds(.column("group") == "order", "b")
                 table.finds(.column("select") == .null, "b", "c")
@@ -46,8 +46,8 @@ extension Check {
                 table.finds(.column("rowid") == 1, "b")
             }
         },
-        Check("FIL-141", "System columns can be used in conditions like other columns") { trial in
-            try trial.expectAnswers(over: .stamps) { table in
+        Check("FIL-141", "System columns can be used in conditions like other columns") { context in
+            try context.expectAnswers(over: .stamps) { table in
                 table.finds(.column("updatedAt") >= .ticks(10), "a", "b")
                 table.finds(.column("updatedAt") > .ticks(10), "b")
                 table.finds(.column("version") == "AAA=", "a")
@@ -55,8 +55,8 @@ extension Check {
                 table.finds(.column("createdAt") == .ticks(5) && n > 1, "b")
             }
         },
-        Check("FIL-142", "A condition over an empty table finds nothing and counts 0") { trial in
-            try trial.expectAnswers(over: SampleTable(.int("n"), rows: [])) { table in
+        Check("FIL-142", "A condition over an empty table finds nothing and counts 0") { context in
+            try context.expectAnswers(over: SampleTable(.int("n"), rows: [])) { table in
                 table.gives(Query("", includesTotalCount: true))
                 table.gives(Query("", predicate: n == 1, includesTotalCount: true))
                 table.finds(n != 1)
@@ -66,56 +66,56 @@ extension Check {
         Check(
             "FIL-143", "A row is found by its new value and no longer by its old one",
             why: "A stale index entry of the old value returns rows that no longer match."
-        ) { trial in
-            let store = try trial.store(.filtered)
+        ) { context in
+            let store = try context.store(.filtered)
             try store.write { try $0.upsert([["id": "a", "n": 1], ["id": "b", "n": 2]], into: "Filtered") }
             try store.write { try $0.upsert(["id": "a", "n": 5], into: "Filtered") }
-            try trial.expect(Query("Filtered", predicate: n == 1), in: store, finds: [], "the old value")
-            try trial.expect(Query("Filtered", predicate: n == 5), in: store, finds: ["a"], "the new value")
-            try trial.expect(Query("Filtered", predicate: n < 5), in: store, finds: ["b"], "a range without it")
+            try context.expect(Query("Filtered", predicate: n == 1), in: store, finds: [], "the old value")
+            try context.expect(Query("Filtered", predicate: n == 5), in: store, finds: ["a"], "the new value")
+            try context.expect(Query("Filtered", predicate: n < 5), in: store, finds: ["b"], "a range without it")
             try store.write { try $0.upsert(["id": "a", "n": .null], into: "Filtered") }
-            try trial.expect(Query("Filtered", predicate: n == 5), in: store, finds: [], "after it was cleared")
-            try trial.expect(Query("Filtered", predicate: n.isNull), in: store, finds: ["a"], "after it was cleared")
+            try context.expect(Query("Filtered", predicate: n == 5), in: store, finds: [], "after it was cleared")
+            try context.expect(Query("Filtered", predicate: n.isNull), in: store, finds: ["a"], "after it was cleared")
         },
         Check(
             "FIL-144", "A deleted row is found by no condition, and is found again when it is inserted again",
             why: "A stale index entry returns a row that does not exist, or fails."
-        ) { trial in
-            let store = try trial.store(.filtered)
+        ) { context in
+            let store = try context.store(.filtered)
             try store.write { try $0.upsert([["id": "a", "n": 1], ["id": "b", "n": 1]], into: "Filtered") }
             _ = try store.write { try $0.delete(ids: ["a"], from: "Filtered") }
             let query = Query("Filtered", predicate: n == 1)
-            try trial.expect(query, in: store, finds: ["b"], "after the deletion")
-            try trial.expect(try store.read { try $0.count(query) }, is: 1, "the count after the deletion")
+            try context.expect(query, in: store, finds: ["b"], "after the deletion")
+            try context.expect(try store.read { try $0.count(query) }, is: 1, "the count after the deletion")
             try store.write { try $0.upsert(["id": "a", "n": 1], into: "Filtered") }
-            try trial.expect(query, in: store, finds: ["a", "b"], "after the row was inserted again")
+            try context.expect(query, in: store, finds: ["a", "b"], "after the row was inserted again")
         },
-        Check("FIL-145", "Conditions within a write see its changes, and after a rollback none of them") { trial in
-            let store = try trial.store(.filtered)
+        Check("FIL-145", "Conditions within a write see its changes, and after a rollback none of them") { context in
+            let store = try context.store(.filtered)
             try store.write { try $0.upsert([["id": "a", "n": 1], ["id": "b", "n": 2]], into: "Filtered") }
             let query = Query("Filtered", predicate: n == 1)
-            try trial.rollingBack(store) { writer in
+            try context.rollingBack(store) { writer in
                 try writer.upsert([["id": "a", "n": 2], ["id": "b", "n": 1], ["id": "c", "n": 1]], into: "Filtered")
-                try trial.expect(try writer.ids(query), is: ["b", "c"], "within the write")
+                try context.expect(try writer.ids(query), is: ["b", "c"], "within the write")
                 try writer.delete(id: "b", from: "Filtered")
-                try trial.expect(try writer.ids(query), is: ["c"], "after a deletion within the write")
-                try trial.expect(try writer.count(query), is: 1, "the count after a deletion within the write")
+                try context.expect(try writer.ids(query), is: ["c"], "after a deletion within the write")
+                try context.expect(try writer.count(query), is: 1, "the count after a deletion within the write")
             }
-            try trial.expect(query, in: store, finds: ["a"], "after the rollback")
+            try context.expect(query, in: store, finds: ["a"], "after the rollback")
         },
-        Check("FIL-146", "An index that is added later finds the rows that already existed") { trial in
-            let store = try trial.store(.filtered)
+        Check("FIL-146", "An index that is added later finds the rows that already existed") { context in
+            let store = try context.store(.filtered)
             try store.write { writer in
                 try writer.upsert((0..<50).map { ["id": .string("\($0)"), "m": .int($0 % 5)] }, into: "Filtered")
             }
             let query = Query("Filtered", predicate: .column("m") == 3)
             let ids: [RowID] = ["13", "18", "23", "28", "3", "33", "38", "43", "48", "8"]
-            try trial.expect(query, in: store, finds: ids, "before the index exists")
+            try context.expect(query, in: store, finds: ids, "before the index exists")
             var schema = TableSchema.filtered
             schema.indexes.append(["m"])
             try store.define([schema])
-            try trial.expect(query, in: store, finds: ids, "after an index was added")
-            try trial.expect(try store.read { try $0.count(query) }, is: 10, "the count through the index")
+            try context.expect(query, in: store, finds: ids, "after an index was added")
+            try context.expect(try store.read { try $0.count(query) }, is: 10, "the count through the index")
         },
     ]
 }

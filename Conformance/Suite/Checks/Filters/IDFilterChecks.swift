@@ -16,7 +16,7 @@ extension SampleTable {
         ])
 }
 
-private let s = Predicate.column("s")
+private let s = RowPredicate.column("s")
 
 extension Check {
     /// Conditions on `id`.
@@ -24,8 +24,8 @@ extension Check {
         Check(
             "FIL-123", "If ids are case-insensitive, so are ==, !=, and membership of `id`",
             why: "Servers may send the same id in another case, and the sync core queries with it."
-        ) { trial in
-            try trial.expectAnswers(over: .foldedIDs) { table in
+        ) { context in
+            try context.expectAnswers(over: .foldedIDs) { table in
                 table.finds(.id == "ITEM-a", "Item-A")
                 table.finds("item-A" == .id, "Item-A")
                 table.finds(.id != "ITEM-A", "it's", "item-b", "x%_", "Z", "\u{C9}")
@@ -34,16 +34,16 @@ extension Check {
                 table.findsNothing(.id == .null)
             }
         },
-        Check("FIL-124", "If ids are case-insensitive, so are ranges of `id`") { trial in
-            try trial.expectAnswers(over: .foldedIDs) { table in
+        Check("FIL-124", "If ids are case-insensitive, so are ranges of `id`") { context in
+            try context.expectAnswers(over: .foldedIDs) { table in
                 table.finds(.id < "ITEM-B", "it's", "Item-A")
                 table.finds(.id >= "ITEM-a" && .id <= "ITEM-b", "Item-A", "item-b")
                 table.finds(.id > "X", "x%_", "Z", "\u{C9}")
                 table.finds("y" < .id, "Z", "\u{C9}")
             }
         },
-        Check("FIL-125", "The case-insensitivity of ids applies only to ASCII letters") { trial in
-            try trial.expectAnswers(over: .foldedIDs) { table in
+        Check("FIL-125", "The case-insensitivity of ids applies only to ASCII letters") { context in
+            try context.expectAnswers(over: .foldedIDs) { table in
                 table.finds(.id == "\u{C9}", "\u{C9}")
                 table.findsNothing(.id == "\u{E9}")
                 table.findsNothing(.id == "E\u{301}")
@@ -53,8 +53,8 @@ extension Check {
         Check(
             "FIL-126", "Functions use the stored id, and other columns are not matched like ids",
             why: "Id matching applies only to the column `id` itself in a comparison or membership."
-        ) { trial in
-            try trial.expectAnswers(over: .foldedIDs) { table in
+        ) { context in
+            try context.expectAnswers(over: .foldedIDs) { table in
                 table.finds(.id.hasPrefix("Item"), "Item-A")
                 table.finds(.id.contains("tem"), "Item-A", "item-b")
                 table.finds(.id.appending("") == "Item-A", "Item-A")
@@ -65,14 +65,14 @@ extension Check {
                 table.finds(.id.contains("%_"), "x%_")
             }
         },
-        Check("FIL-127", "`id` is compared with a column by id matching") { trial in
-            try trial.expectAnswers(over: .foldedIDs) { table in
+        Check("FIL-127", "`id` is compared with a column by id matching") { context in
+            try context.expectAnswers(over: .foldedIDs) { table in
                 table.finds(.id == s, "Item-A", "item-b", "Z", "\u{C9}")
                 table.finds(s != .id, "it's", "x%_")
             }
         },
-        Check("FIL-128", "If ids match exactly, conditions on `id` are case-sensitive") { trial in
-            try trial.expectAnswers(over: .exactIDs) { table in
+        Check("FIL-128", "If ids match exactly, conditions on `id` are case-sensitive") { context in
+            try context.expectAnswers(over: .exactIDs) { table in
                 table.finds(.id == "Item-A", "Item-A")
                 table.finds(.id == "ITEM-A", "ITEM-A")
                 table.findsNothing(.id == "item-a")
@@ -81,8 +81,8 @@ extension Check {
                 table.finds(.id != "Z", "ITEM-A", "Item-A", "it's", "item-b", "x%_", "\u{C9}")
             }
         },
-        Check("FIL-129", "An int id is compared exactly as a number") { trial in
-            try trial.expectAnswers(over: .intIDs) { table in
+        Check("FIL-129", "An int id is compared exactly as a number") { context in
+            try context.expectAnswers(over: .intIDs) { table in
                 table.finds(.id == 2, 2)
                 table.finds(.id == 10.0, 10)
                 table.finds(.id > 2, 10, .int(1 << 53 + 1), .int(.max))

@@ -19,15 +19,15 @@ extension SampleTable {
         ])
 }
 
-private let int = Predicate.column("int")
-private let double = Predicate.column("double")
-private let string = Predicate.column("string")
+private let int = RowPredicate.column("int")
+private let double = RowPredicate.column("double")
+private let string = RowPredicate.column("string")
 
 extension Check {
     /// Membership in a list of values.
     static let filterMembership: [Check] = [
-        Check("FIL-028", "A membership finds the rows that equal one of the values") { trial in
-            try trial.expectAnswers(over: .members) { table in
+        Check("FIL-028", "A membership finds the rows that equal one of the values") { context in
+            try context.expectAnswers(over: .members) { table in
                 table.finds(int.isIn([1, 2, 99]), "a", "b")
                 table.finds(int.isIn([99, .int(.min)]), "e")
                 table.finds(!int.isIn([1, 2, 99]), "c", "d", "e")
@@ -37,8 +37,8 @@ extension Check {
         Check(
             "FIL-029", "A membership in an empty list holds for no row, and its negation for every row",
             why: "If a condition with an empty list is omitted, it finds everything, and deletes everything."
-        ) { trial in
-            try trial.expectAnswers(over: .members) { table in
+        ) { context in
+            try context.expectAnswers(over: .members) { table in
                 table.findsNothing(int.isIn([]))
                 table.findsAll(!int.isIn([]))
                 table.findsNothing(.column("id").isIn([]))
@@ -46,8 +46,8 @@ extension Check {
                 table.finds(string == "" || int.isIn([]), "e")
             }
         },
-        Check("FIL-030", "A membership with null in the list finds the rows without a value") { trial in
-            try trial.expectAnswers(over: .members) { table in
+        Check("FIL-030", "A membership with null in the list finds the rows without a value") { context in
+            try context.expectAnswers(over: .members) { table in
                 table.finds(int.isIn([.null, 1]), "a", "d")
                 table.finds(int.isIn([.null]), "d")
                 table.finds(string.isIn(["", .null]), "d", "e")
@@ -56,8 +56,8 @@ extension Check {
         Check(
             "FIL-031", "The negation of a membership finds the rows without a value unless null is in the list",
             why: "In SQL, NOT IN with a null in the list holds for no row."
-        ) { trial in
-            try trial.expectAnswers(over: .members) { table in
+        ) { context in
+            try context.expectAnswers(over: .members) { table in
                 table.finds(!int.isIn([1]), "b", "c", "d", "e")
                 table.finds(!int.isIn([1, .null]), "b", "c", "e")
                 table.finds(!string.isIn([.null]), "a", "b", "c", "e")
@@ -66,15 +66,15 @@ extension Check {
         Check(
             "FIL-032", "A duplicate value in the list finds its row once",
             why: "A store that looks up each value in an index must not return, count, or delete a row twice."
-        ) { trial in
-            try trial.expectAnswers(over: .members) { table in
+        ) { context in
+            try context.expectAnswers(over: .members) { table in
                 table.finds(int.isIn([2, 1, 2, 1, 1.0]), "a", "b")
                 table.finds(int.isIn([1, 1]) || int.isIn([1, 2]), "a", "b")
                 table.finds(.column("id").isIn(["a", "A", "a"]), "a")
             }
         },
-        Check("FIL-033", "A membership compares ints and doubles by exact value") { trial in
-            try trial.expectAnswers(over: .members) { table in
+        Check("FIL-033", "A membership compares ints and doubles by exact value") { context in
+            try context.expectAnswers(over: .members) { table in
                 table.finds(int.isIn([1.0, 1.5, .double(0x1p53), .double(-0x1p63)]), "a", "e")
                 table.finds(double.isIn([0, 1]), "a", "c")
                 table.finds(double.isIn([.int(1 << 53 + 1), .int(1 << 53)]), "e")
@@ -82,16 +82,16 @@ extension Check {
             }
         },
         Check("FIL-034", "A membership of texts is case-sensitive and takes quotes and wildcards literally") {
-            trial in
-            try trial.expectAnswers(over: .members) { table in
+            context in
+            try context.expectAnswers(over: .members) { table in
                 table.finds(string.isIn(["its", "it's", "IT'S"]), "a")
                 table.findsNothing(string.isIn(["1%", "100_", "%"]))
                 table.finds(string.isIn(["100%", "Its"]), "b", "c")
                 table.findsNothing(string.isIn(["') OR ('1'='1"]))
             }
         },
-        Check("FIL-035", "A membership accepts values of every type") { trial in
-            try trial.expectAnswers(over: .members) { table in
+        Check("FIL-035", "A membership accepts values of every type") { context in
+            try context.expectAnswers(over: .members) { table in
                 table.finds(.column("bool").isIn([false]), "b")
                 table.finds(.column("timestamp").isIn([.ticks(10), .ticks(11)]), "a")
                 table.finds(.column("bytes").isIn([.bytes([1, 0]), .bytes([])]), "b")
@@ -99,16 +99,16 @@ extension Check {
                 table.finds(double.isIn([2.5]), "b")
             }
         },
-        Check("FIL-036", "Values of other types in the list match nothing") { trial in
-            try trial.expectAnswers(over: .members) { table in
+        Check("FIL-036", "Values of other types in the list match nothing") { context in
+            try context.expectAnswers(over: .members) { table in
                 table.mayBeRefused = true
                 table.finds(int.isIn(["1", true, 2, .bytes([1])]), "b")
                 table.finds(string.isIn([1, true, .json("[1]"), "Its"]), "b")
                 table.findsNothing(.column("json").isIn(["[1]"]))
             }
         },
-        Check("FIL-037", "A membership accepts an expression, not only a column") { trial in
-            try trial.expectAnswers(over: .members) { table in
+        Check("FIL-037", "A membership accepts an expression, not only a column") { context in
+            try context.expectAnswers(over: .members) { table in
                 table.finds(string.length.isIn([3, 0]), "b", "e")
                 table.finds((int % 2).isIn([1, .null]), "a", "c", "d")
                 table.finds(string.lowercased.isIn(["its"]), "b")
@@ -117,8 +117,8 @@ extension Check {
         Check(
             "FIL-038", "A membership accepts 5,000 values",
             why: "A push reads the rows of its whole queue; engines limit the values of a statement."
-        ) { trial in
-            try trial.expectAnswers(over: .members, readOnly: true) { table in
+        ) { context in
+            try context.expectAnswers(over: .members, readOnly: true) { table in
                 let values = (2...5_001).map { Value.int($0) }
                 table.finds(int.isIn(values), "b")
                 table.finds(!int.isIn(values), "a", "c", "d", "e")

@@ -10,9 +10,9 @@ extension SampleTable {
         ])
 }
 
-private let x = Predicate.column("x")
-private let y = Predicate.column("y")
-private let flag = Predicate.column("flag")
+private let x = RowPredicate.column("x")
+private let y = RowPredicate.column("y")
+private let flag = RowPredicate.column("flag")
 
 extension Check {
     /// The meaning of null in a condition.
@@ -20,8 +20,8 @@ extension Check {
         Check(
             "FIL-018", "== null finds the rows without a value, != null those with one",
             why: "In SQL `x = NULL` holds for no row; a store that passes the comparison on finds nothing."
-        ) { trial in
-            try trial.expectAnswers(over: .nulls) { table in
+        ) { context in
+            try context.expectAnswers(over: .nulls) { table in
                 table.finds(x == .null, "c", "d")
                 table.finds(x != .null, "a", "b", "e")
                 table.finds(.null == y, "b", "c")
@@ -32,8 +32,8 @@ extension Check {
         Check(
             "FIL-019", "!= also finds the rows without a value",
             why: "Two-valued logic: a value that is not equal is different. In SQL `x <> 1` omits every null."
-        ) { trial in
-            try trial.expectAnswers(over: .nulls) { table in
+        ) { context in
+            try context.expectAnswers(over: .nulls) { table in
                 table.finds(x != 1, "c", "d", "e")
                 table.finds(y != 1, "b", "c", "d")
                 table.finds(flag != true, "b", "c", "e")
@@ -42,8 +42,8 @@ extension Check {
         Check(
             "FIL-020", "The negation of an equality also finds the rows without a value",
             why: "SQL's NOT of unknown is unknown and omits the row."
-        ) { trial in
-            try trial.expectAnswers(over: .nulls) { table in
+        ) { context in
+            try context.expectAnswers(over: .nulls) { table in
                 table.finds(!(x == 1), "c", "d", "e")
                 table.finds(!(x != 1), "a", "b")
                 table.finds(!(x == .null), "a", "b", "e")
@@ -51,8 +51,8 @@ extension Check {
             }
         },
         Check("FIL-021", "< <= > >= hold for no row without a value, and their negations hold for all of these rows") {
-            trial in
-            try trial.expectAnswers(over: .nulls) { table in
+            context in
+            try context.expectAnswers(over: .nulls) { table in
                 table.finds(x < 5, "a", "b", "e")
                 table.finds(x <= 1, "a", "b")
                 table.finds(x > -5, "a", "b", "e")
@@ -61,8 +61,8 @@ extension Check {
                 table.finds(!(x >= 2), "a", "b", "c", "d")
             }
         },
-        Check("FIL-022", "< <= > >= with the literal null hold for no row, null or not") { trial in
-            try trial.expectAnswers(over: .nulls) { table in
+        Check("FIL-022", "< <= > >= with the literal null hold for no row, null or not") { context in
+            try context.expectAnswers(over: .nulls) { table in
                 table.findsNothing(x < .null)
                 table.findsNothing(x <= .null)
                 table.findsNothing(x > .null)
@@ -70,16 +70,16 @@ extension Check {
                 table.findsAll(!(x <= .null))
             }
         },
-        Check("FIL-023", "A null on one side of `or` does not affect the other side") { trial in
-            try trial.expectAnswers(over: .nulls) { table in
+        Check("FIL-023", "A null on one side of `or` does not affect the other side") { context in
+            try context.expectAnswers(over: .nulls) { table in
                 table.finds(x == 1 || y > 1, "a", "b", "d")
                 table.finds(x > 1 || y > 1, "d", "e")
                 table.finds(!(x > 1 || y > 1), "a", "b", "c")
                 table.finds(x == 2 || y == .null, "b", "c", "e")
             }
         },
-        Check("FIL-024", "A null on one side of `and` makes it false and its negation true") { trial in
-            try trial.expectAnswers(over: .nulls) { table in
+        Check("FIL-024", "A null on one side of `and` makes it false and its negation true") { context in
+            try context.expectAnswers(over: .nulls) { table in
                 table.finds(x > 0 && y > 0, "a", "e")
                 table.finds(!(x > 0 && y > 0), "b", "c", "d")
                 table.finds(x == .null && y > 0, "d")
@@ -89,8 +89,8 @@ extension Check {
         Check(
             "FIL-025", "A bool column is a condition, and false if it has no value",
             why: "`not flag` is how an app finds open items; rows that never had the flag are open."
-        ) { trial in
-            try trial.expectAnswers(over: .nulls) { table in
+        ) { context in
+            try context.expectAnswers(over: .nulls) { table in
                 table.finds(flag, "a", "d")
                 table.finds(!flag, "b", "c", "e")
                 table.finds(flag && x == 1, "a")
@@ -98,16 +98,16 @@ extension Check {
                 table.finds(!(!flag), "a", "d")
             }
         },
-        Check("FIL-026", "Two columns that are both null are equal; a null and a value are different") { trial in
-            try trial.expectAnswers(over: .nulls) { table in
+        Check("FIL-026", "Two columns that are both null are equal; a null and a value are different") { context in
+            try context.expectAnswers(over: .nulls) { table in
                 table.finds(x == y, "a", "c")
                 table.finds(x != y, "b", "d", "e")
                 table.finds(x <= y, "a")
                 table.finds(!(x <= y), "b", "c", "d", "e")
             }
         },
-        Check("FIL-027", "The literal null is a false condition and equals itself") { trial in
-            try trial.expectAnswers(over: .nulls) { table in
+        Check("FIL-027", "The literal null is a false condition and equals itself") { context in
+            try context.expectAnswers(over: .nulls) { table in
                 table.findsNothing(.null)
                 table.findsAll(!.null)
                 table.findsAll(.null == .null)

@@ -25,14 +25,14 @@ extension SampleTable {
         ])
 }
 
-private let n = Predicate.column("n")
-private let d = Predicate.column("d")
+private let n = RowPredicate.column("n")
+private let d = RowPredicate.column("d")
 
 extension Check {
     /// Comparisons of ints and doubles.
     static let filterNumbers: [Check] = [
-        Check("FIL-067", "An int column equals a double of the same value and no other") { trial in
-            try trial.expectAnswers(over: .numbers) { table in
+        Check("FIL-067", "An int column equals a double of the same value and no other") { context in
+            try context.expectAnswers(over: .numbers) { table in
                 table.finds(n == 11.0, "a")
                 table.findsNothing(n == 11.1)
                 table.finds(n != 11.1, "a", "b", "c", "d", "e", "f", "g")
@@ -43,22 +43,22 @@ extension Check {
         Check(
             "FIL-068", "A range of an int column uses a double bound without rounding it",
             why: "If the literal 11.1 is truncated to 11, the value 11 is wrongly found above it or not found below it."
-        ) { trial in
-            try trial.expectAnswers(over: .numbers) { table in
+        ) { context in
+            try context.expectAnswers(over: .numbers) { table in
                 table.finds(n > 11.1, "b", "c", "f")
                 table.finds(n >= 11.1, "b", "c", "f")
                 table.finds(n < 11.9, "a", "d", "g")
                 table.finds(n <= 11.0, "a", "d", "g")
                 table.finds(n > -11.5, "a", "b", "c", "f", "g")
                 table.finds(n < -10.5, "d", "g")
-                table.finds(n.isBetween(10.5, 11.5), "a")
+                table.finds(n.isBetween(10.5, and: 11.5), "a")
             }
         },
         Check(
             "FIL-069", "Ints beyond 2^53 compare with doubles by exact value",
             why: "As doubles, 2^53 + 1 becomes 2^53, and the greatest int becomes 2^63, which is not an int."
-        ) { trial in
-            try trial.expectAnswers(over: .numbers) { table in
+        ) { context in
+            try context.expectAnswers(over: .numbers) { table in
                 table.findsNothing(n == .literal(.double(0x1p53)))
                 table.finds(n > .literal(.double(0x1p53)), "c", "f")
                 table.finds(n < .literal(.double(0x1p53 + 2)), "a", "b", "c", "d", "g")
@@ -67,8 +67,8 @@ extension Check {
                 table.finds(d < .literal(.int(1 << 53 + 1)) && d > 11, "c")
             }
         },
-        Check("FIL-070", "Ints compare with doubles beyond the range of ints") { trial in
-            try trial.expectAnswers(over: .numbers) { table in
+        Check("FIL-070", "Ints compare with doubles beyond the range of ints") { context in
+            try context.expectAnswers(over: .numbers) { table in
                 table.finds(n < .literal(.double(0x1p63)), "a", "b", "c", "d", "f", "g")
                 table.findsNothing(n == .literal(.double(0x1p63)))
                 table.finds(n == .literal(.double(-0x1p63)), "d")
@@ -78,8 +78,8 @@ extension Check {
                 table.findsNothing(n > 1e19)
             }
         },
-        Check("FIL-071", "Ints compare with infinities and NaN as literals") { trial in
-            try trial.expectAnswers(over: .numbers) { table in
+        Check("FIL-071", "Ints compare with infinities and NaN as literals") { context in
+            try context.expectAnswers(over: .numbers) { table in
                 table.finds(n < .literal(.double(.infinity)), "a", "b", "c", "d", "f", "g")
                 table.finds(n > .literal(.double(-.infinity)), "a", "b", "c", "d", "f", "g")
                 table.findsNothing(n >= .literal(.double(.infinity)))
@@ -91,8 +91,8 @@ extension Check {
         Check(
             "FIL-072", "-0.0 equals 0.0 and is not less",
             why: "Their bits differ: an index with bitwise keys finds only one of them."
-        ) { trial in
-            try trial.expectAnswers(over: .numbers) { table in
+        ) { context in
+            try context.expectAnswers(over: .numbers) { table in
                 table.finds(d == 0.0, "b", "d")
                 table.finds(d == .literal(.double(-0.0)), "b", "d")
                 table.finds(d == 0, "b", "d")
@@ -103,16 +103,16 @@ extension Check {
                 table.finds(d != 0.0, "a", "c", "e", "f", "g")
             }
         },
-        Check("FIL-073", "The smallest double above zero is not zero") { trial in
-            try trial.expectAnswers(over: .numbers) { table in
+        Check("FIL-073", "The smallest double above zero is not zero") { context in
+            try context.expectAnswers(over: .numbers) { table in
                 table.finds(d == .literal(.double(.leastNonzeroMagnitude)), "g")
                 table.finds(d > 0 && d < 1e-300, "g")
                 table.findsNothing(d > 0 && d < .literal(.double(.leastNonzeroMagnitude)))
             }
         },
-        Check("FIL-074", "A comparison of doubles with NaN holds for no row, and != for every row") { trial in
-            try trial.expectAnswers(over: .numbers) { table in
-                let nan = Predicate.literal(.double(.nan))
+        Check("FIL-074", "A comparison of doubles with NaN holds for no row, and != for every row") { context in
+            try context.expectAnswers(over: .numbers) { table in
+                let nan = RowPredicate.literal(.double(.nan))
                 table.findsNothing(d == nan)
                 table.findsAll(d != nan)
                 table.findsNothing(d < nan)
@@ -124,8 +124,9 @@ extension Check {
                 table.findsNothing(nan == nan)
             }
         },
-        Check("FIL-075", "A stored NaN equals nothing, is less than nothing, and is not null", needs: [.nan]) { trial in
-            try trial.expectAnswers(over: .nans) { table in
+        Check("FIL-075", "A stored NaN equals nothing, is less than nothing, and is not null", needs: [.nan]) {
+            context in
+            try context.expectAnswers(over: .nans) { table in
                 table.findsNothing(d == .literal(.double(.nan)))
                 table.finds(d == d, "b", "c", "d")
                 table.finds(d != d, "a")
@@ -139,8 +140,8 @@ extension Check {
                 table.finds(n == 1 && d >= -5, "b")
             }
         },
-        Check("FIL-076", "Stored infinities are beyond all other numbers", needs: [.infinity]) { trial in
-            try trial.expectAnswers(over: .infinities) { table in
+        Check("FIL-076", "Stored infinities are beyond all other numbers", needs: [.infinity]) { context in
+            try context.expectAnswers(over: .infinities) { table in
                 table.finds(d == .literal(.double(.infinity)), "a")
                 table.finds(d == .literal(.double(-.infinity)), "b")
                 table.finds(d > .literal(.double(.greatestFiniteMagnitude)), "a")

@@ -12,8 +12,8 @@ extension SampleTable {
         ])
 }
 
-private let s = Predicate.column("s")
-private let n = Predicate.column("n")
+private let s = RowPredicate.column("s")
+private let n = RowPredicate.column("n")
 
 extension Check {
     /// Functions of text.
@@ -21,8 +21,8 @@ extension Check {
         Check(
             "FIL-094", "length counts Unicode scalars: an emoji is one, and a combining accent is another",
             why: "Engines count bytes, UTF-16 units, or Swift characters; some stop at a NUL."
-        ) { trial in
-            try trial.expectAnswers(over: .words) { table in
+        ) { context in
+            try context.expectAnswers(over: .words) { table in
                 table.finds(s.length == 4, "a", "e", "f")
                 table.finds(s.length == 2, "g")
                 table.finds(s.length == 0, "c")
@@ -35,8 +35,8 @@ extension Check {
         Check(
             "FIL-095", "indexOf counts Unicode scalars from 0 and returns -1 if there is no match",
             why: "SQL's INSTR counts from 1 and returns 0 if there is no match."
-        ) { trial in
-            try trial.expectAnswers(over: .words) { table in
+        ) { context in
+            try context.expectAnswers(over: .words) { table in
                 table.finds(s.index(of: "😀") == 2, "a")
                 table.finds(s.index(of: "b") == 3, "a")
                 table.finds(s.index(of: "b") == 1, "f")
@@ -51,8 +51,8 @@ extension Check {
         Check(
             "FIL-096", "substring begins at a position counted from 0, in Unicode scalars",
             why: "SQL's SUBSTR counts from 1 and counts a negative start from the end."
-        ) { trial in
-            try trial.expectAnswers(over: .words) { table in
+        ) { context in
+            try context.expectAnswers(over: .words) { table in
                 table.finds(s.substring(from: 0) == "abab", "f")
                 table.finds(s.substring(from: 2) == "😀b", "a")
                 table.finds(s.substring(from: 1, length: 2) == "\u{E9}😀", "a")
@@ -62,8 +62,8 @@ extension Check {
                 table.finds(s.substring(from: 1, length: 2) == "ba", "f")
             }
         },
-        Check("FIL-097", "substring clamps positions and lengths that are out of range") { trial in
-            try trial.expectAnswers(over: .words) { table in
+        Check("FIL-097", "substring clamps positions and lengths that are out of range") { context in
+            try context.expectAnswers(over: .words) { table in
                 table.finds(s.substring(from: -5, length: 2) == "AB", "e")
                 table.finds(s.substring(from: -1) == "abab", "f")
                 table.finds(s.substring(from: 99) == "", "a", "b", "c", "e", "f", "g", "h", "i")
@@ -77,8 +77,8 @@ extension Check {
                 table.findsNothing(s.substring(from: .literal(.int(.max))) == "abab")
             }
         },
-        Check("FIL-098", "The operands of substring may be columns, and null makes it null") { trial in
-            try trial.expectAnswers(over: .words) { table in
+        Check("FIL-098", "The operands of substring may be columns, and null makes it null") { context in
+            try context.expectAnswers(over: .words) { table in
                 table.finds(s.substring(from: n) == "😀b", "a")
                 table.finds(s.substring(from: n) == "", "c", "f", "g")
                 table.finds(s.substring(from: n) == s, "b", "c", "d", "h")
@@ -88,8 +88,8 @@ extension Check {
                 table.findsAll(s.substring(from: 0, length: .null) == .null)
             }
         },
-        Check("FIL-099", "lower and upper change ASCII letters and no others") { trial in
-            try trial.expectAnswers(over: .words) { table in
+        Check("FIL-099", "lower and upper change ASCII letters and no others") { context in
+            try context.expectAnswers(over: .words) { table in
                 table.finds(s.lowercased == "abc\u{E9}", "e")
                 table.finds(s.uppercased == "A\u{E9}😀B", "a")
                 table.findsNothing(s.uppercased == "A\u{C9}😀B")
@@ -102,18 +102,18 @@ extension Check {
         Check(
             "FIL-100", "trim removes ASCII white space from both ends, and nothing else",
             why: "SQL's TRIM removes only spaces; Swift's also removes the no-break space."
-        ) { trial in
-            try trial.expectAnswers(over: .words) { table in
+        ) { context in
+            try context.expectAnswers(over: .words) { table in
                 table.finds(s.trimmed == "trim", "b")
                 table.finds(s.trimmed == "\u{A0}x\u{A0}", "h")
                 table.finds(s.trimmed == "", "c")
                 table.finds(s.trimmed != s, "b")
-                table.findsAll(Predicate.literal("\t\n\u{B}\u{C}\r a b \r\n").trimmed == "a b")
-                table.findsAll(Predicate.literal(" \t").trimmed == "")
+                table.findsAll(RowPredicate.literal("\t\n\u{B}\u{C}\r a b \r\n").trimmed == "a b")
+                table.findsAll(RowPredicate.literal(" \t").trimmed == "")
             }
         },
-        Check("FIL-101", "concat joins texts byte for byte and is null with null") { trial in
-            try trial.expectAnswers(over: .words) { table in
+        Check("FIL-101", "concat joins texts byte for byte and is null with null") { context in
+            try context.expectAnswers(over: .words) { table in
                 table.finds(s.appending("!") == "abab!", "f")
                 table.finds(s.appending(s) == "abababab", "f")
                 table.finds(s.appending("!") == "!", "c")
@@ -123,18 +123,18 @@ extension Check {
                 table.findsAll(s.appending(.null) == .null)
             }
         },
-        Check("FIL-102", "replace changes every occurrence from the left without overlaps") { trial in
-            try trial.expectAnswers(over: .words) { table in
+        Check("FIL-102", "replace changes every occurrence from the left without overlaps") { context in
+            try context.expectAnswers(over: .words) { table in
                 table.finds(s.replacing("ab", with: "x") == "xx", "f")
                 table.finds(s.replacing("aba", with: "") == "b", "f")
                 table.finds(s.replacing("b", with: "bb") == "abbabb", "f")
                 table.finds(s.replacing("AB", with: "x") == "xC\u{E9}", "e")
-                table.findsAll(Predicate.literal("aaa").replacing("aa", with: "b") == "ba")
+                table.findsAll(RowPredicate.literal("aaa").replacing("aa", with: "b") == "ba")
             }
         },
         Check("FIL-103", "replace works on bytes, changes nothing for an empty search text, and is null with null") {
-            trial in
-            try trial.expectAnswers(over: .words) { table in
+            context in
+            try context.expectAnswers(over: .words) { table in
                 table.finds(s.replacing("\u{301}", with: "") == "e", "g")
                 table.finds(s.replacing("\0", with: "-") == "x-y", "i")
                 table.findsAll(s.replacing("", with: "x") == s)
@@ -144,8 +144,8 @@ extension Check {
                 table.findsAll(s.replacing(.null, with: "a") == .null)
             }
         },
-        Check("FIL-104", "Functions can be nested") { trial in
-            try trial.expectAnswers(over: .words) { table in
+        Check("FIL-104", "Functions can be nested") { context in
+            try context.expectAnswers(over: .words) { table in
                 table.finds(s.trimmed.uppercased.length == 4, "a", "b", "e", "f")
                 table.finds(s.trimmed.uppercased.hasPrefix("TR"), "b")
                 table.finds(s.replacing("a", with: "").appending("c").index(of: "c") == 2, "f", "g")

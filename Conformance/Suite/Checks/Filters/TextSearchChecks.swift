@@ -32,14 +32,14 @@ extension SampleTable {
         ])
 }
 
-private let s = Predicate.column("s")
-private let t = Predicate.column("t")
+private let s = RowPredicate.column("s")
+private let t = RowPredicate.column("t")
 
 extension Check {
     /// Searches within texts.
     static let filterTextSearch: [Check] = [
-        Check("FIL-077", "contains, startsWith, and endsWith find texts at the given position") { trial in
-            try trial.expectAnswers(over: .patterns) { table in
+        Check("FIL-077", "contains, startsWith, and endsWith find texts at the given position") { context in
+            try context.expectAnswers(over: .patterns) { table in
                 table.finds(s.contains("00"), "a", "b")
                 table.finds(s.hasPrefix("100"), "a", "b")
                 table.finds(s.hasSuffix("00"), "b")
@@ -51,8 +51,8 @@ extension Check {
         Check(
             "FIL-078", "% in a search is a percent sign",
             why: "It matches any text in SQL's LIKE: a search for '100%' finds '1000', and a deletion deletes it."
-        ) { trial in
-            try trial.expectAnswers(over: .patterns) { table in
+        ) { context in
+            try context.expectAnswers(over: .patterns) { table in
                 table.finds(s.contains("%"), "a", "t")
                 table.finds(s.contains("0%"), "a")
                 table.finds(s.hasPrefix("100%"), "a")
@@ -65,8 +65,8 @@ extension Check {
         Check(
             "FIL-079", "_ in a search is an underscore",
             why: "It matches any single character in SQL's LIKE."
-        ) { trial in
-            try trial.expectAnswers(over: .patterns) { table in
+        ) { context in
+            try context.expectAnswers(over: .patterns) { table in
                 table.finds(s.contains("_"), "c", "o")
                 table.finds(s.contains("a_b"), "c")
                 table.finds(s.hasPrefix("a_"), "c")
@@ -77,8 +77,8 @@ extension Check {
         Check(
             "FIL-080", "* and ? in a search are an asterisk and a question mark",
             why: "They are wildcards of GLOB and of NSPredicate's LIKE."
-        ) { trial in
-            try trial.expectAnswers(over: .patterns) { table in
+        ) { context in
+            try context.expectAnswers(over: .patterns) { table in
                 table.finds(s.contains("*"), "e")
                 table.finds(s.hasPrefix("a*"), "e")
                 table.finds(s.hasSuffix("*b"), "e")
@@ -90,8 +90,8 @@ extension Check {
         Check(
             "FIL-081", "[ and ] in a search are brackets",
             why: "GLOB and some dialects of LIKE interpret [ab] as a or b."
-        ) { trial in
-            try trial.expectAnswers(over: .patterns) { table in
+        ) { context in
+            try context.expectAnswers(over: .patterns) { table in
                 table.finds(s.contains("[ab]"), "g")
                 table.finds(s.hasPrefix("[a"), "g")
                 table.finds(s.hasPrefix("["), "g")
@@ -102,8 +102,8 @@ extension Check {
         Check(
             "FIL-082", "A backslash in a search is a backslash",
             why: "It is the usual escape character: if it is not doubled, it changes the meaning of the next character."
-        ) { trial in
-            try trial.expectAnswers(over: .patterns) { table in
+        ) { context in
+            try context.expectAnswers(over: .patterns) { table in
                 table.finds(s.contains("\\"), "i")
                 table.finds(s.hasPrefix("a\\"), "i")
                 table.finds(s.hasSuffix("\\b"), "i")
@@ -115,8 +115,8 @@ extension Check {
         Check(
             "FIL-083", "Quotes in a search are quotes",
             why: "A literal pasted into a statement ends at the first quote; the rest is executed."
-        ) { trial in
-            try trial.expectAnswers(over: .patterns) { table in
+        ) { context in
+            try context.expectAnswers(over: .patterns) { table in
                 table.finds(s.contains("'"), "j")
                 table.finds(s == "it's", "j")
                 table.finds(s.hasPrefix("it'"), "j")
@@ -126,8 +126,8 @@ extension Check {
                 table.findsNothing(s == "''")
             }
         },
-        Check("FIL-084", "Special characters of regular expressions in a search are ordinary characters") { trial in
-            try trial.expectAnswers(over: .patterns) { table in
+        Check("FIL-084", "Special characters of regular expressions in a search are ordinary characters") { context in
+            try context.expectAnswers(over: .patterns) { table in
                 table.finds(s.contains("a.b"), "u")
                 table.finds(s.hasPrefix("^a"), "v")
                 table.finds(s.hasSuffix("$"), "v")
@@ -138,8 +138,8 @@ extension Check {
         Check(
             "FIL-085", "Searches are case-sensitive",
             why: "SQL's LIKE ignores the case of ASCII letters by default."
-        ) { trial in
-            try trial.expectAnswers(over: .patterns) { table in
+        ) { context in
+            try context.expectAnswers(over: .patterns) { table in
                 table.finds(s.contains("B"), "o")
                 table.finds(s.hasPrefix("A"), "o")
                 table.finds(s.hasSuffix("B"), "o")
@@ -147,16 +147,16 @@ extension Check {
                 table.findsNothing(s.hasPrefix("IT"))
             }
         },
-        Check("FIL-086", "Every text contains, starts and ends with the empty text; null does not") { trial in
-            try trial.expectAnswers(over: .letters) { table in
+        Check("FIL-086", "Every text contains, starts and ends with the empty text; null does not") { context in
+            try context.expectAnswers(over: .letters) { table in
                 table.finds(s.contains(""), "a", "b", "c", "e", "f", "g", "h", "i")
                 table.finds(s.hasPrefix(""), "a", "b", "c", "e", "f", "g", "h", "i")
                 table.finds(s.hasSuffix(""), "a", "b", "c", "e", "f", "g", "h", "i")
                 table.finds(!s.contains(""), "d")
             }
         },
-        Check("FIL-087", "A search text longer than the text finds nothing") { trial in
-            try trial.expectAnswers(over: .patterns) { table in
+        Check("FIL-087", "A search text longer than the text finds nothing") { context in
+            try context.expectAnswers(over: .patterns) { table in
                 table.findsNothing(s.hasPrefix("100%100%"))
                 table.findsNothing(s.hasSuffix("100100%"))
                 table.findsNothing(s.contains("its it's"))
@@ -170,8 +170,8 @@ extension Check {
         Check(
             "FIL-088", "Searches compare bytes: an accent is found separately, and 'é' is not 'e' with an accent",
             why: "Swift's string functions compare characters and treat both as equal."
-        ) { trial in
-            try trial.expectAnswers(over: .patterns) { table in
+        ) { context in
+            try context.expectAnswers(over: .patterns) { table in
                 table.finds(s.contains("\u{E9}"), "p")
                 table.finds(s.contains("e\u{301}"), "q")
                 table.finds(s.hasSuffix("\u{301}"), "q")
@@ -180,8 +180,8 @@ extension Check {
                 table.finds(s.hasPrefix("😀"), "s")
             }
         },
-        Check("FIL-089", "Searches continue past a NUL, in the text and in the search text") { trial in
-            try trial.expectAnswers(over: .patterns) { table in
+        Check("FIL-089", "Searches continue past a NUL, in the text and in the search text") { context in
+            try context.expectAnswers(over: .patterns) { table in
                 table.finds(s.contains("\0"), "r")
                 table.finds(s.hasPrefix("a\0"), "r")
                 table.finds(s.hasSuffix("\0b"), "r")
@@ -189,27 +189,27 @@ extension Check {
                 table.findsNothing(s.hasPrefix("a\0c"))
             }
         },
-        Check("FIL-090", "A search in null, or for null, is false, and its negation is true") { trial in
-            try trial.expectAnswers(over: .letters) { table in
+        Check("FIL-090", "A search in null, or for null, is false, and its negation is true") { context in
+            try context.expectAnswers(over: .letters) { table in
                 table.finds(!s.contains("i"), "b", "c", "d", "e", "f", "g", "h", "i")
                 table.finds(s.contains("M") == .null, "d")
                 table.findsNothing(s.hasPrefix(.null))
                 table.findsAll(!s.hasSuffix(.null))
             }
         },
-        Check("FIL-091", "The search text may be a column, and the searched text a literal") { trial in
-            try trial.expectAnswers(over: .letters) { table in
+        Check("FIL-091", "The search text may be a column, and the searched text a literal") { context in
+            try context.expectAnswers(over: .letters) { table in
                 table.finds(t.hasPrefix(s), "e")
-                table.finds(Predicate.literal("a MILK b").contains(s), "b", "e")
-                table.finds(Predicate.literal("Milk and more").hasPrefix(s), "a", "e")
+                table.finds(RowPredicate.literal("a MILK b").contains(s), "b", "e")
+                table.finds(RowPredicate.literal("Milk and more").hasPrefix(s), "a", "e")
                 table.finds(t.contains(s.substring(from: 0, length: 1)), "a", "b", "e")
             }
         },
         Check(
             "FIL-092", "equalsIgnoringCase ignores the case of ASCII letters only",
             why: "Rules beyond ASCII depend on the language: the Turkish I, the German ß, the Kelvin sign."
-        ) { trial in
-            try trial.expectAnswers(over: .letters) { table in
+        ) { context in
+            try context.expectAnswers(over: .letters) { table in
                 table.finds(s.equalsIgnoringCase("mILK"), "a", "b")
                 table.finds(s.equalsIgnoringCase("\u{E9}"))
                 table.findsNothing(s.equalsIgnoringCase("k"))
@@ -220,8 +220,8 @@ extension Check {
             }
         },
         Check("FIL-093", "equalsIgnoringCase holds for two nulls but not for one; columns are compared beyond a NUL") {
-            trial in
-            try trial.expectAnswers(over: .letters) { table in
+            context in
+            try context.expectAnswers(over: .letters) { table in
                 table.finds(s.equalsIgnoringCase(t), "a", "d", "e", "i")
                 table.finds(s.equalsIgnoringCase(.null), "d")
                 table.finds(!s.equalsIgnoringCase("milk"), "c", "d", "e", "f", "g", "h", "i")
@@ -231,8 +231,8 @@ extension Check {
             "FIL-147", "A line break in a text is an ordinary character in a search",
             why:
                 "In a regular expression, $ matches before the last one, ^ may match after each, and . does not match it."
-        ) { trial in
-            try trial.expectAnswers(over: .lines) { table in
+        ) { context in
+            try context.expectAnswers(over: .lines) { table in
                 table.finds(s.hasSuffix("end"), "a", "d")
                 table.finds(s.hasPrefix("end"), "a", "b", "c", "e", "g")
                 table.finds(s.contains("last"), "e", "g")

@@ -10,27 +10,27 @@ extension Check {
                 instead that the other process must close the store.
                 """,
             needs: [.exclusiveFiles, .process]
-        ) { trial in
-            let store = try trial.store(.notes)
-            try trial.expectLockedOut()
+        ) { context in
+            let store = try context.store(.notes)
+            try context.expectLockedOut()
             try store.write { try $0.upsert(["id": "1", "text": "still here"], into: "Note") }
-            try trial.expect(try store.read { try $0.ids(Query("Note")) }, is: ["1"], "the rows of the first store")
+            try context.expect(try store.read { try $0.ids(Query("Note")) }, is: ["1"], "the rows of the first store")
         },
         Check(
             "LIF-102", "A store that another process has open is locked until that process closes it",
             needs: [.exclusiveFiles, .process]
-        ) { trial in
-            let steps = try trial.writing(PairedTransactions(writer: "other", count: 3))
-            try trial.child(steps + [.wait, .close, .say("closed"), .wait]) { child in
-                try trial.expectNumbers(0..<3, from: child)
+        ) { context in
+            let steps = try context.writing(PairedTransactions(writer: "other", count: 3))
+            try context.child(steps + [.wait, .close, .say("closed"), .wait]) { child in
+                try context.expectNumbers(0..<3, from: child)
                 try child.expect(ChildLine.waiting)
-                try trial.expectError(.locked, "opening a store that another process has open") {
-                    try trial.open().close()
+                try context.expectError(.locked, "opening a store that another process has open") {
+                    try context.open().close()
                 }
                 child.proceed()
                 try child.expect("closed")
                 let writing = PairedTransactions(writer: "other", count: 3)
-                try trial.expectPairs([writing: 3...3], in: try trial.open(), "after the other process closed it")
+                try context.expectPairs([writing: 3...3], in: try context.open(), "after the other process closed it")
             }
         },
         Check(
@@ -40,13 +40,13 @@ extension Check {
                 it: after the second attempt in the same process, all other processes can open the store.
                 """,
             needs: [.exclusiveFiles, .process]
-        ) { trial in
-            let store = try trial.store(.notes)
-            try trial.expectError(.locked, "opening a store a second time") { try trial.open().close() }
-            try trial.expectLockedOut()
-            try trial.expectLockedOut()
+        ) { context in
+            let store = try context.store(.notes)
+            try context.expectError(.locked, "opening a store a second time") { try context.open().close() }
+            try context.expectLockedOut()
+            try context.expectLockedOut()
             try store.close()
-            try trial.childFinishing([.open(try trial.opening()), .close])
+            try context.childFinishing([.open(try context.opening()), .close])
         },
         Check(
             "LIF-104", "A lock left by a killed process does not block",
@@ -55,24 +55,24 @@ extension Check {
                 have been reused by another process.
                 """,
             needs: [.survivingDeath, .process]
-        ) { trial in
+        ) { context in
             let writing = PairedTransactions(writer: "killed", count: 1)
-            try trial.child(try trial.writing(writing) + [.wait]) { child in
-                try trial.expectNumbers(0..<1, from: child)
+            try context.child(try context.writing(writing) + [.wait]) { child in
+                try context.expectNumbers(0..<1, from: child)
                 try child.expect(ChildLine.waiting)
                 child.kill()
                 _ = try child.finish()
             }
-            let store = try trial.open()
-            try trial.expectPairs([writing: 1...1], in: store, "after the process that had it open was killed")
+            let store = try context.open()
+            try context.expectPairs([writing: 1...1], in: store, "after the process that had it open was killed")
             try store.write { try $0.upsert(["id": "mine"], into: "left") }
             try store.close()
-            try trial.childFinishing([.open(try trial.opening()), .close])
+            try context.childFinishing([.open(try context.opening()), .close])
         },
     ]
 }
 
-extension Trial {
+extension CheckContext {
     /// Fails unless a second process that opens the store gets `locked`, with an error that names its path.
     fileprivate func expectLockedOut() throws {
         let opening = try opening()

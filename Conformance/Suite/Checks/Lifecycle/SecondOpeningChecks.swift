@@ -9,84 +9,84 @@ extension Check {
             "LIF-040", "Each of two stores on the same files sees the commits of the other",
             needs: [.sharedFiles]
         ) {
-            trial in
-            let first = try trial.store(.notes)
-            let second = try trial.open()
+            context in
+            let first = try context.store(.notes)
+            let second = try context.open()
             for number in 0..<5 {
                 try first.put([["id": .string("first \(number)")]], into: "Note")
-                try trial.expect(try second.count(Query("Note")), is: number * 2 + 1, "rows that the second sees")
+                try context.expect(try second.count(Query("Note")), is: number * 2 + 1, "rows that the second sees")
                 try second.put([["id": .string("second \(number)")]], into: "Note")
-                try trial.expect(try first.count(Query("Note")), is: number * 2 + 2, "rows that the first sees")
+                try context.expect(try first.count(Query("Note")), is: number * 2 + 2, "rows that the first sees")
             }
         },
         Check(
             "LIF-041", "A second store on the same files sees the tables and columns that the first defines",
             why: "Definitions that are read only once, at opening, become stale.",
             needs: [.sharedFiles]
-        ) { trial in
-            let first = try trial.open()
-            let second = try trial.open()
+        ) { context in
+            let first = try context.open()
+            let second = try context.open()
             try first.define([.t(.int("a"))])
             try second.put([["id": "1", "a": 1]], into: "t")
             try second.define([.t(.int("a"), .string("b"), indexes: [["b"]])])
             let row: Row = ["id": "1", "a": 1, "b": .null, "createdAt": .null, "updatedAt": .null, "version": .null]
-            try trial.expect(try first.row(in: "t", "1"), is: row, "the row that the first sees")
+            try context.expect(try first.row(in: "t", "1"), is: row, "the row that the first sees")
             try first.put([["id": "2", "b": "x"]], into: "t")
-            try trial.expect(Query("t").filter(.column("b") == "x"), in: second, finds: ["2"])
+            try context.expect(Query("t").filter(.column("b") == "x"), in: second, finds: ["2"])
             try first.define([.t(.int("a", optional: false))])
-            try trial.expectError(.invalidValue, "a row without the required column", table: "t", column: "a") {
+            try context.expectError(.invalidValue, "a row without the required column", table: "t", column: "a") {
                 try second.put([["id": "3"]], into: "t")
             }
         },
         Check("LIF-042", "Closing one of two stores on the same files does not affect the other", needs: [.sharedFiles])
         {
-            trial in
-            let first = try trial.store(.notes)
-            let second = try trial.open()
-            let third = try trial.open()
+            context in
+            let first = try context.store(.notes)
+            let second = try context.open()
+            let third = try context.open()
             try first.put([["id": "1"]], into: "Note")
             try first.close()
             try second.put([["id": "2"]], into: "Note")
-            try trial.expect(Query("Note"), in: third, finds: ["1", "2"])
+            try context.expect(Query("Note"), in: third, finds: ["1", "2"])
             try second.close()
             try third.put([["id": "3"]], into: "Note")
-            try trial.expectError(.closed, "a read of a store that was closed") { try first.read { _ in } }
+            try context.expectError(.closed, "a read of a store that was closed") { try first.read { _ in } }
             try third.close()
-            try trial.expect(Query("Note"), in: try trial.open(), finds: ["1", "2", "3"])
+            try context.expect(Query("Note"), in: try context.open(), finds: ["1", "2", "3"])
         },
-        Check("LIF-043", "A store opened through a symbolic link is the same store", needs: [.sharedFiles]) { trial in
-            let first = try trial.store(.notes)
-            let second = try trial.open(try trial.link(), named: "link")
+        Check("LIF-043", "A store opened through a symbolic link is the same store", needs: [.sharedFiles]) { context in
+            let first = try context.store(.notes)
+            let second = try context.open(try context.link(), named: "link")
             try first.put([["id": "1"]], into: "Note")
             try second.put([["id": "2"]], into: "Note")
             try second.close()
             try first.put([["id": "3"]], into: "Note")
-            try trial.expect(Query("Note"), in: first, finds: ["1", "2", "3"])
+            try context.expect(Query("Note"), in: first, finds: ["1", "2", "3"])
         },
         Check(
             "LIF-044", "Eight threads that open one folder at once create one store with the rows of all",
             why: "A thread that finds the folder empty creates the store: two such threads overwrite each other.",
             needs: [.sharedFiles]
-        ) { trial in
+        ) { context in
             for round in 0..<3 {
-                try trial.onThreads(8, "opening one folder at once") { number in
-                    let store = try trial.open("shared \(round)")
+                try context.onThreads(8, "opening one folder at once") { number in
+                    let store = try context.open("shared \(round)")
                     try store.define([.notes])
                     try store.put([["id": .string("\(number)")]], into: "Note")
                     try store.close()
                 }
-                let store = try trial.open("shared \(round)")
-                try trial.expect(Query("Note"), in: store, finds: (0..<8).map { .string("\($0)") })
+                let store = try context.open("shared \(round)")
+                try context.expect(Query("Note"), in: store, finds: (0..<8).map { .string("\($0)") })
             }
         },
         Check(
             "LIF-045", "A write to one of two stores on the same files waits for the other's, and neither is lost",
             needs: [.sharedFiles]
         ) {
-            trial in
-            let stores = [try trial.store(.notes), try trial.open()]
+            context in
+            let stores = [try context.store(.notes), try context.open()]
             try stores[0].put([["id": "sum", "number": 0]], into: "Note")
-            try trial.onThreads(4, "writing to two stores") { number in
+            try context.onThreads(4, "writing to two stores") { number in
                 for _ in 0..<15 {
                     try stores[number % 2].write { writer in
                         let sum = try writer.row(in: "Note", id: "sum")?["number"]?.int ?? 0
@@ -95,7 +95,7 @@ extension Check {
                 }
             }
             for store in stores {
-                try trial.expect(try store.row(in: "Note", "sum")?["number"], is: 60, "the sum of 60 increments")
+                try context.expect(try store.row(in: "Note", "sum")?["number"], is: 60, "the sum of 60 increments")
             }
         },
         Check(
@@ -105,18 +105,18 @@ extension Check {
                 loses its locks on a file when it closes any of its handles, for example when a second store is opened.
                 """,
             needs: [.sharedFiles, .process]
-        ) { trial in
-            let first = try trial.store(.notes)
-            let second = try trial.open()
+        ) { context in
+            let first = try context.store(.notes)
+            let second = try context.open()
             try first.put([["id": "1"]], into: "Note")
-            let opening = StoreOpening(directory: try trial.folder("store"))
-            try trial.childFinishing([.open(opening), .close])
+            let opening = StoreOpening(directory: try context.folder("store"))
+            try context.childFinishing([.open(opening), .close])
             try first.put([["id": "2"]], into: "Note")
             try second.put([["id": "3"]], into: "Note")
-            try trial.expect(Query("Note"), in: first, finds: ["1", "2", "3"], "in the first")
+            try context.expect(Query("Note"), in: first, finds: ["1", "2", "3"], "in the first")
             try first.close()
             try second.close()
-            try trial.expect(Query("Note"), in: try trial.open(), finds: ["1", "2", "3"], "after reopening")
+            try context.expect(Query("Note"), in: try context.open(), finds: ["1", "2", "3"], "after reopening")
         },
     ]
 
@@ -126,57 +126,60 @@ extension Check {
             "LIF-050", "A second store on the same files is refused with locked, and the first still works",
             why: "Two stores that each assume exclusive use of the files overwrite each other.",
             needs: [.exclusiveFiles]
-        ) { trial in
-            let first = try trial.store(.notes)
-            try trial.expectError(.locked, "a second store") { _ = try trial.open() }
+        ) { context in
+            let first = try context.store(.notes)
+            try context.expectError(.locked, "a second store") { _ = try context.open() }
             try first.put([["id": "1"]], into: "Note")
-            try trial.expect(Query("Note"), in: try trial.reopened(first), finds: ["1"])
+            try context.expect(Query("Note"), in: try context.reopened(first), finds: ["1"])
         },
         Check(
             "LIF-051", "A refused second store does not release the first one's lock: a third is also refused",
             why: "A process's lock on a file is released when the process closes any handle of it.",
             needs: [.exclusiveFiles]
-        ) { trial in
-            let first = try trial.store(.notes)
+        ) { context in
+            let first = try context.store(.notes)
             for attempt in 1...4 {
-                try trial.expectError(.locked, "attempt \(attempt)") { _ = try trial.open() }
+                try context.expectError(.locked, "attempt \(attempt)") { _ = try context.open() }
             }
             try first.put([["id": "1"]], into: "Note")
-            try trial.expect(Query("Note"), in: first, finds: ["1"])
+            try context.expect(Query("Note"), in: first, finds: ["1"])
         },
         Check(
             "LIF-052", "Once the first store is closed, another can be opened immediately, repeatedly",
             needs: [.exclusiveFiles]
         ) {
-            trial in
+            context in
             for number in 0..<6 {
-                let store = try trial.store(.notes)
-                try trial.expectError(.locked, "a second store") { _ = try trial.open() }
+                let store = try context.store(.notes)
+                try context.expectError(.locked, "a second store") { _ = try context.open() }
                 try store.put([["id": .string("\(number)")]], into: "Note")
                 try store.close()
             }
-            try trial.expect(try trial.open().count(Query("Note")), is: 6, "rows")
+            try context.expect(try context.open().count(Query("Note")), is: 6, "rows")
         },
         Check(
             "LIF-053", "A second store opened through a symbolic link is refused with locked", needs: [.exclusiveFiles]
-        ) { trial in
-            let first = try trial.store(.notes)
-            let link = try trial.link()
-            try trial.expectError(.locked, "a second store through a link") { _ = try trial.open(link, named: "link") }
+        ) { context in
+            let first = try context.store(.notes)
+            let link = try context.link()
+            try context.expectError(.locked, "a second store through a link") {
+                _ = try context.open(link, named: "link")
+            }
             try first.put([["id": "1"]], into: "Note")
             try first.close()
-            try trial.expect(Query("Note"), in: try trial.open(link, named: "link"), finds: ["1"], "through the link")
+            try context.expect(
+                Query("Note"), in: try context.open(link, named: "link"), finds: ["1"], "through the link")
         },
         Check(
             "LIF-054",
             "Of eight threads that open one folder at once, each gets the store or locked, and at least one gets it",
             needs: [.exclusiveFiles]
-        ) { trial in
+        ) { context in
             for round in 0..<3 {
                 let opened = Mutex<[String]>([])
-                try trial.onThreads(8, "opening one folder at once") { number in
+                try context.onThreads(8, "opening one folder at once") { number in
                     do {
-                        let store = try trial.open("one \(round)")
+                        let store = try context.open("one \(round)")
                         try store.define([.notes])
                         try store.put([["id": .string("\(number)")]], into: "Note")
                         opened.withLock { $0.append("\(number)") }
@@ -184,32 +187,33 @@ extension Check {
                     } catch let error as StoreError where error.code == .locked {}
                 }
                 let ids = opened.withLock { $0 }.sorted()
-                try trial.expect(!ids.isEmpty, "no thread opened the store")
-                try trial.expect(Query("Note"), in: try trial.open("one \(round)"), finds: ids.map { .string($0) })
+                try context.expect(!ids.isEmpty, "no thread opened the store")
+                try context.expect(Query("Note"), in: try context.open("one \(round)"), finds: ids.map { .string($0) })
             }
         },
-        Check("LIF-055", "A store keeps its files locked while a body is running", needs: [.exclusiveFiles]) { trial in
-            let store = try trial.store(.notes)
+        Check("LIF-055", "A store keeps its files locked while a body is running", needs: [.exclusiveFiles]) {
+            context in
+            let store = try context.store(.notes)
             try store.write { writer in
                 try writer.upsert(["id": "1"], into: "Note")
-                try trial.expectError(.locked, "a second store during a write") { _ = try trial.open() }
+                try context.expectError(.locked, "a second store during a write") { _ = try context.open() }
             }
             try store.read { _ in
-                _ = try trial.expectError(.locked, "a second store during a read") { _ = try trial.open() }
+                _ = try context.expectError(.locked, "a second store during a read") { _ = try context.open() }
             }
-            try trial.expect(Query("Note"), in: store, finds: ["1"])
+            try context.expect(Query("Note"), in: store, finds: ["1"])
         },
     ]
 }
 
-extension Trial {
+extension CheckContext {
     /// Returns an opening of the folder `store` through a symbolic link to it.
     fileprivate func link() throws -> StoreOpening {
         let path = "\(directory)/link"
         do {
             try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: try folder("store"))
         } catch {
-            throw KitError("cannot create a symbolic link: \(error)")
+            throw HarnessError("cannot create a symbolic link: \(error)")
         }
         return StoreOpening(directory: path)
     }

@@ -4,16 +4,16 @@ extension Check {
     /// Deleting the rows that match a query.
     static let deletionsByQuery: [Check] = [
         Check("GET-022", "A deletion by a query without a predicate deletes all rows and returns their number") {
-            trial in
-            try trial.expectRows(
+            context in
+            try context.expectRows(
                 from: Row.typed(0..<10),
                 after: { writer, table in
-                    try expectDeleted(10, by: Query(table), writer, trial)
-                    try expectDeleted(0, by: Query(table), writer, trial)
+                    try expectDeleted(10, by: Query(table), writer, context)
+                    try expectDeleted(0, by: Query(table), writer, context)
                 }, are: [])
         },
-        Check("GET-023", "A deletion by a predicate deletes the matching rows and no others") { trial in
-            let conditions: [Predicate] = [
+        Check("GET-023", "A deletion by a predicate deletes the matching rows and no others") { context in
+            let conditions: [RowPredicate] = [
                 .column("int") >= 3, .column("string") == "text 2", .column("bool") == false, .column("id") == "5",
                 .column("double").isIn([1.5, 2.5, .null]), .column("string").hasSuffix("4"),
                 .column("timestamp") < Timestamp(clampingTicks: 20_000_000),
@@ -21,93 +21,93 @@ extension Check {
                 .column("bytes") == .null, .and([]),
             ]
             for condition in conditions {
-                try expectDeletion(of: Query("", predicate: condition), trial)
+                try expectDeletion(of: Query("", predicate: condition), context)
             }
         },
-        Check("GET-024", "A deletion by a query without matches deletes nothing and returns 0") { trial in
-            let conditions: [Predicate] = [
+        Check("GET-024", "A deletion by a query without matches deletes nothing and returns 0") { context in
+            let conditions: [RowPredicate] = [
                 .column("int") > 100, .column("string") == "", .column("id").isIn([]), .or([]), .not(.and([])),
                 .column("bool") == .null,
             ]
-            try trial.expectRows(
+            try context.expectRows(
                 from: Row.typed(0..<6),
                 after: { writer, table in
                     for condition in conditions {
-                        try expectDeleted(0, by: Query(table, predicate: condition), writer, trial)
+                        try expectDeleted(0, by: Query(table, predicate: condition), writer, context)
                     }
                 }, are: Row.typed(0..<6))
         },
         Check("GET-025", "A deletion by query sees the earlier changes of the same write") {
-            trial in
-            try trial.expectRows(
+            context in
+            try context.expectRows(
                 from: Row.typed(0..<4),
                 after: { writer, table in
                     try writer.upsert([.typed("new", 9), .typed("0", 9), ["id": "1", "int": 2]], into: table)
                     let query = Query(table, predicate: .column("int").isIn([9, 1]))
-                    try expectDeleted(2, by: query, writer, trial)
+                    try expectDeleted(2, by: query, writer, context)
                 }, are: [Row.typed("1").merging(["int": 2]), .typed("2", 2), .typed("3", 3)])
         },
         Check(
             "GET-026", "Rows deleted by query are removed from every index",
             why: "The index that finds them and the other indexes each have entries for them."
-        ) { trial in
+        ) { context in
             let rows = Row.typed(0..<8) { $0 / 2 } + [["id": "none"]]
             for column in ["int", "string", "id", "json"] {
                 let value = rows[3][column] ?? .null
-                let condition = Predicate.column(column) == .literal(value)
-                try trial.expectIndexes(
+                let condition = RowPredicate.column(column) == .literal(value)
+                try context.expectIndexes(
                     from: rows,
                     after: { try $0.delete(matching: Query($1, predicate: condition || .column("int").isNull)) },
                     follow: rows.filter { $0[column] != value && $0.id != "none" })
             }
         },
-        Check("GET-027", "Selection and total count of a query do not affect its deletion") { trial in
-            try trial.expectRows(
+        Check("GET-027", "Selection and total count of a query do not affect its deletion") { context in
+            try context.expectRows(
                 from: Row.typed(0..<6),
                 after: { writer, table in
                     let query = Query(table).order(by: "int").limit(2).select("bool").includingTotalCount()
-                    try expectDeleted(2, by: query, writer, trial)
+                    try expectDeleted(2, by: query, writer, context)
                 }, are: Row.typed(2..<6))
         },
-        Check("GET-028", "A deletion by query of thousands of rows keeps the thousands that do not match") { trial in
+        Check("GET-028", "A deletion by query of thousands of rows keeps the thousands that do not match") { context in
             let rows = (0..<4_000).map { ["id": .string("\($0)"), "priority": .int($0 % 2)] as Row }
-            try trial.apply(to: try trial.store(.items)) { writer in
+            try context.apply(to: try context.store(.items)) { writer in
                 try writer.upsert(rows, into: "TodoItem")
                 let odd = Query("TodoItem", predicate: .column("priority") == 1)
-                try expectDeleted(2_000, by: odd, writer, trial)
+                try expectDeleted(2_000, by: odd, writer, context)
             } thenLook: { reader, place in
                 let even = rows.filter { $0["priority"] == 0 }
-                try trial.expect(.items, in: reader, holds: even, place)
+                try context.expect(.items, in: reader, holds: even, place)
             }
         },
-        Check("GET-029", "A deletion by an invalid query is refused and deletes nothing") { trial in
-            let store = try trial.typedStore(Row.typed(0..<3))
+        Check("GET-029", "A deletion by an invalid query is refused and deletes nothing") { context in
+            let store = try context.typedStore(Row.typed(0..<3))
             let (name, what) = (TableSchema.allTypes.name, "a deletion")
             let unknown = Query(name, predicate: .column("unknown") == 1)
-            try trial.expectError(.invalidValue, "\(what) by an unknown column", column: "unknown") {
+            try context.expectError(.invalidValue, "\(what) by an unknown column", column: "unknown") {
                 try store.write { _ = try $0.delete(matching: unknown) }
             }
-            try trial.expectError(.invalidValue, "\(what) in order of an unknown column", column: "nowhere") {
+            try context.expectError(.invalidValue, "\(what) in order of an unknown column", column: "nowhere") {
                 try store.write { _ = try $0.delete(matching: Query(name).order(by: "nowhere")) }
             }
             for query in [Query(name).skip(-1), Query(name).limit(-1), Query(name, predicate: .column("int"))] {
-                try trial.expectError(.unsupportedQuery, "\(what) by \(query.swiftSource)") {
+                try context.expectError(.unsupportedQuery, "\(what) by \(query.swiftSource)") {
                     try store.write { _ = try $0.delete(matching: query) }
                 }
             }
-            try store.read { try trial.expect(.allTypes, in: $0, holds: Row.typed(0..<3), "after the refusals") }
+            try store.read { try context.expect(.allTypes, in: $0, holds: Row.typed(0..<3), "after the refusals") }
         },
-        Check("GET-030", "A deletion by query repeated ten times has the same result as one") { trial in
-            let store = try trial.typedStore(Row.typed(0..<8))
+        Check("GET-030", "A deletion by query repeated ten times has the same result as one") { context in
+            let store = try context.typedStore(Row.typed(0..<8))
             for repetition in 0..<10 {
                 for table in TableSchema.typedTables {
                     try store.write { writer in
                         let query = Query(table.name, predicate: .column("int") < 5).order(by: "int")
-                        try expectDeleted(repetition == 0 ? 5 : 0, by: query, writer, trial)
+                        try expectDeleted(repetition == 0 ? 5 : 0, by: query, writer, context)
                     }
                     try store.read {
                         let place = "after \(repetition + 1) deletions"
-                        try trial.expect(table, in: $0, holds: Row.typed(5..<8), place)
+                        try context.expect(table, in: $0, holds: Row.typed(5..<8), place)
                     }
                 }
             }
@@ -115,20 +115,22 @@ extension Check {
     ]
 
     /// Expects a deletion by query to delete the rows that the evaluator finds.
-    private static func expectDeletion(of query: Query, _ trial: Trial) throws {
+    private static func expectDeletion(of query: Query, _ context: CheckContext) throws {
         let rows = Row.typed(0..<8) + [["id": "none"]]
         var query = query
         query.table = TableSchema.allTypes.name
         let matching = try Answer.expected(query, .allTypes, try TableSchema.allTypes.packed(rows)).rows.map(\.key)
-        try trial.expectRows(
+        try context.expectRows(
             from: rows,
             after: { writer, table in
                 query.table = table
-                try expectDeleted(matching.count, by: query, writer, trial)
+                try expectDeleted(matching.count, by: query, writer, context)
             }, are: rows.filter { !matching.contains($0.key) })
     }
 
-    private static func expectDeleted(_ count: Int, by query: Query, _ writer: TracedWriter, _ trial: Trial) throws {
-        try trial.expect(try writer.delete(matching: query), is: count, "rows deleted by \(query.swiftSource)")
+    private static func expectDeleted(_ count: Int, by query: Query, _ writer: TracedWriter, _ context: CheckContext)
+        throws
+    {
+        try context.expect(try writer.delete(matching: query), is: count, "rows deleted by \(query.swiftSource)")
     }
 }

@@ -6,8 +6,8 @@ extension Check {
         Check(
             "GET-038", "1, 2, 17, 1,001, and 5,000 ids are looked up and deleted by the table's id matching",
             why: "A long list of ids may use another code path than a short one, which must also ignore case."
-        ) { trial in
-            let store = try trial.open()
+        ) { context in
+            let store = try context.open()
             try store.define(Amounts.all.map(Amounts.schema))
             for count in Amounts.all {
                 let table = Amounts.schema(count).name
@@ -20,16 +20,16 @@ extension Check {
                 }
                 try store.write { writer in
                     let deleted = try writer.delete(ids: ids + ids.prefix(1), from: table)
-                    try trial.expect(deleted, is: count, "the rows deleted by \(count) ids, one of them duplicated")
+                    try context.expect(deleted, is: count, "the rows deleted by \(count) ids, one of them duplicated")
                 }
-                try trial.expect(Query(table), in: store, finds: ["stays"], "after the deletion of \(count)")
+                try context.expect(Query(table), in: store, finds: ["stays"], "after the deletion of \(count)")
             }
         },
         Check(
             "GET-039", "A deletion by query with a limit of 1, 2, 17, 1,001, and 5,000 rows deletes exactly these",
             why: "A deletion in batches may apply skip and limit again to each batch, or end after the first."
-        ) { trial in
-            let store = try trial.open()
+        ) { context in
+            let store = try context.open()
             try store.define(Amounts.all.map(Amounts.schema))
             for count in Amounts.all {
                 let table = Amounts.schema(count).name
@@ -37,9 +37,9 @@ extension Check {
                 try store.write { try $0.upsert(rows, into: table) }
                 let window = Query(table).order(by: "m", descending: true).skip(1).limit(count)
                 let deleted = try store.write { try $0.delete(matching: window) }
-                try trial.expect(deleted, is: count, "the rows deleted by \(window.swiftSource)")
+                try context.expect(deleted, is: count, "the rows deleted by \(window.swiftSource)")
                 let left = [0, count + 1].map { RowID.string(Amounts.id($0)) }
-                try trial.expect(Query(table), in: store, finds: left, "after a limit of \(count)")
+                try context.expect(Query(table), in: store, finds: left, "after a limit of \(count)")
             }
         },
     ]

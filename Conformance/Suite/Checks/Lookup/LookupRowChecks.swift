@@ -3,76 +3,77 @@ internal import TidelineStore
 extension Check {
     /// Looking up one row by its id.
     static let lookupRows: [Check] = [
-        Check("GET-001", "The lookup of an absent id returns nil and does not call the body") { trial in
-            try trial.apply(to: try trial.store(.notes, .items)) { writer in
+        Check("GET-001", "The lookup of an absent id returns nil and does not call the body") { context in
+            try context.apply(to: try context.store(.notes, .items)) { writer in
                 try writer.upsert([["id": "1"], ["id": "12"], ["id": "b"]], into: "Note")
                 try writer.upsert(["id": "3"] as Row, into: "TodoItem")
             } thenLook: { reader, place in
                 let misses: [RowID] = ["2", "3", "1 ", " 1", "1\0", "123", "a", "c", "\u{661}", "１"]
-                try expectMisses(misses, in: reader, place, trial)
+                try expectMisses(misses, in: reader, place, context)
             }
         },
-        Check("GET-002", "The lookup of an id whose type is not the table's returns nil") { trial in
+        Check("GET-002", "The lookup of an id whose type is not the table's returns nil") { context in
             let numbered = TableSchema("Numbered", columns: [], idType: .int)
-            try trial.apply(to: try trial.store(.notes, numbered)) { writer in
+            try context.apply(to: try context.store(.notes, numbered)) { writer in
                 try writer.upsert(["id": "1"] as Row, into: "Note")
                 try writer.upsert(Row(id: 1), into: "Numbered")
                 try writer.upsert(Row(id: 0x31), into: "Numbered")
             } thenLook: { reader, place in
-                try expectMisses([.int(1), .int(0x31)], in: reader, place, trial)
+                try expectMisses([.int(1), .int(0x31)], in: reader, place, context)
                 for id in ["1", "01", "\u{1}\0\0\0\0\0\0\0"] as [RowID] {
                     let found = try reader.row(in: "Numbered", id: id)
-                    try trial.expect(found, is: nil, "\(place), the lookup of the text \(Trial.text(id)) in Numbered")
+                    try context.expect(
+                        found, is: nil, "\(place), the lookup of the text \(CheckContext.text(id)) in Numbered")
                 }
             }
         },
-        Check("GET-003", "The lookup of an empty or overlong id returns nil") { trial in
-            try trial.apply(to: try trial.store(.notes)) { writer in
+        Check("GET-003", "The lookup of an empty or overlong id returns nil") { context in
+            try context.apply(to: try context.store(.notes)) { writer in
                 try writer.upsert(["id": "1"] as Row, into: "Note")
             } thenLook: { reader, place in
-                let lengths = [trial.capabilities.maximumIDLength + 1, 600, 70_000]
+                let lengths = [context.capabilities.maximumIDLength + 1, 600, 70_000]
                 let misses = lengths.map { RowID.string(String(repeating: "1", count: $0)) }
-                try expectMisses([.string("")] + misses, in: reader, place, trial)
+                try expectMisses([.string("")] + misses, in: reader, place, context)
             }
         },
         Check("GET-004", "A row that is found names every column of its table, in the order of the definition") {
-            trial in
-            try trial.apply(to: try trial.store(.allTypes)) { writer in
+            context in
+            try context.apply(to: try context.store(.allTypes)) { writer in
                 try writer.upsert(["id": "1", "json": .json("[]"), "string": "x"] as Row, into: "AllTypes")
             } thenLook: { reader, place in
                 let found = try reader.row(in: "AllTypes", id: "1")?.columnNames
-                try trial.expect(
+                try context.expect(
                     found, is: TableSchema.allTypes.allColumns.map(\.name), "\(place), the columns of the row")
             }
         },
         Check(
             "GET-005", "A borrowed row returns the same values by name, by position, and by type as an owned row",
             why: "A caller that reads without a copy, as the sync core does, must read the same values."
-        ) { trial in
-            try trial.apply(to: try trial.store(.allTypes)) { writer in
+        ) { context in
+            try context.apply(to: try context.store(.allTypes)) { writer in
                 try writer.upsert([.typed("1"), ["id": "2", "string": "x"]], into: "AllTypes")
             } thenLook: { reader, place in
-                for id in ["1", "2"] as [RowID] { try expectSameBorrowed(id, in: reader, place, trial) }
+                for id in ["1", "2"] as [RowID] { try expectSameBorrowed(id, in: reader, place, context) }
             }
         },
-        Check("GET-006", "The result of a lookup's body is returned, and its error is rethrown") { trial in
-            let store = try trial.store(.notes)
+        Check("GET-006", "The result of a lookup's body is returned, and its error is rethrown") { context in
+            let store = try context.store(.notes)
             try store.write { try $0.upsert(["id": "1", "number": 7] as Row, into: "Note") }
             try store.read { reader in
                 let number = try reader.withRow(in: "Note", id: "1") { $0["number"] }
-                try trial.expect(number ?? nil, is: 7, "the body's result")
-                try trial.expectError(.io, "a lookup whose body throws that error") {
+                try context.expect(number ?? nil, is: 7, "the body's result")
+                try context.expectError(.io, "a lookup whose body throws that error") {
                     try reader.withRow(in: "Note", id: "1") { _ in throw StoreError(.io, "the body throws") }
                 }
                 let again = try reader.row(in: "Note", id: "1")?["number"]
-                try trial.expect(again, is: 7, "a lookup after one whose body threw")
+                try context.expect(again, is: 7, "a lookup after one whose body threw")
             }
         },
         Check(
             "GET-007", "A row that was read does not change, whatever is written or closed later",
             why: "It must be a copy; a reference to the engine's memory changes or becomes invalid."
-        ) { trial in
-            let store = try trial.store(.allTypes)
+        ) { context in
+            let store = try context.store(.allTypes)
             let (row, table) = (Row.typed("1"), TableSchema.allTypes.name)
             try store.write { try $0.upsert([row, .typed("2", 2)], into: table) }
             let read = try store.read { try $0.row(in: table, id: "1") }
@@ -86,40 +87,42 @@ extension Check {
             }
             try store.close()
             let expected = row.completed(for: .allTypes)
-            for found in [read, scanned.first, written] { try trial.expect(found, is: expected, "the row read before") }
+            for found in [read, scanned.first, written] {
+                try context.expect(found, is: expected, "the row read before")
+            }
         },
-        Check("GET-008", "Lookups within the body of a scan or a lookup do not change the borrowed rows") { trial in
-            try trial.apply(to: try trial.store(.notes, .allTypes)) { writer in
+        Check("GET-008", "Lookups within the body of a scan or a lookup do not change the borrowed rows") { context in
+            try context.apply(to: try context.store(.notes, .allTypes)) { writer in
                 try writer.upsert((0..<20).map { ["id": .string("\($0)"), "number": .int($0)] }, into: "Note")
                 try writer.upsert(Row.typed(0..<20), into: "AllTypes")
             } thenLook: { reader, place in
                 var seen = 0
                 try reader.scan(Query("Note")) { note in
                     seen += 1
-                    try expectPair(note.key, note["number"], in: reader, place, trial)
-                    try trial.expect(
+                    try expectPair(note.key, note["number"], in: reader, place, context)
+                    try context.expect(
                         note["number"]?.int.map { "\($0)" }, is: note.id, "\(place), the row borrowed from a scan")
                     return .next
                 }
-                try trial.expect(seen, is: 20, "\(place), the rows scanned")
+                try context.expect(seen, is: 20, "\(place), the rows scanned")
             }
         },
-        Check("GET-009", "Each of 5,000 rows is found by its id, in any order of lookups") { trial in
+        Check("GET-009", "Each of 5,000 rows is found by its id, in any order of lookups") { context in
             let numbers = 0..<Int64(5_000)
             let rows = numbers.map { ["id": .string("row \($0)"), "number": .int($0)] as Row }
-            try trial.apply(to: try trial.store(.notes)) { writer in
+            try context.apply(to: try context.store(.notes)) { writer in
                 try writer.upsert(rows, into: "Note")
             } thenLook: { reader, place in
                 for number in numbers.map({ $0 * 1_237 % 5_000 }) {
                     let found = try reader.row(in: "Note", id: "row \(number)")?["number"]
-                    try trial.expect(found, is: .int(number), "\(place), the lookup of row \(number)")
+                    try context.expect(found, is: .int(number), "\(place), the lookup of row \(number)")
                 }
             }
         },
     ]
 
     private static func expectMisses(
-        _ ids: [RowID], in reader: any StoreReader, _ place: String, _ trial: Trial
+        _ ids: [RowID], in reader: any StoreReader, _ place: String, _ context: CheckContext
     ) throws {
         for id in ids {
             var calls = 0
@@ -127,24 +130,24 @@ extension Check {
                 calls += 1
                 return view.owned()
             }
-            try trial.expect(found, is: nil, "\(place), the lookup of \(Trial.text(id)) in Note")
-            try trial.expect(calls, is: 0, "\(place), calls of the body for \(Trial.text(id))")
+            try context.expect(found, is: nil, "\(place), the lookup of \(CheckContext.text(id)) in Note")
+            try context.expect(calls, is: 0, "\(place), calls of the body for \(CheckContext.text(id))")
         }
     }
 
     private static func expectSameBorrowed(
-        _ id: RowID, in reader: any StoreReader, _ place: String, _ trial: Trial
+        _ id: RowID, in reader: any StoreReader, _ place: String, _ context: CheckContext
     ) throws {
-        let what = "\(place), the borrowed row \(Trial.text(id))"
+        let what = "\(place), the borrowed row \(CheckContext.text(id))"
         guard let owned = try reader.row(in: "AllTypes", id: id) else { throw CheckFailure("\(what) is not found") }
         try reader.withRow(in: "AllTypes", id: id) { view in
-            try trial.expect(view.key, is: id, "\(what): its key")
-            try trial.expect(view["id"], is: id.value, "\(what): its column id")
+            try context.expect(view.key, is: id, "\(what): its key")
+            try context.expect(view["id"], is: id.value, "\(what): its column id")
             for index in 0..<view.shape.count {
                 let name = view.shape.columns[index].name
-                try trial.expect(view.value(at: index), is: owned[name], "\(what): \(name) by position")
-                try trial.expect(view[name], is: owned[name], "\(what): \(name) by name")
-                try trial.expect(typed(view, index), is: owned[name], "\(what): \(name) by type")
+                try context.expect(view.value(at: index), is: owned[name], "\(what): \(name) by position")
+                try context.expect(view[name], is: owned[name], "\(what): \(name) by name")
+                try context.expect(typed(view, index), is: owned[name], "\(what): \(name) by type")
             }
         }
     }
@@ -166,13 +169,13 @@ extension Check {
 
     /// Expects the row of a table to have the number of another table's row with the same id, in nested lookups.
     private static func expectPair(
-        _ id: RowID, _ number: Value?, in reader: any StoreReader, _ place: String, _ trial: Trial
+        _ id: RowID, _ number: Value?, in reader: any StoreReader, _ place: String, _ context: CheckContext
     ) throws {
         try reader.withRow(in: "AllTypes", id: id) { view in
             let other = try reader.row(in: "Note", id: id)
-            try trial.expect(
-                other?["number"], is: number, "\(place), the lookup within a lookup of \(Trial.text(id))")
-            try trial.expect(view["int"], is: number, "\(place), the row borrowed from the outer lookup")
+            try context.expect(
+                other?["number"], is: number, "\(place), the lookup within a lookup of \(CheckContext.text(id))")
+            try context.expect(view["int"], is: number, "\(place), the row borrowed from the outer lookup")
         }
     }
 }

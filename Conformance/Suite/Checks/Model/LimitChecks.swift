@@ -8,9 +8,9 @@ extension Check {
             Check(
                 "MOD-011", "An id of the maximum length can be stored, found, merged into, and deleted",
                 why: "An engine's key length limit is in bytes; a character may have four bytes."
-            ) { trial in
-                let store = try trial.store(.items)
-                let length = min(trial.capabilities.maximumIDLength, 10_000)
+            ) { context in
+                let store = try context.store(.items)
+                let length = min(context.capabilities.maximumIDLength, 10_000)
                 for character in ["x", "é", "😀"] {
                     let id = String(repeating: character, count: length)
                     // The same except for its last character.
@@ -23,61 +23,61 @@ extension Check {
                         0]
                     try store.read { reader in
                         let found = try reader.row(in: "TodoItem", id: id)
-                        try trial.expect(found, is: expected, "the row of \(length) times \(character)")
+                        try context.expect(found, is: expected, "the row of \(length) times \(character)")
                         let byIndex = try reader.ids(Query("TodoItem").filter(.column("priority") == 1))
-                        try trial.expect(byIndex, is: [id], "the rows found through an index")
+                        try context.expect(byIndex, is: [id], "the rows found through an index")
                         let byID = try reader.ids(Query("TodoItem").filter(.column("id") == .value(id)))
-                        try trial.expect(byID, is: [id], "the rows found by a condition on the id")
+                        try context.expect(byID, is: [id], "the rows found by a condition on the id")
                     }
                     let deleted = try store.write { try $0.delete(ids: [.string(id)], from: "TodoItem") }
-                    try trial.expect(deleted, is: 1, "the deletions of \(length) times \(character)")
-                    try trial.expect(Query("TodoItem"), in: store, finds: [.string(other)], "afterwards")
+                    try context.expect(deleted, is: 1, "the deletions of \(length) times \(character)")
+                    try context.expect(Query("TodoItem"), in: store, finds: [.string(other)], "afterwards")
                     _ = try store.write { try $0.delete(ids: [.string(other)], from: "TodoItem") }
                 }
             },
             Check("MOD-012", "An id one character longer than the maximum is refused and finds nothing") {
-                trial in
-                guard trial.capabilities.maximumIDLength < 1_000_000 else { return }
-                let store = try trial.store(.items)
+                context in
+                guard context.capabilities.maximumIDLength < 1_000_000 else { return }
+                let store = try context.store(.items)
                 for character in ["x", "😀"] {
-                    let id = String(repeating: character, count: trial.capabilities.maximumIDLength + 1)
-                    try trial.expectError(.invalidValue, "an id too long by one character", table: "TodoItem") {
+                    let id = String(repeating: character, count: context.capabilities.maximumIDLength + 1)
+                    try context.expectError(.invalidValue, "an id too long by one character", table: "TodoItem") {
                         try store.write { try $0.upsert(["id": .string(id)], into: "TodoItem") }
                     }
                     let row = try store.read { try $0.row(in: "TodoItem", id: id) }
-                    try trial.expect(row, is: nil, "the row of an id too long")
+                    try context.expect(row, is: nil, "the row of an id too long")
                     let deleted = try store.write { try $0.delete(ids: [.string(id)], from: "TodoItem") }
-                    try trial.expect(deleted, is: 0, "the deletions of an id too long")
+                    try context.expect(deleted, is: 0, "the deletions of an id too long")
                     let query = Query("TodoItem").filter(.column("id") == .value(id))
-                    try trial.expect(query, in: store, finds: [], "a condition on an id too long")
+                    try context.expect(query, in: store, finds: [], "a condition on an id too long")
                 }
             },
-            Check("MOD-013", "Integer ids range from the smallest to the greatest, in numeric order") { trial in
-                let store = try trial.store(.tallies)
+            Check("MOD-013", "Integer ids range from the smallest to the greatest, in numeric order") { context in
+                let store = try context.store(.tallies)
                 let ids: [Int64] = [.min, .min + 1, -256, -1, 0, 1, 255, 256, .max - 1, .max]
-                try store.write { try $0.upsert(ids.shuffledBySeed(trial.seed).map { .tally($0, 1) }, into: "Tally") }
-                try trial.expect(Query("Tally"), in: store, finds: ids.map { .int($0) }, "all")
-                try trial.expect(
+                try store.write { try $0.upsert(ids.shuffledBySeed(context.seed).map { .tally($0, 1) }, into: "Tally") }
+                try context.expect(Query("Tally"), in: store, finds: ids.map { .int($0) }, "all")
+                try context.expect(
                     Query("Tally").filter(.column("id") > .value(Int64.max - 1)), in: store, finds: [.int(.max)],
                     "the last")
-                try trial.expect(
+                try context.expect(
                     Query("Tally").filter(.column("id") < .value(Int64.min + 1)), in: store, finds: [.int(.min)],
                     "the first")
                 let deleted = try store.write { try $0.delete(ids: [.int(.min), .int(.max)], from: "Tally") }
-                try trial.expect(deleted, is: 2, "the deletions of the smallest and the greatest")
+                try context.expect(deleted, is: 2, "the deletions of the smallest and the greatest")
             },
             Check(
                 "MOD-014",
                 "Names of tables and columns with 128 characters work, even if only the last character differs"
             ) {
-                trial in
+                context in
                 for character in ["n", "ß", "😀"] {
                     let name = String(repeating: character, count: 127)
                     let schemas = ["a", "b"].map { end in
                         TableSchema(name + end, columns: [.int(name + "x"), .int(name + "y")], indexes: [[name + "x"]])
                     }
                     let folder = "store\(character.unicodeScalars.map(\.value))"
-                    let first = try trial.open(folder)
+                    let first = try context.open(folder)
                     try first.define(schemas)
                     try first.write { writer in
                         for (number, schema) in schemas.enumerated() {
@@ -85,31 +85,31 @@ extension Check {
                             try writer.upsert(row, into: schema.name)
                         }
                     }
-                    let store = try trial.reopened(first, in: folder)
+                    let store = try context.reopened(first, in: folder)
                     for (number, schema) in schemas.enumerated() {
                         let query = Query(schema.name).filter(.column(name + "x") == .value(number))
-                        try trial.expect(query, in: store, finds: ["1"], "a table with a long name")
+                        try context.expect(query, in: store, finds: ["1"], "a table with a long name")
                         let row = try store.read { try $0.row(in: schema.name, id: "1") }
-                        try trial.expect(row?[name + "y"], is: 7, "a column with a long name")
+                        try context.expect(row?[name + "y"], is: 7, "a column with a long name")
                     }
                 }
             },
-            Check("MOD-015", "Names of 129 characters are refused, and nothing is defined") { trial in
-                let store = try trial.open()
+            Check("MOD-015", "Names of 129 characters are refused, and nothing is defined") { context in
+                let store = try context.open()
                 let name = String(repeating: "n", count: 129)
-                try trial.expectError(.schemaMismatch, "a table with too long a name") {
+                try context.expectError(.schemaMismatch, "a table with too long a name") {
                     try store.define([.notes, TableSchema(name, columns: [.int("n")])])
                 }
-                try trial.expectError(.schemaMismatch, "a column with too long a name", table: "T", column: name) {
+                try context.expectError(.schemaMismatch, "a column with too long a name", table: "T", column: name) {
                     try store.define([.notes, TableSchema("T", columns: [.int(name)])])
                 }
-                try trial.expect(try store.tables(), is: [], "the tables after the refusals")
+                try context.expect(try store.tables(), is: [], "the tables after the refusals")
             },
-            Check("MOD-016", "A table with the maximum number of columns stores a value in each") { trial in
+            Check("MOD-016", "A table with the maximum number of columns stores a value in each") { context in
                 let columns = (0..<TableSchema.maximumColumnCount).map { ColumnSchema.int("c\($0)") }
                 let wide = TableSchema(
                     "Wide", columns: columns, systemColumns: [], indexes: [["c999"], ["c0", "c500"]])
-                let store = try trial.store(wide)
+                let store = try context.store(wide)
                 let row = columns.enumerated().reduce(into: Row(id: "a")) {
                     $0[$1.element.name] = .int(Int64($1.offset))
                 }
@@ -119,22 +119,22 @@ extension Check {
                     try writer.upsert(["id": "a", "c500": -1], into: "Wide")
                 }
                 let expected = row.merging(["c500": -1])
-                let reopened = try trial.reopened(store)
+                let reopened = try context.reopened(store)
                 try reopened.read { reader in
-                    try trial.expect(wide, in: reader, holds: [expected, ["id": "b", "c999": 1]], "a wide table")
+                    try context.expect(wide, in: reader, holds: [expected, ["id": "b", "c999": 1]], "a wide table")
                     let query = Query("Wide").filter(.column("c999") == 999).select("c998")
-                    try trial.expect(
+                    try context.expect(
                         try reader.rows(matching: query).rows, are: [["id": "a", "c998": 998]],
                         "one column of a wide table")
                 }
             },
-            Check("MOD-017", "A table with one column more than the maximum is refused") { trial in
+            Check("MOD-017", "A table with one column more than the maximum is refused") { context in
                 let columns = (0...TableSchema.maximumColumnCount).map { ColumnSchema.int("c\($0)") }
-                let store = try trial.open()
-                try trial.expectError(.schemaMismatch, "a table with too many columns", table: "Wide") {
+                let store = try context.open()
+                try context.expectError(.schemaMismatch, "a table with too many columns", table: "Wide") {
                     try store.define([TableSchema("Wide", columns: columns, systemColumns: [])])
                 }
-                try trial.expect(try store.tables(), is: [], "the tables after the refusal")
+                try context.expect(try store.tables(), is: [], "the tables after the refusal")
             },
         ] + modelQueryLimits
 }

@@ -7,39 +7,39 @@ extension Check {
         Check(
             "MOD-005", "Declared capabilities do not change while the store is open or after reopening",
             why: "Callers read them once and rely on them."
-        ) { trial in
-            let store = try ThreeTables.store(trial)
-            let declared = trial.capabilities
-            try trial.expect(store.capabilities, is: declared, "the capabilities of another store of the same kind")
-            try store.read { _ in try trial.expect(store.capabilities, is: declared, "the capabilities in a read") }
+        ) { context in
+            let store = try ThreeTables.store(context)
+            let declared = context.capabilities
+            try context.expect(store.capabilities, is: declared, "the capabilities of another store of the same kind")
+            try store.read { _ in try context.expect(store.capabilities, is: declared, "the capabilities in a read") }
             try store.write { writer in
                 try writer.upsert(["id": "z"], into: "Note")
-                try trial.expect(store.capabilities, is: declared, "the capabilities in a write")
+                try context.expect(store.capabilities, is: declared, "the capabilities in a write")
             }
-            try trial.rollBack(store) { try $0.delete(matching: Query("Note")) }
+            try context.rollBack(store) { try $0.delete(matching: Query("Note")) }
             try store.define([TableSchema("Other", columns: [.int("n")])])
-            try trial.expect(
+            try context.expect(
                 store.capabilities, is: declared, "the capabilities after writes, a throw and a definition")
-            try trial.onThreads(3, "reads of the capabilities") { _ in
-                try trial.expect(store.capabilities, is: declared, "the capabilities on another thread")
+            try context.onThreads(3, "reads of the capabilities") { _ in
+                try context.expect(store.capabilities, is: declared, "the capabilities on another thread")
             }
-            let reopened = try trial.reopened(store)
-            try trial.expect(reopened.capabilities, is: declared, "the capabilities after reopening")
+            let reopened = try context.reopened(store)
+            try context.expect(reopened.capabilities, is: declared, "the capabilities after reopening")
             try reopened.close()
             _ = reopened.capabilities
         },
         Check("MOD-006", "The shape of a table equals the one that its definition makes, in reads and in writes") {
-            trial in
-            let store = try ThreeTables.store(trial)
+            context in
+            let store = try ThreeTables.store(context)
             func compare(_ reader: some StoreReader, _ place: String) throws {
                 for schema in try store.tables() {
                     let (shape, expected) = (try reader.shape(of: schema.name), schema.makeShape())
-                    try trial.expect(shape.columns, is: expected.columns, "the shape's columns, \(place)")
-                    try trial.expect(shape.idType, is: expected.idType, "the shape's id type, \(place)")
-                    try trial.expect(shape.table, is: expected.table, "the shape's table, \(place)")
-                    try trial.expect(try reader.schema(of: schema.name), is: schema, "the definition, \(place)")
+                    try context.expect(shape.columns, is: expected.columns, "the shape's columns, \(place)")
+                    try context.expect(shape.idType, is: expected.idType, "the shape's id type, \(place)")
+                    try context.expect(shape.table, is: expected.table, "the shape's table, \(place)")
+                    try context.expect(try reader.schema(of: schema.name), is: schema, "the definition, \(place)")
                 }
-                try trial.expectError(.noSuchTable, "the shape of a table that does not exist", table: "Nothing") {
+                try context.expectError(.noSuchTable, "the shape of a table that does not exist", table: "Nothing") {
                     _ = try reader.shape(of: "Nothing")
                 }
             }
@@ -49,26 +49,26 @@ extension Check {
             items.columns.append(.bytes("picture"))
             try store.define([items])
             try store.read { try compare($0, "in a read after another definition") }
-            guard trial.capabilities.readersDoNotBlockWriters else { return }
+            guard context.capabilities.readersDoNotBlockWriters else { return }
             try store.write { try compare($0, "in a write after another definition") }
         },
-        Check("MOD-007", "A borrowed row has the values, the id, and the columns of the owned one") { trial in
-            let store = try everyType(trial)
+        Check("MOD-007", "A borrowed row has the values, the id, and the columns of the owned one") { context in
+            let store = try everyType(context)
             let schema = RandomRows.everyType()
             try store.read { reader in
                 for row in try reader.allRows(schema.name) {
                     let owned = try reader.row(in: schema.name, id: row.id)
-                    try trial.expect(owned, is: row, "row(in:id:) compared with rows(matching:)")
+                    try context.expect(owned, is: row, "row(in:id:) compared with rows(matching:)")
                     let borrowed = try reader.withRow(in: schema.name, id: .string(row.id)) { view in
                         schema.allColumns.reduce(into: Row(id: view.key)) { $0[$1.name] = view[$1.name] }
                     }
-                    try trial.expect(borrowed, is: row, "withRow(in:id:), value by value")
+                    try context.expect(borrowed, is: row, "withRow(in:id:), value by value")
                 }
             }
         },
         Check("MOD-008", "A scan returns the rows of rows(matching:), with columns at the positions of its shape") {
-            trial in
-            let store = try everyType(trial)
+            context in
+            let store = try everyType(context)
             let name = RandomRows.everyType().name
             let queries = [
                 Query(name), Query(name).order(by: "int", descending: true), Query(name).select("string", "int2"),
@@ -86,26 +86,26 @@ extension Check {
                         scanned.append(row)
                         return .next
                     }
-                    try trial.expect(scanned, are: result.rows, query.swiftSource)
-                    try trial.expect(total, is: result.totalCount, "\(query.swiftSource): the total count of a scan")
+                    try context.expect(scanned, are: result.rows, query.swiftSource)
+                    try context.expect(total, is: result.totalCount, "\(query.swiftSource): the total count of a scan")
                 }
             }
         },
         Check("MOD-009", "count(_:) equals the number of rows without skip and limit, and the total count") {
-            trial in
-            let store = try everyType(trial)
+            context in
+            let store = try everyType(context)
             let schema = RandomRows.everyType()
             var queries = RandomQuery(
-                seed: trial.seed, schema: schema, rows: try store.read { try $0.allRows(schema.name) })
-            for _ in 0..<(60 * trial.rounds) {
+                seed: context.seed, schema: schema, rows: try store.read { try $0.allRows(schema.name) })
+            for _ in 0..<(60 * context.rounds) {
                 var query = queries.nextIndexed()
                 (query.skip, query.limit, query.includesTotalCount) = (0, nil, true)
                 try store.read { reader in
                     do {
                         let (count, result) = (try reader.count(query), try reader.rows(matching: query))
-                        try trial.expect(
+                        try context.expect(
                             count, is: result.rows.count, "count(_:) of \(query.swiftSource) compared with its rows")
-                        try trial.expect(result.totalCount, is: count, "the total count of \(query.swiftSource)")
+                        try context.expect(result.totalCount, is: count, "the total count of \(query.swiftSource)")
                     } catch let error as StoreError where error.code == .unsupportedQuery { return }
                 }
             }
@@ -113,10 +113,10 @@ extension Check {
         Check(
             "MOD-010", "Packed rows are stored like unpacked ones, whatever the order of their columns",
             why: "A store that copies packed bytes must check which columns they contain."
-        ) { trial in
+        ) { context in
             let schema = RandomRows.everyType()
-            let (plain, packed) = (try trial.store(schema, in: "plain"), try trial.store(schema, in: "packed"))
-            var random = RandomRows(seed: trial.seed, values: RandomValues(includesInfinity: false))
+            let (plain, packed) = (try context.store(schema, in: "plain"), try context.store(schema, in: "packed"))
+            var random = RandomRows(seed: context.seed, values: RandomValues(includesInfinity: false))
             let rows = random.rows(40, of: schema)
             var turned = schema
             turned.columns = schema.columns.reversed()
@@ -135,17 +135,17 @@ extension Check {
                 try writer.upsert(rest, into: schema.name)
             }
             let found = try packed.read { try $0.allRows(schema.name) }
-            try trial.expect(
+            try context.expect(
                 found, are: try plain.read { try $0.allRows(schema.name) }, "packed rows compared with plain ones")
         },
     ]
 
     /// Returns a table with a column of every type and forty random rows.
-    private static func everyType(_ trial: Trial) throws -> TracedStore {
+    private static func everyType(_ context: CheckContext) throws -> TracedStore {
         var schema = RandomRows.everyType()
         schema.indexes = [["bool"], ["int", "string"]]
-        let store = try trial.store(schema)
-        var random = RandomRows(seed: trial.seed, values: RandomValues(includesInfinity: false))
+        let store = try context.store(schema)
+        var random = RandomRows(seed: context.seed, values: RandomValues(includesInfinity: false))
         let rows = random.rows(40, of: schema)
         try store.write { try $0.upsert(rows, into: schema.name) }
         return store

@@ -3,84 +3,85 @@ internal import TidelineStore
 extension Check {
     /// Queries at the limits of numbers and sizes.
     static let modelQueryLimits: [Check] = [
-        Check("MOD-018", "The maximum limit returns all rows, with and without an index") { trial in
-            let store = try ThreeTables.store(trial)
-            for query in variants(limit: .max) { try trial.expect(query, in: store, over: rows, of: .items) }
+        Check("MOD-018", "The maximum limit returns all rows, with and without an index") { context in
+            let store = try ThreeTables.store(context)
+            for query in variants(limit: .max) { try context.expect(query, in: store, over: rows, of: .items) }
         },
-        Check("MOD-019", "The maximum skip returns no rows, with and without an index") { trial in
-            let store = try ThreeTables.store(trial)
-            for query in variants(skip: .max) { try trial.expect(query, in: store, over: rows, of: .items) }
+        Check("MOD-019", "The maximum skip returns no rows, with and without an index") { context in
+            let store = try ThreeTables.store(context)
+            for query in variants(skip: .max) { try context.expect(query, in: store, over: rows, of: .items) }
         },
         Check(
             "MOD-020", "Skip and limit are applied correctly even if their sum exceeds 64 bits",
             why: "Computing the end of the range overflows."
-        ) { trial in
-            let store = try ThreeTables.store(trial)
+        ) { context in
+            let store = try ThreeTables.store(context)
             for (skip, limit) in [(1, Int.max), (3, Int.max - 1), (Int.max, Int.max), (Int.max - 1, 2)] {
                 for query in variants(skip: skip, limit: limit) {
-                    try trial.expect(query, in: store, over: rows, of: .items)
+                    try context.expect(query, in: store, over: rows, of: .items)
                 }
             }
         },
-        Check("MOD-021", "A deletion with the maximum skip or limit deletes exactly the selected rows") { trial in
-            let store = try ThreeTables.store(trial)
+        Check("MOD-021", "A deletion with the maximum skip or limit deletes exactly the selected rows") { context in
+            let store = try ThreeTables.store(context)
             let beyond = Query("TodoItem", skip: .max, limit: .max)
-            try trial.expect(try store.write { try $0.delete(matching: beyond) }, is: 0, "deletions beyond the end")
+            try context.expect(try store.write { try $0.delete(matching: beyond) }, is: 0, "deletions beyond the end")
             let rest = Query("TodoItem").order(by: "priority").skip(1).limit(.max)
-            try trial.expect(try store.write { try $0.delete(matching: rest) }, is: 3, "deletions of all but the first")
-            try trial.expect(Query("TodoItem"), in: store, finds: ["d"], "after the deletions")
+            try context.expect(
+                try store.write { try $0.delete(matching: rest) }, is: 3, "deletions of all but the first")
+            try context.expect(Query("TodoItem"), in: store, finds: ["d"], "after the deletions")
         },
         Check(
             "MOD-022", "A membership list of 33,000 values is answered like the evaluator does, or refused",
             why: "Engines limit the number of parameters and the length of a statement; a longer list must not be "
                 + "truncated."
-        ) { trial in
-            let store = try ThreeTables.store(trial)
+        ) { context in
+            let store = try ThreeTables.store(context)
             // Only the last value occurs in a row.
             let values = (0..<33_000).map { Value.int(Int64(100_000 - $0)) } + [2]
             let query = Query("TodoItem").filter(.column("priority").isIn(values))
-            try expectAnswerOrRefusal(trial, query, in: store)
+            try expectAnswerOrRefusal(context, query, in: store)
         },
         Check("MOD-023", "A filter with a text of 100,000 characters is answered like the evaluator does, or refused") {
-            trial in
-            let store = try ThreeTables.store(trial)
+            context in
+            let store = try ThreeTables.store(context)
             let long = String(repeating: "Milk", count: 25_000)
             try store.write { try $0.upsert(["id": "a", "text": .string(long)], into: "TodoItem") }
             var stored = rows
             stored[0]["text"] = .string(long)
-            let text = Predicate.column("text")
+            let text = RowPredicate.column("text")
             for condition in [text == .value(long), text.contains(.value(long)), text < .value(long + "a")] {
-                try expectAnswerOrRefusal(trial, Query("TodoItem").filter(condition), in: store, over: stored)
+                try expectAnswerOrRefusal(context, Query("TodoItem").filter(condition), in: store, over: stored)
             }
         },
-        Check("MOD-024", "A store can hold two hundred tables, each with its own rows and index") { trial in
+        Check("MOD-024", "A store can hold two hundred tables, each with its own rows and index") { context in
             let schemas = (0..<200).map {
                 TableSchema("T\($0)", columns: [.int("n")], systemColumns: [], indexes: [["n"]])
             }
-            let first = try trial.open()
+            let first = try context.open()
             try first.define(schemas)
             try first.write { writer in
                 for (number, schema) in schemas.enumerated() {
                     try writer.upsert(["id": .string("r\(number)"), "n": .int(Int64(number % 7))], into: schema.name)
                 }
             }
-            let store = try trial.reopened(first)
+            let store = try context.reopened(first)
             let names = schemas.map(\.name).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-            try trial.expect(try store.tables().map(\.name), is: names, "the names of the tables")
+            try context.expect(try store.tables().map(\.name), is: names, "the names of the tables")
             try store.read { reader in
                 for (number, schema) in schemas.enumerated() {
                     let query = Query(schema.name).filter(.column("n") == .value(number % 7))
-                    try trial.expect(try reader.ids(query), is: ["r\(number)"], query.swiftSource)
+                    try context.expect(try reader.ids(query), is: ["r\(number)"], query.swiftSource)
                 }
             }
         },
-        Check("MOD-025", "A table can have twenty indexes, each correct after changes") { trial in
+        Check("MOD-025", "A table can have twenty indexes, each correct after changes") { context in
             let columns = (0..<10).map { ColumnSchema.int("c\($0)") }
             let indexes =
                 (0..<10).map { IndexSchema(["c\($0)"]) }
                 + (0..<10).map { IndexSchema(["c\($0)", "c\(($0 + 3) % 10)"]) }
             let wide = TableSchema("Wide", columns: columns, systemColumns: [], indexes: indexes)
-            let store = try trial.store(wide)
+            let store = try context.store(wide)
             let all = (0..<20).map { number in
                 columns.enumerated().reduce(into: Row(id: .string("r\(number + 10)"))) { row, column in
                     row[column.element.name] = .int(Int64(number * (column.offset + 1) % 5))
@@ -93,7 +94,7 @@ extension Check {
             }
             let expected = [all[0].merging(["c0": 9, "c5": .null])] + all[2...]
             try store.read { reader in
-                try trial.expectIndexes(of: wide, in: reader, find: expected, formerly: [all[1]], "of twenty indexes")
+                try context.expectIndexes(of: wide, in: reader, find: expected, formerly: [all[1]], "of twenty indexes")
             }
         },
     ]
@@ -115,13 +116,13 @@ extension Check {
     }
 
     private static func expectAnswerOrRefusal(
-        _ trial: Trial, _ query: Query, in store: TracedStore, over rows: [Row] = rows
+        _ context: CheckContext, _ query: Query, in store: TracedStore, over rows: [Row] = rows
     ) throws {
         let expected = try Answer.expected(query, .items, try TableSchema.items.packed(rows))
         do {
             let found = try store.read { try Answer.of($0, query) }
             if let difference = found.difference(from: expected) {
-                throw CheckFailure("\(Trial.text(query)): \(difference)")
+                throw CheckFailure("\(CheckContext.text(query)): \(difference)")
             }
         } catch let error as StoreError where error.code == .unsupportedQuery { return }
     }

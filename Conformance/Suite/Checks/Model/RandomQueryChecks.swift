@@ -8,8 +8,8 @@ extension Check {
             why:
                 "Nodes that work separately may fail in combination: a null under `not` under `or`, in an index range.",
             tier: .stress
-        ) { trial in
-            try trial.everyRandomTable(6, rows: 100) { table in
+        ) { context in
+            try context.everyRandomTable(6, rows: 100) { table in
                 for _ in 0..<60 { try table.ask(table.nextQuery()) }
             }
         },
@@ -18,8 +18,8 @@ extension Check {
             why:
                 "Points, ranges, and orders along an index, several conditions on a column, disjoint ranges.",
             tier: .stress
-        ) { trial in
-            try trial.everyRandomTable(6, rows: 150) { table in
+        ) { context in
+            try context.everyRandomTable(6, rows: 150) { table in
                 for _ in 0..<60 { try table.ask(table.nextIndexedQuery()) }
             }
         },
@@ -27,8 +27,8 @@ extension Check {
             "MOD-103", "Random queries within a write see its random changes, and none of them after a rollback",
             why: "Uncommitted changes are stored separately from committed rows and must be merged in order.",
             tier: .stress
-        ) { trial in
-            try trial.everyRandomTable(6, rows: 100) { table in
+        ) { context in
+            try context.everyRandomTable(6, rows: 100) { table in
                 for round in 0..<3 {
                     try table.change(asking: 12, commits: round == 1) { $0.nextIndexedQuery() }
                     for _ in 0..<8 { try table.ask(table.nextIndexedQuery()) }
@@ -40,8 +40,8 @@ extension Check {
             "MOD-104", "Random deletions by query delete the rows that the query finds and keep the others",
             why: "A deletion that iterates over the index it modifies may skip rows or leave entries behind.",
             tier: .stress
-        ) { trial in
-            try trial.everyRandomTable(6, rows: 100) { table in
+        ) { context in
+            try context.everyRandomTable(6, rows: 100) { table in
                 for number in 0..<16 {
                     try table.delete(number % 2 == 0 ? table.nextIndexedQuery() : table.nextQuery(), commits: false)
                 }
@@ -57,8 +57,8 @@ extension Check {
             "After many random writes, and after reopening, random queries are answered correctly",
             why: "An index may drift from its rows one entry at a time; caches are empty after reopening.",
             tier: .stress
-        ) { trial in
-            try trial.everyRandomTable(4, rows: 100) { table in
+        ) { context in
+            try context.everyRandomTable(4, rows: 100) { table in
                 for round in 0..<8 {
                     try table.change(commits: true) { $0.nextQuery() }
                     if round % 4 == 3 { try table.reopen() }
@@ -68,8 +68,8 @@ extension Check {
         },
         Check(
             "MOD-106", "Random queries read in pages return every row once, in the evaluator's order", tier: .stress
-        ) { trial in
-            try trial.everyRandomTable(4, rows: 60) { table in
+        ) { context in
+            try context.everyRandomTable(4, rows: 60) { table in
                 for size in [1, 7, 25] {
                     try table.askPaged(table.nextIndexedQuery(), size: size)
                     try table.askPaged(table.nextQuery(), size: size)

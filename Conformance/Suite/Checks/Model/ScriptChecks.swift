@@ -10,36 +10,36 @@ extension Check {
                 "Several tables, several changes in a transaction, merges, deletions, caught errors, evolving definitions: "
                 + "random combinations find errors of interaction. A failure is shrunk to a short script.",
             tier: .stress
-        ) { trial in
-            var options = RandomScript.Options(trial.capabilities)
+        ) { context in
+            var options = RandomScript.Options(context.capabilities)
             (options.reopens, options.holds) = (false, false)
-            try ScriptSearch(trial, "MOD001").run(seeds: seeds(trial, 8, from: 0), steps: 25, options: options)
+            try ScriptSearch(context, "MOD001").run(seeds: seeds(context, 8, from: 0), steps: 25, options: options)
         },
         Check(
             "MOD-002", "The same holds if the store is closed and reopened in between",
             why: "Correct data in memory may be written incorrectly.", tier: .stress, needs: [.persistence]
-        ) { trial in
-            var options = RandomScript.Options(trial.capabilities)
+        ) { context in
+            var options = RandomScript.Options(context.capabilities)
             options.holds = false
-            try ScriptSearch(trial, "MOD002").run(seeds: seeds(trial, 6, from: 1_000), steps: 25, options: options)
+            try ScriptSearch(context, "MOD002").run(seeds: seeds(context, 6, from: 1_000), steps: 25, options: options)
         },
         Check(
             "MOD-003",
             "The same holds for a reader on another thread that keeps its snapshot during the operations",
             why: "A reader's snapshot must survive every kind of later change.", tier: .stress,
             needs: [.readersBesideWriter]
-        ) { trial in
-            let options = RandomScript.Options(trial.capabilities)
-            try ScriptSearch(trial, "MOD003").run(seeds: seeds(trial, 6, from: 2_000), steps: 25, options: options)
+        ) { context in
+            let options = RandomScript.Options(context.capabilities)
+            try ScriptSearch(context, "MOD003").run(seeds: seeds(context, 6, from: 2_000), steps: 25, options: options)
         },
         Check(
             "MOD-004", "The same operations produce the same content in every store, to the last byte",
             why:
                 "The dump of a store is compared with that of the suite's own model, to which all stores are compared.",
             tier: .stress
-        ) { trial in
-            let stage = ScriptStage(trial)
-            for seed in seeds(trial, 3, from: 3_000) {
+        ) { context in
+            let stage = ScriptStage(context)
+            for seed in seeds(context, 3, from: 3_000) {
                 var scripts = RandomScript(seed: seed, options: .common)
                 let script = scripts.next(steps: 40)
                 let failure = try ScriptRun.failure(of: script, on: stage) { store, model in
@@ -54,7 +54,7 @@ extension Check {
     ]
 
     /// Returns seeds for each round, which depend on the seed of the run.
-    private static func seeds(_ trial: Trial, _ count: Int, from start: UInt64) -> [UInt64] {
-        (0..<UInt64(count * trial.rounds)).map { trial.seed &* 10_000 &+ start &+ $0 }
+    private static func seeds(_ context: CheckContext, _ count: Int, from start: UInt64) -> [UInt64] {
+        (0..<UInt64(count * context.rounds)).map { context.seed &* 10_000 &+ start &+ $0 }
     }
 }

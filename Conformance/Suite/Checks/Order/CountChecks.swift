@@ -4,9 +4,9 @@ extension TableSchema {
     fileprivate static let counted = TableSchema("Counted", columns: [.int("n"), .string("s")], indexes: [["n"]])
 }
 
-private let n = Predicate.column("n")
+private let n = RowPredicate.column("n")
 
-extension Trial {
+extension CheckContext {
     /// Returns a store with 20 rows, five with each of the numbers 0 to 2 and five without one.
     fileprivate func countedStore() throws -> TracedStore {
         let store = try store(.counted)
@@ -30,52 +30,52 @@ extension Check {
         Check(
             "ORD-051", "The total count includes all matching rows, whatever skip and limit",
             why: "A count of the rows on the page suggests that there is no second page."
-        ) { trial in
-            let store = try trial.countedStore()
+        ) { context in
+            let store = try context.countedStore()
             let query = Query("Counted", includesTotalCount: true)
-            try trial.expectTotal(query, in: store, is: 20)
-            try trial.expectTotal(query.limit(3), in: store, is: 20)
-            try trial.expectTotal(query.skip(18), in: store, is: 20)
-            try trial.expectTotal(query.skip(5).limit(5), in: store, is: 20)
-            try trial.expectTotal(query.order(by: "n").limit(1), in: store, is: 20)
+            try context.expectTotal(query, in: store, is: 20)
+            try context.expectTotal(query.limit(3), in: store, is: 20)
+            try context.expectTotal(query.skip(18), in: store, is: 20)
+            try context.expectTotal(query.skip(5).limit(5), in: store, is: 20)
+            try context.expectTotal(query.order(by: "n").limit(1), in: store, is: 20)
         },
-        Check("ORD-052", "The total count respects the condition") { trial in
-            let store = try trial.countedStore()
+        Check("ORD-052", "The total count respects the condition") { context in
+            let store = try context.countedStore()
             let query = Query("Counted", includesTotalCount: true)
-            try trial.expectTotal(query.filter(n == 1), in: store, is: 5)
-            try trial.expectTotal(query.filter(n != 1).limit(2), in: store, is: 15)
-            try trial.expectTotal(query.filter(n.isNull).skip(1).limit(1), in: store, is: 5)
-            try trial.expectTotal(query.filter(n > 0 && .id < "r2").order(by: "n").limit(1), in: store, is: 6)
+            try context.expectTotal(query.filter(n == 1), in: store, is: 5)
+            try context.expectTotal(query.filter(n != 1).limit(2), in: store, is: 15)
+            try context.expectTotal(query.filter(n.isNull).skip(1).limit(1), in: store, is: 5)
+            try context.expectTotal(query.filter(n > 0 && .id < "r2").order(by: "n").limit(1), in: store, is: 6)
         },
         Check(
             "ORD-053", "The total count is present with a limit of 0 and with a skip past the end",
             why: "A store that reads no row for a limit of 0 must still count."
-        ) { trial in
-            let store = try trial.countedStore()
+        ) { context in
+            let store = try context.countedStore()
             let query = Query("Counted", includesTotalCount: true)
-            try trial.expectTotal(query.limit(0), in: store, is: 20)
-            try trial.expectTotal(query.filter(n == 1).limit(0), in: store, is: 5)
-            try trial.expectTotal(query.order(by: "n").limit(0), in: store, is: 20)
-            try trial.expectTotal(query.skip(100), in: store, is: 20)
-            try trial.expectTotal(query.skip(.max).limit(.max), in: store, is: 20)
+            try context.expectTotal(query.limit(0), in: store, is: 20)
+            try context.expectTotal(query.filter(n == 1).limit(0), in: store, is: 5)
+            try context.expectTotal(query.order(by: "n").limit(0), in: store, is: 20)
+            try context.expectTotal(query.skip(100), in: store, is: 20)
+            try context.expectTotal(query.skip(.max).limit(.max), in: store, is: 20)
         },
-        Check("ORD-054", "A requested total count is 0 if nothing matches, not nil") { trial in
-            let store = try trial.countedStore()
+        Check("ORD-054", "A requested total count is 0 if nothing matches, not nil") { context in
+            let store = try context.countedStore()
             let query = Query("Counted", includesTotalCount: true)
-            try trial.expectTotal(query.filter(n == 9), in: store, is: 0)
-            try trial.expectTotal(query.filter(.or([])).limit(0), in: store, is: 0)
+            try context.expectTotal(query.filter(n == 9), in: store, is: 0)
+            try context.expectTotal(query.filter(.or([])).limit(0), in: store, is: 0)
         },
-        Check("ORD-055", "A total count that was not requested is nil") { trial in
-            let store = try trial.countedStore()
-            try trial.expectTotal(Query("Counted"), in: store, is: nil)
-            try trial.expectTotal(Query("Counted").limit(3), in: store, is: nil)
-            try trial.expectTotal(Query("Counted", predicate: n == 1).skip(1).limit(0), in: store, is: nil)
+        Check("ORD-055", "A total count that was not requested is nil") { context in
+            let store = try context.countedStore()
+            try context.expectTotal(Query("Counted"), in: store, is: nil)
+            try context.expectTotal(Query("Counted").limit(3), in: store, is: nil)
+            try context.expectTotal(Query("Counted", predicate: n == 1).skip(1).limit(0), in: store, is: nil)
         },
         Check(
             "ORD-056", "The total count is complete if the scan was stopped",
             why: "A store that counts during the scan has counted only the rows that were read."
-        ) { trial in
-            let store = try trial.countedStore()
+        ) { context in
+            let store = try context.countedStore()
             for query in [
                 Query("Counted", includesTotalCount: true), Query("Counted", includesTotalCount: true).order(by: "n"),
                 Query("Counted", includesTotalCount: true).skip(2).limit(9),
@@ -88,42 +88,42 @@ extension Check {
                             return seen < stop ? .next : .stop
                         }
                     }
-                    try trial.expect(total, is: 20, "\(query.swiftSource) stopped after \(stop) rows: total count")
+                    try context.expect(total, is: 20, "\(query.swiftSource) stopped after \(stop) rows: total count")
                 }
             }
         },
-        Check("ORD-057", "count(_:) ignores skip, limit, order, and selection") { trial in
-            let store = try trial.countedStore()
+        Check("ORD-057", "count(_:) ignores skip, limit, order, and selection") { context in
+            let store = try context.countedStore()
             for (query, expected) in [
                 (Query("Counted"), 20), (Query("Counted").limit(0), 20), (Query("Counted").skip(19).limit(5), 20),
                 (Query("Counted", predicate: n == 1).limit(1), 5),
                 (Query("Counted", predicate: n == 1).order(by: "s").skip(4).select("s"), 5),
                 (Query("Counted", predicate: n == 9), 0), (Query("Counted", predicate: !(n == 9)).skip(.max), 20),
             ] {
-                try trial.expect(
+                try context.expect(
                     try store.read { try $0.count(query) }, is: expected, "count(\(query.swiftSource))")
-                try trial.expect(
+                try context.expect(
                     try store.write { try $0.count(query) }, is: expected, "count(\(query.swiftSource)) in a write")
             }
         },
-        Check("ORD-058", "Counts reflect inserts and deletions, within a write and after it") { trial in
-            let store = try trial.countedStore()
+        Check("ORD-058", "Counts reflect inserts and deletions, within a write and after it") { context in
+            let store = try context.countedStore()
             let ones = Query("Counted", predicate: n == 1)
             try store.write { writer in
                 try writer.upsert(
                     [["id": "new", "n": 1], ["id": "r0", "n": 1], ["id": "r1", "n": 2]], into: "Counted")
                 try writer.delete(ids: ["r5", "r2"], from: "Counted")
-                try trial.expect(try writer.count(ones), is: 5, "the count of n == 1 within the write")
-                try trial.expect(try writer.count(Query("Counted")), is: 19, "the count of all within the write")
+                try context.expect(try writer.count(ones), is: 5, "the count of n == 1 within the write")
+                try context.expect(try writer.count(Query("Counted")), is: 19, "the count of all within the write")
             }
-            try trial.expect(try store.read { try $0.count(ones) }, is: 5, "the count of n == 1 after the write")
-            try trial.expectTotal(Query("Counted", includesTotalCount: true).limit(1), in: store, is: 19)
+            try context.expect(try store.read { try $0.count(ones) }, is: 5, "the count of n == 1 after the write")
+            try context.expectTotal(Query("Counted", includesTotalCount: true).limit(1), in: store, is: 19)
         },
         Check(
             "ORD-074", "Counts and total counts of several thousand rows are exact",
             why: "A store that reads in batches may count only the first, or stop at the end of its own page."
-        ) { trial in
-            let store = try trial.store(.counted)
+        ) { context in
+            let store = try context.store(.counted)
             let rows: [Row] = (0..<2_600).map { ["id": .string("r\($0)"), "n": .int(Int64($0 % 2)), "s": "x"] }
             try store.write { try $0.upsert(rows, into: "Counted") }
             for (query, expected) in [
@@ -133,9 +133,9 @@ extension Check {
             ] {
                 let total = query.includingTotalCount()
                 for paged in [total, total.limit(10), total.skip(1_050).limit(1_100), total.limit(0)] {
-                    try trial.expectTotal(paged, in: store, is: expected)
+                    try context.expectTotal(paged, in: store, is: expected)
                 }
-                try trial.expect(
+                try context.expect(
                     try store.read { try $0.count(query) }, is: expected, "count(\(query.swiftSource))")
             }
         },

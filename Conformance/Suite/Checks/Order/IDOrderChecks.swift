@@ -21,35 +21,35 @@ extension Check {
         Check(
             "ORD-031", "If ids are case-insensitive, so is their order",
             why: "In byte order 'Z' sorts before 'a'; an order must be consistent with equality."
-        ) { trial in
-            try trial.expectAnswers(over: .folded) { table in
+        ) { context in
+            try context.expectAnswers(over: .folded) { table in
                 table.gives(Query(""), "12", "2", "_", "A", "a1", "b", "B2", "c", "Z", "\u{C9}")
                 table.gives(Query("").order(by: "id"), "12", "2", "_", "A", "a1", "b", "B2", "c", "Z", "\u{C9}")
             }
         },
-        Check("ORD-032", "If ids match exactly, they are ordered by their bytes") { trial in
-            try trial.expectAnswers(over: .exact) { table in
+        Check("ORD-032", "If ids match exactly, they are ordered by their bytes") { context in
+            try context.expectAnswers(over: .exact) { table in
                 table.gives(Query(""), "12", "2", "A", "B2", "Z", "_", "a", "a1", "b", "c", "\u{C9}")
                 table.gives(Query("").order(by: "id"), "12", "2", "A", "B2", "Z", "_", "a", "a1", "b", "c", "\u{C9}")
             }
         },
-        Check("ORD-033", "A descending order by id is the reverse") { trial in
-            try trial.expectAnswers(over: .folded) { table in
+        Check("ORD-033", "A descending order by id is the reverse") { context in
+            try context.expectAnswers(over: .folded) { table in
                 let query = Query("").order(by: "id", descending: true)
                 table.gives(query, "\u{C9}", "Z", "c", "B2", "b", "a1", "A", "_", "2", "12")
                 table.gives(query.order(by: "n"), "\u{C9}", "Z", "c", "B2", "b", "a1", "A", "_", "2", "12")
             }
         },
-        Check("ORD-034", "Ties are broken by id according to the table's id matching") { trial in
-            try trial.expectAnswers(over: .folded) { table in
+        Check("ORD-034", "Ties are broken by id according to the table's id matching") { context in
+            try context.expectAnswers(over: .folded) { table in
                 table.gives(Query("").order(by: "n"), "12", "2", "_", "A", "a1", "b", "B2", "c", "Z", "\u{C9}")
                 table.gives(
                     Query("").order(by: "n", descending: true), "12", "2", "_", "A", "a1", "b", "B2", "c", "Z", "\u{C9}"
                 )
             }
         },
-        Check("ORD-035", "Ties are broken by descending id if the order says so") { trial in
-            try trial.expectAnswers(over: .folded) { table in
+        Check("ORD-035", "Ties are broken by descending id if the order says so") { context in
+            try context.expectAnswers(over: .folded) { table in
                 table.gives(
                     Query("").order(by: "n").order(by: "id", descending: true), "\u{C9}", "Z", "c", "B2", "b", "a1",
                     "A", "_", "2", "12")
@@ -58,8 +58,8 @@ extension Check {
         Check(
             "ORD-036", "Int ids are ordered numerically, also for ties",
             why: "As text, 10 sorts before 2, and negative ids by their digits; the queue depends on this order."
-        ) { trial in
-            try trial.expectAnswers(over: .numbered) { table in
+        ) { context in
+            try context.expectAnswers(over: .numbered) { table in
                 for query in [
                     Query(""), Query("").order(by: "id"), Query("").order(by: "n"),
                     Query("").order(by: "n", descending: true),
@@ -68,8 +68,8 @@ extension Check {
                 }
             }
         },
-        Check("ORD-037", "Int ids in descending order start with the greatest") { trial in
-            try trial.expectAnswers(over: .numbered) { table in
+        Check("ORD-037", "Int ids in descending order start with the greatest") { context in
+            try context.expectAnswers(over: .numbered) { table in
                 let query = Query("").order(by: "id", descending: true)
                 table.gives(query, .int(.max), .int(1 << 53 + 1), .int(1 << 53), 10, 2, 0, -1, .int(.min))
                 table.gives(query.limit(1), .int(.max))

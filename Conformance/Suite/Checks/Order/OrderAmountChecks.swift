@@ -9,8 +9,8 @@ extension Check {
                 Rows that are too many to sort at once are sorted in parts and merged. A merge that compares only the \
                 terms, and not the id, mixes equal rows.
                 """
-        ) { trial in
-            let store = try trial.open()
+        ) { context in
+            let store = try context.open()
             try store.define(Amounts.all.map(Amounts.schema))
             for count in Amounts.all {
                 let (schema, rows) = (Amounts.schema(count), Amounts.rows(count))
@@ -27,10 +27,10 @@ extension Check {
         Check(
             "ORD-076", "An order of 1, 2, and 17 terms applies all of them",
             why: "A sort key of a fixed size silently omits the last terms."
-        ) { trial in
+        ) { context in
             let names = (0..<17).map { "c\($0)" }
             let schema = TableSchema("Terms", columns: names.map { .int($0) }, systemColumns: [])
-            let store = try trial.store(schema)
+            let store = try context.store(schema)
             // All rows are equal in every column of an order except the last.
             for count in [1, 2, 17] {
                 try store.write { writer in
@@ -45,7 +45,7 @@ extension Check {
                 for descending in [false, true] {
                     let order = names.prefix(count).map { OrderTerm($0, descending: descending) }
                     let expected = (descending ? numbers.reversed() : numbers).map { RowID.string(Amounts.id($0)) }
-                    try trial.expect(
+                    try context.expect(
                         Query(schema.name, order: order, selection: []), in: store, finds: expected, "\(count) terms")
                 }
             }

@@ -12,22 +12,22 @@ extension SampleTable {
         })
 }
 
-private let n = Predicate.column("n")
-private let s = Predicate.column("s")
+private let n = RowPredicate.column("n")
+private let s = RowPredicate.column("s")
 
 extension Check {
     /// Skip and limit.
     static let orderPaging: [Check] = [
-        Check("ORD-038", "A limit returns the first rows of the order") { trial in
-            try trial.expectAnswers(over: .pages) { table in
+        Check("ORD-038", "A limit returns the first rows of the order") { context in
+            try context.expectAnswers(over: .pages) { table in
                 table.gives(Query("").limit(3), "00", "01", "02")
                 table.gives(Query("").order(by: "n", descending: true).limit(4), "02", "06", "10", "01")
                 table.gives(Query("").order(by: "n").limit(4), "03", "07", "11", "00")
                 table.gives(Query("", predicate: s == "odd").order(by: "n").limit(1), "03")
             }
         },
-        Check("ORD-039", "A skip omits the first rows of the order") { trial in
-            try trial.expectAnswers(over: .pages) { table in
+        Check("ORD-039", "A skip omits the first rows of the order") { context in
+            try context.expectAnswers(over: .pages) { table in
                 table.gives(Query("").skip(9), "09", "10", "11")
                 table.gives(Query("").order(by: "n").skip(9), "02", "06", "10")
                 table.gives(Query("").order(by: "n", descending: true).skip(9), "03", "07", "11")
@@ -37,8 +37,8 @@ extension Check {
         Check(
             "ORD-040", "Skip is applied before limit",
             why: "If the limit is applied first, nothing is left to skip: the second page is empty."
-        ) { trial in
-            try trial.expectAnswers(over: .pages) { table in
+        ) { context in
+            try context.expectAnswers(over: .pages) { table in
                 table.gives(Query("").skip(2).limit(3), "02", "03", "04")
                 table.gives(Query("").skip(5).limit(3), "05", "06", "07")
                 table.gives(Query("").order(by: "s").skip(4).limit(4), "08", "10", "01", "03")
@@ -48,8 +48,8 @@ extension Check {
         Check(
             "ORD-041", "Skip and limit are applied after the order and the condition",
             why: "Rows selected before sorting or filtering are arbitrary rows, not the first."
-        ) { trial in
-            try trial.expectAnswers(over: .pages) { table in
+        ) { context in
+            try context.expectAnswers(over: .pages) { table in
                 table.gives(Query("", predicate: n == 2).order(by: "s").skip(1).limit(1), "06")
                 table.gives(Query("", predicate: s == "odd").order(by: "n", descending: true).limit(2), "01", "05")
                 table.gives(
@@ -59,16 +59,16 @@ extension Check {
         Check(
             "ORD-042", "A limit of 0 returns no rows",
             why: "0 may be mistaken for no limit if a missing one is stored as 0; the sync core uses it to count."
-        ) { trial in
-            try trial.expectAnswers(over: .pages) { table in
+        ) { context in
+            try context.expectAnswers(over: .pages) { table in
                 table.gives(Query("").limit(0))
                 table.gives(Query("").order(by: "n").limit(0))
                 table.gives(Query("", predicate: n == 1).skip(1).limit(0))
                 table.gives(Query("", includesTotalCount: true).limit(0))
             }
         },
-        Check("ORD-043", "A skip to the end, past it, or of the maximum int returns no rows") { trial in
-            try trial.expectAnswers(over: .pages) { table in
+        Check("ORD-043", "A skip to the end, past it, or of the maximum int returns no rows") { context in
+            try context.expectAnswers(over: .pages) { table in
                 table.gives(Query("").skip(11), "11")
                 table.gives(Query("").skip(12))
                 table.gives(Query("").skip(13).limit(5))
@@ -77,8 +77,8 @@ extension Check {
                 table.gives(Query("", predicate: n == 1).skip(3))
             }
         },
-        Check("ORD-044", "A limit beyond the number of rows, or of the maximum int, returns all rows") { trial in
-            try trial.expectAnswers(over: .pages) { table in
+        Check("ORD-044", "A limit beyond the number of rows, or of the maximum int, returns all rows") { context in
+            try context.expectAnswers(over: .pages) { table in
                 table.gives(Query("", predicate: n == 1).limit(100), "01", "05", "09")
                 table.gives(Query("").skip(10).limit(.max), "10", "11")
                 table.gives(Query("").order(by: "n").skip(11).limit(.max), "10")
@@ -88,32 +88,32 @@ extension Check {
         Check(
             "ORD-045", "A negative skip or limit is refused with `unsupportedQuery`",
             why: "SQL treats a negative limit as none, and a deletion with it deletes everything."
-        ) { trial in
-            let store = try trial.store(.items)
+        ) { context in
+            let store = try context.store(.items)
             try store.write { try $0.upsert(["id": "1", "text": "a"], into: "TodoItem") }
             for query in [
                 Query("TodoItem").skip(-1), Query("TodoItem").limit(-1), Query("TodoItem").skip(.min),
                 Query("TodoItem").order(by: "text").skip(1).limit(-5),
             ] {
                 let what = query.swiftSource
-                try trial.expectError(.unsupportedQuery, what, table: "TodoItem") {
+                try context.expectError(.unsupportedQuery, what, table: "TodoItem") {
                     _ = try store.read { try $0.rows(matching: query) }
                 }
-                try trial.expectError(.unsupportedQuery, "count of \(what)") {
+                try context.expectError(.unsupportedQuery, "count of \(what)") {
                     _ = try store.read { try $0.count(query) }
                 }
-                try trial.expectError(.unsupportedQuery, "deletion by \(what)") {
+                try context.expectError(.unsupportedQuery, "deletion by \(what)") {
                     _ = try store.write { try $0.delete(matching: query) }
                 }
             }
-            try trial.expect(Query("TodoItem"), in: store, finds: ["1"], "after the errors")
+            try context.expect(Query("TodoItem"), in: store, finds: ["1"], "after the errors")
         },
         Check(
             "ORD-046",
             "Every combination of skip and limit returns the correct rows, with and without an order and a condition"
         ) {
-            trial in
-            try trial.expectAnswers(over: .pages, readOnly: true) { table in
+            context in
+            try context.expectAnswers(over: .pages, readOnly: true) { table in
                 for predicate in [nil, n >= 1] {
                     for order in [[], [OrderTerm("n")], [OrderTerm("n", descending: true)]] {
                         for skip in [0, 1, 5, 6, 11, 12, 13] {
@@ -133,23 +133,23 @@ extension Check {
         Check(
             "ORD-047", "Pages combined contain every row once, without an order",
             why: "A row that occurs twice, or not at all, between two pages is wrong for a caller that reads by page."
-        ) { trial in try expectPages(trial, [Query("Paged")]) },
-        Check("ORD-048", "Pages combined contain every row once, in an order with many ties") { trial in
+        ) { context in try expectPages(context, [Query("Paged")]) },
+        Check("ORD-048", "Pages combined contain every row once, in an order with many ties") { context in
             try expectPages(
-                trial,
+                context,
                 [
                     Query("Paged").order(by: "n"), Query("Paged").order(by: "none"),
                     Query("Paged").order(by: "s").order(by: "n", descending: true),
                 ])
         },
-        Check("ORD-049", "Pages combined contain every row once, in a descending order") { trial in
+        Check("ORD-049", "Pages combined contain every row once, in a descending order") { context in
             try expectPages(
-                trial,
+                context,
                 [Query("Paged").order(by: "n", descending: true), Query("Paged").order(by: "id", descending: true)])
         },
-        Check("ORD-050", "Pages combined contain every matching row once, with a condition") { trial in
+        Check("ORD-050", "Pages combined contain every matching row once, with a condition") { context in
             try expectPages(
-                trial,
+                context,
                 [
                     Query("Paged", predicate: n.isIn([1, 3])),
                     Query("Paged", predicate: n > 0 && s != "2").order(by: "s"),
@@ -160,21 +160,21 @@ extension Check {
 
     /// Fails unless the pages of queries over 97 rows, in several sizes, combine to the complete results of the
     /// queries.
-    private static func expectPages(_ trial: Trial, _ queries: [Query]) throws {
+    private static func expectPages(_ context: CheckContext, _ queries: [Query]) throws {
         let schema = TableSchema(
             "Paged", columns: [.int("n"), .string("s"), .int("none")], indexes: [["n"], ["s", "n"]])
         let rows: [Row] = (0..<97).map {
             ["id": .string("\($0)"), "n": .int(Int64($0 % 4)), "s": .string("\($0 % 3)")]
         }
-        let store = try trial.store(schema)
+        let store = try context.store(schema)
         try store.write { try $0.upsert(rows, into: "Paged") }
         let packed = try schema.packed(schema.completing(rows))
         for query in queries {
             let expected = try Answer.expected(query, schema, packed)
-            try trial.expect(query, in: store, finds: expected.rows.compactMap(\.key), "the complete result")
+            try context.expect(query, in: store, finds: expected.rows.compactMap(\.key), "the complete result")
             for size in [1, 10, 96] {
                 let pages = try pages(of: query, size: size, count: expected.matching, in: store)
-                try trial.expect(pages, are: expected.rows, "pages of \(size) of \(query.swiftSource) combined")
+                try context.expect(pages, are: expected.rows, "pages of \(size) of \(query.swiftSource) combined")
             }
         }
     }

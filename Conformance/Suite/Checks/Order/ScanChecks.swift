@@ -7,7 +7,7 @@ extension TableSchema {
 /// An error by which a body ends a scan.
 private struct Enough: Error {}
 
-extension Trial {
+extension CheckContext {
     /// Returns a store with the rows `0` to `9`, whose numbers descend.
     fileprivate func scannedStore() throws -> TracedStore {
         let store = try store(.scanned)
@@ -26,8 +26,8 @@ extension Trial {
 extension Check {
     /// The rows passed to the body of a scan.
     static let orderScan: [Check] = [
-        Check("ORD-059", "A scan calls its body once with each row, in the query's order") { trial in
-            let store = try trial.scannedStore()
+        Check("ORD-059", "A scan calls its body once with each row, in the query's order") { context in
+            let store = try context.scannedStore()
             let order = Query("Scanned").order(by: "n")
             for (query, expected) in [
                 (Query("Scanned"), ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]),
@@ -42,15 +42,15 @@ extension Check {
                         return .next
                     }
                 }
-                try trial.expect(seen, is: expected, "the rows of \(query.swiftSource)")
+                try context.expect(seen, is: expected, "the rows of \(query.swiftSource)")
             }
         },
         Check(
             "ORD-060", "A stopped scan does not call its body again",
             why: "A body that stops has enough rows: another call would process one row too many."
-        ) { trial in
-            let store = try trial.scannedStore()
-            for query in Trial.scans {
+        ) { context in
+            let store = try context.scannedStore()
+            for query in CheckContext.scans {
                 for stop in [2, 5] {
                     var calls = 0
                     _ = try store.read { reader in
@@ -59,13 +59,13 @@ extension Check {
                             return calls < stop ? .next : .stop
                         }
                     }
-                    try trial.expect(calls, is: stop, "calls of the body of \(query.swiftSource)")
+                    try context.expect(calls, is: stop, "calls of the body of \(query.swiftSource)")
                 }
             }
         },
-        Check("ORD-061", "A scan can be stopped at the first row, in a read and in a write") { trial in
-            let store = try trial.scannedStore()
-            for query in Trial.scans {
+        Check("ORD-061", "A scan can be stopped at the first row, in a read and in a write") { context in
+            let store = try context.scannedStore()
+            for query in CheckContext.scans {
                 var seen: [String] = []
                 _ = try store.read { reader in
                     try reader.scan(query) { row in
@@ -74,22 +74,22 @@ extension Check {
                     }
                 }
                 let whole = try store.read { try $0.ids(query) }
-                try trial.expect(seen, is: Array(whole.prefix(1)), "the rows of \(query.swiftSource), stopped")
+                try context.expect(seen, is: Array(whole.prefix(1)), "the rows of \(query.swiftSource), stopped")
                 _ = try store.write { writer in
                     try writer.scan(query) { row in
                         seen.append(row.id)
                         return .stop
                     }
                 }
-                try trial.expect(seen.count, is: 2, "calls in a read and a write of \(query.swiftSource)")
+                try context.expect(seen.count, is: 2, "calls in a read and a write of \(query.swiftSource)")
             }
         },
         Check(
             "ORD-062", "An error of a scan's body ends the scan and is rethrown unchanged",
             why: "If an adapter wraps the error or continues, the caller cannot control the end of the scan."
-        ) { trial in
-            let store = try trial.scannedStore()
-            for query in Trial.scans {
+        ) { context in
+            let store = try context.scannedStore()
+            for query in CheckContext.scans {
                 var calls = 0
                 do {
                     _ = try store.read { reader in
@@ -100,28 +100,28 @@ extension Check {
                     }
                     throw CheckFailure("\(query.swiftSource): the body's error was not rethrown")
                 } catch is Enough {
-                    try trial.expect(calls, is: 1, "calls of the body of \(query.swiftSource)")
+                    try context.expect(calls, is: 1, "calls of the body of \(query.swiftSource)")
                 }
             }
-            try trial.expect(try store.read { try $0.count(Query("Scanned")) }, is: 10, "the count afterwards")
+            try context.expect(try store.read { try $0.count(Query("Scanned")) }, is: 10, "the count afterwards")
         },
-        Check("ORD-063", "After a scan was stopped or its body threw, the same reader still works") { trial in
-            let store = try trial.scannedStore()
-            for query in Trial.scans {
+        Check("ORD-063", "After a scan was stopped or its body threw, the same reader still works") { context in
+            let store = try context.scannedStore()
+            for query in CheckContext.scans {
                 let counts = try store.read { reader in
                     try reader.scan(query) { _ in .stop }
                     _ = try? reader.scan(query) { _ in throw Enough() }
                     return [try reader.count(Query("Scanned")), try reader.ids(Query("Scanned")).count]
                 }
-                try trial.expect(counts, is: [10, 10], "count and rows after \(query.swiftSource)")
+                try context.expect(counts, is: [10, 10], "count and rows after \(query.swiftSource)")
             }
         },
         Check(
             "ORD-064", "A row copied from a scan does not change when the scan continues and ends",
             why: "Rows are borrowed: an owned copy must not share the buffer into which the next row is read."
-        ) { trial in
-            let store = try trial.scannedStore()
-            for query in Trial.scans {
+        ) { context in
+            let store = try context.scannedStore()
+            for query in CheckContext.scans {
                 var kept: [Row] = []
                 _ = try store.read { reader in
                     try reader.scan(query) { row in
@@ -131,7 +131,7 @@ extension Check {
                 }
                 let ids = kept.map(\.id)
                 let texts = kept.map { $0["s"]?.string ?? "" }
-                try trial.expect(texts, is: ids.map { "s\($0)" }, "the texts of \(query.swiftSource)")
+                try context.expect(texts, is: ids.map { "s\($0)" }, "the texts of \(query.swiftSource)")
             }
         },
     ]

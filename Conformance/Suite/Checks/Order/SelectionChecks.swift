@@ -7,7 +7,7 @@ extension TableSchema {
         "Unversioned", columns: [.int("n"), .string("s")], systemColumns: [], indexes: [["n"]])
 }
 
-extension Trial {
+extension CheckContext {
     fileprivate func chosenStore() throws -> TracedStore {
         let store = try store(.chosen, .unversioned)
         try store.write { writer in
@@ -43,8 +43,8 @@ extension Check {
         Check(
             "ORD-065", "Without a selection, a row has all columns, with null for those without a value",
             why: "Null is a value: a column that is omitted if it is null looks like one that was not selected."
-        ) { trial in
-            try trial.expect([
+        ) { context in
+            try context.expect([
                 (
                     Query("Chosen", predicate: .id == "2"),
                     [
@@ -56,8 +56,8 @@ extension Check {
                 )
             ])
         },
-        Check("ORD-066", "A selection returns its columns and no others, besides id and version") { trial in
-            try trial.expect([
+        Check("ORD-066", "A selection returns its columns and no others, besides id and version") { context in
+            try context.expect([
                 (
                     Query("Chosen").select("s", "n"),
                     [
@@ -70,8 +70,8 @@ extension Check {
         Check(
             "ORD-067", "A selection always includes the version if the table has one",
             why: "A row that is read without its version, changed, and pushed overwrites changes of others."
-        ) { trial in
-            try trial.expect([
+        ) { context in
+            try context.expect([
                 (
                     Query("Chosen").select("b"),
                     [["id": "1", "b": true, "version": "AAA="], ["id": "2", "b": false, "version": .null]]
@@ -79,22 +79,22 @@ extension Check {
                 (Query("Unversioned").select("s"), [["id": "1", "s": "one"]]),
             ])
         },
-        Check("ORD-068", "A selection of no columns returns id and version") { trial in
-            try trial.expect([
+        Check("ORD-068", "A selection of no columns returns id and version") { context in
+            try context.expect([
                 (Query("Chosen", selection: []), [["id": "1", "version": "AAA="], ["id": "2", "version": .null]]),
                 (Query("Unversioned", selection: []), [["id": "1"]]),
             ])
         },
-        Check("ORD-069", "A column that is selected twice occurs once, and so do id and version") { trial in
-            try trial.expect([
+        Check("ORD-069", "A column that is selected twice occurs once, and so do id and version") { context in
+            try context.expect([
                 (
                     Query("Chosen", predicate: .id == "1").select("s", "s", "id", "version", "s", "id"),
                     [["id": "1", "s": "one", "version": "AAA="]]
                 )
             ])
         },
-        Check("ORD-070", "System columns can be selected like others") { trial in
-            try trial.expect([
+        Check("ORD-070", "System columns can be selected like others") { context in
+            try context.expect([
                 (
                     Query("Chosen", predicate: .id == "1").select("updatedAt", "at"),
                     [["id": "1", "at": .ticks(7), "updatedAt": .null, "version": "AAA="]]
@@ -104,8 +104,8 @@ extension Check {
         Check(
             "ORD-071", "A condition on a column that is not selected still applies",
             why: "A store that reads only the selected columns cannot evaluate it."
-        ) { trial in
-            try trial.expect([
+        ) { context in
+            try context.expect([
                 (
                     Query("Chosen", predicate: .column("n") == 2).select("b"),
                     [["id": "2", "b": false, "version": .null]]
@@ -116,30 +116,30 @@ extension Check {
                 ),
             ])
         },
-        Check("ORD-072", "Condition, order, paging, and count use columns that are not selected") { trial in
+        Check("ORD-072", "Condition, order, paging, and count use columns that are not selected") { context in
             let query = Query("Chosen", predicate: .column("n") > 0, selection: ["b"], includesTotalCount: true)
                 .order(by: "n", descending: true).skip(1)
-            try trial.expect([
+            try context.expect([
                 (query, [["id": "1", "b": true, "version": "AAA="]])
             ])
         },
         Check(
             "ORD-073", "A selection of a column that the table does not define is an error, naming the column",
             why: "Some engines treat an unknown name as a text: the row contains a column with its own name."
-        ) { trial in
-            let store = try trial.chosenStore()
+        ) { context in
+            let store = try context.chosenStore()
             for query in [
                 Query("Chosen").select("nope"), Query("Chosen").select("n", "nope"),
                 Query("Chosen", predicate: .or([])).select("nope"),
             ] {
-                try trial.expectError(.invalidValue, query.swiftSource, table: "Chosen", column: "nope") {
+                try context.expectError(.invalidValue, query.swiftSource, table: "Chosen", column: "nope") {
                     _ = try store.read { try $0.rows(matching: query) }
                 }
             }
-            try trial.expectError(.invalidValue, "a selection of N", table: "Chosen", column: "N") {
+            try context.expectError(.invalidValue, "a selection of N", table: "Chosen", column: "N") {
                 _ = try store.read { try $0.rows(matching: Query("Chosen").select("N")) }
             }
-            try trial.expectError(.invalidValue, "a selection of version", table: "Unversioned", column: "version") {
+            try context.expectError(.invalidValue, "a selection of version", table: "Unversioned", column: "version") {
                 _ = try store.read { try $0.rows(matching: Query("Unversioned").select("version")) }
             }
         },

@@ -8,21 +8,21 @@ extension Check {
         Check(
             "SCA-014", "A write of an already cancelled task completes, or throws cancelled and leaves nothing",
             why: "A view that disappears cancels its task; its data must be stored completely or not at all."
-        ) { trial in
-            let store = try trial.store(.items, .notes)
+        ) { context in
+            let store = try context.store(.items, .notes)
             let result = inTask { task in
                 task.cancel()
                 try writePair(to: store) {}
             }
-            try expectWhole(result, in: store, trial)
+            try expectWhole(result, in: store, context)
         },
         Check(
             "SCA-015", "A write of a task cancelled during the write completes, or throws cancelled and leaves nothing"
         ) {
-            trial in
+            context in
             for moment in 0..<4 {
                 let name = "cancelled \(moment)"
-                let store = try trial.store(.items, .notes, in: name)
+                let store = try context.store(.items, .notes, in: name)
                 let result = inTask { task in
                     var calls = 0
                     try writePair(to: store) {
@@ -30,16 +30,16 @@ extension Check {
                         calls += 1
                     }
                 }
-                try expectWhole(result, in: store, trial)
+                try expectWhole(result, in: store, context)
             }
         },
         Check(
             "SCA-016", "Writes of tasks cancelled from outside at any point complete or leave nothing",
             tier: .stress
-        ) { trial in
-            let store = try trial.store(.items, .notes)
+        ) { context in
+            let store = try context.store(.items, .notes)
             var acknowledged: [Int] = []
-            for number in 0..<40 * trial.rounds {
+            for number in 0..<40 * context.rounds {
                 let result = inTask { task in
                     Thread { task.cancel() }.start()
                     for part in 0..<4 { try writePart(part, of: number, to: store) }
@@ -49,16 +49,16 @@ extension Check {
                 case .failure(let error): try expectCancelled(error)
                 }
             }
-            let (items, notes) = try trial.reopened(store).read { reader in
+            let (items, notes) = try context.reopened(store).read { reader in
                 (try reader.ids(Query("TodoItem")), try reader.ids(Query("Note")))
             }
-            try trial.expect(items, is: notes, "the ids in the two tables; each write stores each id in both")
+            try context.expect(items, is: notes, "the ids in the two tables; each write stores each id in both")
             let wanted = acknowledged.flatMap { number in (0..<4).map { "\(number)-\($0)" } }
             let lost = wanted.filter { !items.contains($0) }
-            try trial.expect(lost, is: [], "the acknowledged ids that are missing")
+            try context.expect(lost, is: [], "the acknowledged ids that are missing")
         },
-        Check("SCA-017", "A read of a cancelled task returns the correct rows or throws cancelled") { trial in
-            let store = try trial.store(.notes)
+        Check("SCA-017", "A read of a cancelled task returns the correct rows or throws cancelled") { context in
+            let store = try context.store(.notes)
             let rows = (0..<100).map { ["id": .string("\($0)"), "number": .int($0)] as Row }
             try store.write { try $0.upsert(rows, into: "Note") }
             let found = Mutex<[Row]>([])
@@ -69,7 +69,7 @@ extension Check {
             }
             if case .failure(let error) = result { return try expectCancelled(error) }
             let expected = TableSchema.notes.completing(rows.sorted { $0.id < $1.id })
-            try trial.expect(found.withLock { $0 }, are: expected, "the rows read by a cancelled task")
+            try context.expect(found.withLock { $0 }, are: expected, "the rows read by a cancelled task")
         },
     ]
 
@@ -94,16 +94,18 @@ extension Check {
     }
 
     /// Expects all or none of the rows of ``writePair(to:before:)``, and that the store still works.
-    private static func expectWhole(_ result: Result<Void, any Error>, in store: TracedStore, _ trial: Trial) throws {
+    private static func expectWhole(_ result: Result<Void, any Error>, in store: TracedStore, _ context: CheckContext)
+        throws
+    {
         if case .failure(let error) = result { try expectCancelled(error) }
         let expected = if case .success = result { [100, 50] } else { [0, 0] }
         let counts = try store.read { reader in
             [try reader.count(Query("TodoItem")), try reader.count(Query("Note"))]
         }
-        try trial.expect(counts, is: expected, "the rows of the two tables after the write \(result)")
+        try context.expect(counts, is: expected, "the rows of the two tables after the write \(result)")
         try store.write { try $0.upsert(["id": "after"] as Row, into: "Note") }
         let after = try store.read { try $0.row(in: "Note", id: "after") }
-        try trial.expect(after != nil, "a row that another task writes afterwards is missing")
+        try context.expect(after != nil, "a row that another task writes afterwards is missing")
     }
 
     private static func expectCancelled(_ error: any Error) throws {

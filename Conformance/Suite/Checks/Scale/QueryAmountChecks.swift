@@ -10,21 +10,21 @@ extension Check {
                 enters.
                 """,
             tier: .stress, needs: [.process]
-        ) { trial in
+        ) { context in
             // Measured in a separate process, because other checks allocate and free memory in this one.
-            let lines = try trial.childFinishing([.open(try trial.opening()), .askDifferentQueries, .close])
+            let lines = try context.childFinishing([.open(try context.opening()), .askDifferentQueries, .close])
             guard let growth = lines.first.flatMap({ Int($0) }) else {
-                throw KitError("the second process does not report its memory")
+                throw HarnessError("the second process does not report its memory")
             }
             let limit = 4 << 20
-            try trial.expect(
+            try context.expect(
                 growth <= limit, "1,000 different queries took \(growth) bytes of memory, expected at most \(limit)")
         },
         Check(
             "SCA-019", "A query run 1, 2, 17, and 1,001 times reflects the changes in between",
             why: "An answer that is cached must not be used after rows have changed."
-        ) { trial in
-            let store = try trial.store(.notes)
+        ) { context in
+            let store = try context.store(.notes)
             let query = Query("Note", predicate: .column("number") >= 0, order: [OrderTerm("text")])
             var count = 0
             for time in 1...1_001 {
@@ -33,8 +33,8 @@ extension Check {
                     count += 1
                 }
                 try store.base.read { reader in
-                    try trial.expect(try reader.ids(query).count, is: count, "the rows found in run \(time)")
-                    try trial.expect(try reader.count(query), is: count, "the count in run \(time)")
+                    try context.expect(try reader.ids(query).count, is: count, "the rows found in run \(time)")
+                    try context.expect(try reader.count(query), is: count, "the count in run \(time)")
                 }
             }
         },
@@ -64,7 +64,7 @@ enum DifferentQueries {
     /// Returns a query that matches every note.
     private static func query(_ number: Int) -> Query {
         let terms = (0..<14).map { bit in
-            let bound = Predicate.literal(.int(Int64(-bit)))
+            let bound = RowPredicate.literal(.int(Int64(-bit)))
             return number >> bit & 1 == 0 ? .column("number") >= bound : .column("number") > bound
         }
         let text = "\(number) " + String(repeating: "x", count: 8_000)

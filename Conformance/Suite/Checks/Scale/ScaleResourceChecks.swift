@@ -7,12 +7,12 @@ extension Check {
             "SCA-008", "A scan of a large table does not hold multiple copies of it in memory",
             why: "Rows are borrowed one by one so that a table may be larger than the memory of a phone.",
             tier: .stress
-        ) { trial in
-            let rows = ManyRows(trial.settings.rows / 4, textLength: 1_000)
-            let store = try trial.store(ManyRows.schema)
+        ) { context in
+            let rows = ManyRows(context.settings.rows / 4, textLength: 1_000)
+            let store = try context.store(ManyRows.schema)
             try rows.load(into: store)
-            let scanned = try trial.reopened(store)
-            try expectMemory(of: "a scan of all rows", atMost: 2 * rows.byteCount + 16 << 20, trial) { measure in
+            let scanned = try context.reopened(store)
+            try expectMemory(of: "a scan of all rows", atMost: 2 * rows.byteCount + 16 << 20, context) { measure in
                 var seen = 0
                 try scanned.base.read { reader in
                     _ = try reader.scan(Query("Many")) { _ in
@@ -21,16 +21,16 @@ extension Check {
                         return .next
                     }
                 }
-                try trial.expect(seen, is: rows.count, "the rows scanned")
+                try context.expect(seen, is: rows.count, "the rows scanned")
             }
         },
         Check("SCA-009", "A scan that is stopped early uses memory only for the rows that it returned", tier: .stress) {
-            trial in
-            let rows = ManyRows(trial.settings.rows / 4, textLength: 1_000)
-            let store = try trial.store(ManyRows.schema)
+            context in
+            let rows = ManyRows(context.settings.rows / 4, textLength: 1_000)
+            let store = try context.store(ManyRows.schema)
             try rows.load(into: store)
-            let scanned = try trial.reopened(store)
-            try expectMemory(of: "a scan of three rows", atMost: rows.byteCount + 16 << 20, trial) { measure in
+            let scanned = try context.reopened(store)
+            try expectMemory(of: "a scan of three rows", atMost: rows.byteCount + 16 << 20, context) { measure in
                 var seen = 0
                 try scanned.base.read { reader in
                     _ = try reader.scan(Query("Many")) { _ in
@@ -39,25 +39,25 @@ extension Check {
                         return seen < 3 ? .next : .stop
                     }
                 }
-                try trial.expect(seen, is: 3, "the rows returned by a scan that was stopped after three")
+                try context.expect(seen, is: 3, "the rows returned by a scan that was stopped after three")
             }
         },
         Check(
             "SCA-010", "The space of deleted rows is reused",
             why: "A cache that is filled and emptied for years would fill the device.",
             tier: .stress, needs: [.persistence]
-        ) { trial in
-            let rows = ManyRows(trial.settings.rows / 100, textLength: 4_000)
-            let store = try trial.store(ManyRows.schema)
+        ) { context in
+            let rows = ManyRows(context.settings.rows / 100, textLength: 4_000)
+            let store = try context.store(ManyRows.schema)
             var sizes: [Int] = []
             for _ in 0..<24 {
                 try rows.load(into: store)
                 try store.write { _ = try $0.delete(matching: Query("Many")) }
-                sizes.append(ProcessState.size(of: trial.directory))
+                sizes.append(ProcessState.size(of: context.directory))
             }
             // The smallest of several sizes, because logs and merges let a file grow temporarily.
             let (least, limit) = (sizes.suffix(8).min() ?? 0, 4 * rows.byteCount + 32 << 20)
-            try trial.expect(
+            try context.expect(
                 least <= limit,
                 """
                 after filling a table with \(rows.byteCount) bytes and emptying it 24 times, the files have at least \
@@ -65,16 +65,16 @@ extension Check {
                 """)
         },
         Check("SCA-011", "Opening and closing stores leaves no file open", tier: .stress, needs: [.persistence]) {
-            trial in
-            try openOften(trial, count: 300 * trial.rounds)
-            let open = ProcessState.openFiles(in: trial.directory)
-            try trial.expect(open, is: [], "the open files after hundreds of openings")
+            context in
+            try openOften(context, count: 300 * context.rounds)
+            let open = ProcessState.openFiles(in: context.directory)
+            try context.expect(open, is: [], "the open files after hundreds of openings")
         },
-        Check("SCA-012", "Opening and closing stores does not accumulate memory", tier: .stress) { trial in
-            let count = 100 * trial.rounds
-            try openOften(trial, count: 50)
-            try expectMemory(of: "\(count) openings", atMost: count * 24 << 10, trial) { measure in
-                try openOften(trial, count: count)
+        Check("SCA-012", "Opening and closing stores does not accumulate memory", tier: .stress) { context in
+            let count = 100 * context.rounds
+            try openOften(context, count: 50)
+            try expectMemory(of: "\(count) openings", atMost: count * 24 << 10, context) { measure in
+                try openOften(context, count: count)
                 measure()
             }
         },
@@ -82,23 +82,24 @@ extension Check {
             "SCA-013",
             "Thousands of transactions, including failed ones, leave no file open and do not accumulate memory",
             tier: .stress
-        ) { trial in
-            let store = try trial.store(.items)
+        ) { context in
+            let store = try context.store(.items)
             try transact(store.base, count: 300)
-            let open = ProcessState.openFiles(in: trial.directory).count
-            let count = 400 * trial.rounds
-            try expectMemory(of: "\(count) rounds of transactions", atMost: count * 8 << 10, trial) { measure in
+            let open = ProcessState.openFiles(in: context.directory).count
+            let count = 400 * context.rounds
+            try expectMemory(of: "\(count) rounds of transactions", atMost: count * 8 << 10, context) { measure in
                 try transact(store.base, count: count)
                 measure()
             }
-            try trial.expect(ProcessState.openFiles(in: trial.directory).count, is: open, "the open files afterwards")
+            try context.expect(
+                ProcessState.openFiles(in: context.directory).count, is: open, "the open files afterwards")
         },
     ]
 
     /// Fails if the growth measured by `body` exceeds the limit in all of eight attempts. Concurrent checks also
     /// allocate memory, but not all the time.
     private static func expectMemory(
-        of what: String, atMost limit: Int, _ trial: Trial, _ body: (_ measure: () -> Void) throws -> Void
+        of what: String, atMost limit: Int, _ context: CheckContext, _ body: (_ measure: () -> Void) throws -> Void
     ) throws {
         var growths: [Int] = []
         for _ in 0..<8 {
@@ -113,10 +114,10 @@ extension Check {
         )
     }
 
-    private static func openOften(_ trial: Trial, count: Int) throws {
+    private static func openOften(_ context: CheckContext, count: Int) throws {
         for number in 0..<count {
-            let opening = StoreOpening(directory: try trial.folder("store"))
-            let store = try trial.harness.open(opening)
+            let opening = StoreOpening(directory: try context.folder("store"))
+            let store = try context.harness.open(opening)
             if number % 10 == 0 {
                 try store.define([.items])
                 try store.write { try $0.upsert(["id": "1", "text": .string("\(number)")] as Row, into: "TodoItem") }

@@ -7,8 +7,8 @@ extension Check {
             "SYN-040", "updatedAt >= t finds a row with exactly that instant, to 100 ns, also after reopening",
             why:
                 "An incremental pull continues from the watermark. Instants truncated to milliseconds repeat or lose rows."
-        ) { trial in
-            let store = try trial.syncStore(.items)
+        ) { context in
+            let store = try context.syncStore(.items)
             let base = Timestamp(clampingTicks: 17_000_000_000_000_003)
             let rows = (0..<4).map { step -> Row in
                 ["id": .string("\(step)"), "updatedAt": .timestamp(base.advanced(byTicks: Int64(step)))]
@@ -16,31 +16,31 @@ extension Check {
             try store.put(rows, into: "TodoItem")
             func expectInstants(_ store: TracedStore, _ when: String) throws {
                 let row = try store.row(in: "TodoItem", "2")
-                try trial.expect(row?["updatedAt"], is: rows[2]["updatedAt"], "updatedAt \(when) reopening")
+                try context.expect(row?["updatedAt"], is: rows[2]["updatedAt"], "updatedAt \(when) reopening")
                 let since = Query("TodoItem").filter(.column("updatedAt") >= .value(base.advanced(byTicks: 2)))
-                try trial.expect(since.order(by: "updatedAt"), in: store, finds: ["2", "3"], "\(when) reopening")
+                try context.expect(since.order(by: "updatedAt"), in: store, finds: ["2", "3"], "\(when) reopening")
             }
             try expectInstants(store, "before")
-            try expectInstants(try trial.reopened(store), "after")
+            try expectInstants(try context.reopened(store), "after")
         },
         Check(
             "SYN-041", "A row, its operation and a token are committed in one transaction",
             why: "A row without its operation is a change that is never pushed."
-        ) { trial in
-            let store = try trial.syncStore(.items)
+        ) { context in
+            let store = try context.syncStore(.items)
             try store.write { try change($0) }
-            let reopened = try trial.reopened(store)
+            let reopened = try context.reopened(store)
             for (table, id) in [("TodoItem", "a"), ("MS_TableConfig", "c")] {
-                try trial.expect(try reopened.row(in: table, .string(id)) != nil, "\(table) has no row \(id)")
+                try context.expect(try reopened.row(in: table, .string(id)) != nil, "\(table) has no row \(id)")
             }
-            try trial.expect(SystemRows.operations(of: "TodoItem", key: "a"), in: reopened, finds: [1])
+            try context.expect(SystemRows.operations(of: "TodoItem", key: "a"), in: reopened, finds: [1])
         },
         Check(
             "SYN-042", "If the body throws, neither row nor operation nor token is stored",
             why: "A rollback that omits one of the tables sends changes that were never made."
-        ) { trial in
+        ) { context in
             struct Stop: Error {}
-            let store = try trial.syncStore(.items)
+            let store = try context.syncStore(.items)
             do {
                 try store.write { writer in
                     try change(writer)
@@ -48,64 +48,64 @@ extension Check {
                 }
             } catch is Stop {}
             for table in ["TodoItem", "MS_TableOperations", "MS_TableConfig"] {
-                try trial.expect(try store.count(Query(table)), is: 0, "rows of \(table) after the rollback")
+                try context.expect(try store.count(Query(table)), is: 0, "rows of \(table) after the rollback")
             }
-            try trial.expect(SystemRows.operations(of: "TodoItem", key: "a"), in: store, finds: [])
-            try trial.expect(SystemRows.token("TodoItem", "q"), in: store, finds: [])
+            try context.expect(SystemRows.operations(of: "TodoItem", key: "a"), in: store, finds: [])
+            try context.expect(SystemRows.token("TodoItem", "q"), in: store, finds: [])
         },
         Check("SYN-043", "A row's version is read from the borrowed row, and the body is not called for an absent row")
         {
-            trial in
-            let store = try trial.syncStore(.items)
+            context in
+            let store = try context.syncStore(.items)
             try store.put([["id": "a", "text": "x", "version": "\"7\""]], into: "TodoItem")
             let version = try store.read { reader in
                 try reader.withRow(in: "TodoItem", id: "a") { $0["version"]?.string }
             }
-            try trial.expect(version ?? nil, is: "\"7\"", "the version in the borrowed row")
+            try context.expect(version ?? nil, is: "\"7\"", "the version in the borrowed row")
             var calls = 0
             _ = try store.read { reader in try reader.withRow(in: "TodoItem", id: "b") { _ in calls += 1 } }
-            try trial.expect(calls, is: 0, "the number of calls of the body for an absent row")
+            try context.expect(calls, is: 0, "the number of calls of the body for an absent row")
         },
-        Check("SYN-044", "A query with limit 1 distinguishes an empty table from one with rows") { trial in
-            let store = try trial.syncStore(.items)
+        Check("SYN-044", "A query with limit 1 distinguishes an empty table from one with rows") { context in
+            let store = try context.syncStore(.items)
             let any = Query("TodoItem").limit(1)
-            try trial.expect(any, in: store, finds: [])
+            try context.expect(any, in: store, finds: [])
             try store.put([["id": "b"], ["id": "a"]], into: "TodoItem")
-            try trial.expect(any, in: store, finds: ["a"])
+            try context.expect(any, in: store, finds: ["a"])
         },
         Check("SYN-045", "A purge deletes all rows of the table that match the query, and none of another table") {
-            trial in
-            let store = try trial.syncStore(.items, .notes)
+            context in
+            let store = try context.syncStore(.items, .notes)
             try store.put([["id": "a"], ["id": "b", "complete": true], ["id": "c"]], into: "TodoItem")
             try store.put([["id": "a"]], into: "Note")
             let counts = try store.write { writer in
                 let some = try writer.delete(matching: Query("TodoItem").filter(.column("complete") == true))
                 return [some, try writer.delete(matching: Query("TodoItem"))]
             }
-            try trial.expect(counts, is: [1, 2], "the numbers of rows deleted")
-            try trial.expect(try store.count(Query("TodoItem")), is: 0, "rows left in the purged table")
-            try trial.expect(try store.count(Query("Note")), is: 1, "rows of the other table")
+            try context.expect(counts, is: [1, 2], "the numbers of rows deleted")
+            try context.expect(try store.count(Query("TodoItem")), is: 0, "rows left in the purged table")
+            try context.expect(try store.count(Query("Note")), is: 1, "rows of the other table")
         },
         Check("SYN-046", "Rows deleted on the server are removed by id, in any ASCII case; absent ids are ignored") {
-            trial in
-            let store = try trial.syncStore(.items)
+            context in
+            let store = try context.syncStore(.items)
             try store.put([["id": "Abc"], ["id": "x"], ["id": "y"]], into: "TodoItem")
             let count = try store.write { try $0.delete(ids: ["aBC", "none", "y"], from: "TodoItem") }
-            try trial.expect(count, is: 2, "the number of rows deleted")
-            try trial.expect(Query("TodoItem"), in: store, finds: ["x"])
+            try context.expect(count, is: 2, "the number of rows deleted")
+            try context.expect(Query("TodoItem"), in: store, finds: ["x"])
         },
         Check("SYN-047", "The definition of a table can be read within a transaction; an unknown table is noSuchTable")
         {
-            trial in
-            let store = try trial.syncStore(.items)
+            context in
+            let store = try context.syncStore(.items)
             let found = try store.write { try $0.schema(of: "TodoItem") }
-            try trial.expect(found, is: .items, "the definition inside a write")
-            try trial.expectError(.noSuchTable, "the definition of an unknown table", table: "Nothing") {
+            try context.expect(found, is: .items, "the definition inside a write")
+            try context.expectError(.noSuchTable, "the definition of an unknown table", table: "Nothing") {
                 _ = try store.read { try $0.schema(of: "Nothing") }
             }
         },
-        Check("SYN-048", "A queue of 300 operations can be stored, read page by page, and emptied") { trial in
-            let store = try trial.syncStore(.items)
+        Check("SYN-048", "A queue of 300 operations can be stored, read page by page, and emptied") { context in
+            let store = try context.syncStore(.items)
             for start in stride(from: 0, to: 300, by: 50) {
                 try store.write { writer in
                     for number in start..<(start + 50) {
@@ -123,8 +123,8 @@ extension Check {
                 seen += page
                 _ = try store.write { try $0.delete(ids: page.map { .int($0) }, from: "MS_TableOperations") }
             }
-            try trial.expect(seen, is: Array(0..<300), "the numbers in the order of insertion")
-            try trial.expect(try store.count(next), is: 0, "operations left")
+            try context.expect(seen, is: Array(0..<300), "the numbers in the order of insertion")
+            try context.expect(try store.count(next), is: 0, "operations left")
         },
     ]
 

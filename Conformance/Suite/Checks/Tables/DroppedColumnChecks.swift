@@ -4,18 +4,18 @@ extension Check {
     /// Columns that are removed from a definition, and columns that are defined again.
     static let droppedColumns: [Check] = [
         Check("TAB-080", "A removed column is hidden in rows, results, shapes, and definitions") {
-            trial in
-            let store = try dropped(trial)
+            context in
+            let store = try dropped(context)
             let narrow = TableSchema.t(.int("a"))
-            try trial.expect(try store.tables(), is: [narrow], "the definition")
+            try context.expect(try store.tables(), is: [narrow], "the definition")
             let row: Row = ["id": "1", "a": 1]
-            try trial.expect(try store.row(in: "t", "1"), is: row.completed(for: narrow), "the row by lookup")
+            try context.expect(try store.row(in: "t", "1"), is: row.completed(for: narrow), "the row by lookup")
             let rows: [Row] = [row, ["id": "2", "a": 2]]
-            try trial.expectAnswers([Query("t"), Query("t").order(by: "a")], in: store, over: rows, of: narrow)
+            try context.expectAnswers([Query("t"), Query("t").order(by: "a")], in: store, over: rows, of: narrow)
         },
-        Check("TAB-081", "A removed column is unknown to upserts and queries, which name it in the error") { trial in
-            let store = try dropped(trial)
-            try trial.expectError(.invalidValue, "an upsert that names it", table: "t", column: "b") {
+        Check("TAB-081", "A removed column is unknown to upserts and queries, which name it in the error") { context in
+            let store = try dropped(context)
+            try context.expectError(.invalidValue, "an upsert that names it", table: "t", column: "b") {
                 var rows = PackedRows(shape: RowShape(table: "t", columns: [.string("b")]))
                 try rows.append(["id": "3", "b": "x"])
                 try store.write { try $0.upsert(rows, into: "t") }
@@ -24,7 +24,7 @@ extension Check {
                 Query("t").filter(.column("b") == "x"), Query("t").order(by: "b"), Query("t").select("b"),
             ]
             for query in queries {
-                try trial.expectError(.invalidValue, query.swiftSource, column: "b") {
+                try context.expectError(.invalidValue, query.swiftSource, column: "b") {
                     _ = try store.read { try $0.rows(matching: query) }
                 }
             }
@@ -32,66 +32,66 @@ extension Check {
         Check(
             "TAB-082", "A restored column has its values again, also if the store was reopened in between",
             why: "An app that is downgraded to its previous version must find its data."
-        ) { trial in
-            let store = try trial.reopened(try dropped(trial))
+        ) { context in
+            let store = try context.reopened(try dropped(context))
             try store.define([both])
             let rows: [Row] = [["id": "1", "a": 1, "b": "one"], ["id": "2", "a": 2, "b": "two"]]
-            try trial.expectAnswers(Query.about("b", like: "one") + [Query("t")], in: store, over: rows, of: both)
+            try context.expectAnswers(Query.about("b", like: "one") + [Query("t")], in: store, over: rows, of: both)
         },
         Check(
             "TAB-083", "A merge into a row keeps the values of hidden columns",
             why: "A store that rewrites the row from the columns it knows silently loses the others."
-        ) { trial in
-            let store = try dropped(trial)
+        ) { context in
+            let store = try dropped(context)
             try store.put([["id": "1", "a": 10]], into: "t")
             try store.put([["id": "2", "a": .null]], into: "t")
             try store.define([both])
             let rows: [Row] = [["id": "1", "a": 10, "b": "one"], ["id": "2", "b": "two"]]
-            try trial.expectAnswers(Query.about("b", like: "one") + [Query("t")], in: store, over: rows, of: both)
+            try context.expectAnswers(Query.about("b", like: "one") + [Query("t")], in: store, over: rows, of: both)
         },
         Check("TAB-084", "A row that was deleted and inserted again while a column was hidden is null in that column") {
-            trial in
-            let store = try dropped(trial)
+            context in
+            let store = try dropped(context)
             _ = try store.write { try $0.delete(ids: ["1"], from: "t") }
             try store.put([["id": "1", "a": 3], ["id": "3", "a": 4]], into: "t")
             try store.define([both])
             let rows: [Row] = [["id": "1", "a": 3], ["id": "2", "a": 2, "b": "two"], ["id": "3", "a": 4]]
-            try trial.expectAnswers(Query.about("b", like: "one") + [Query("t")], in: store, over: rows, of: both)
+            try context.expectAnswers(Query.about("b", like: "one") + [Query("t")], in: store, over: rows, of: both)
         },
         Check(
             "TAB-085",
             "A hidden column cannot be restored with another type; the error names it, and its values are kept"
         ) {
-            trial in
-            let store = try trial.reopened(try dropped(trial))
+            context in
+            let store = try context.reopened(try dropped(context))
             for type in ColumnType.allCases where type != .string {
                 let schema = TableSchema.t(.int("a"), ColumnSchema("b", type))
-                try trial.expectRefused(schema, by: store, "b as \(type)", table: "t", column: "b")
+                try context.expectRefused(schema, by: store, "b as \(type)", table: "t", column: "b")
             }
             try store.define([both])
-            try trial.expect(try store.row(in: "t", "1")?["b"], is: "one", "the value of the column")
+            try context.expect(try store.row(in: "t", "1")?["b"], is: "one", "the value of the column")
         },
-        Check("TAB-086", "A hidden column cannot be restored in another ASCII case") { trial in
-            let store = try dropped(trial)
-            try trial.expectRefused(.t(.int("a"), .string("B")), by: store, "B", table: "t", column: "B")
-            try trial.expectRefused(.t(.int("A")), by: store, "A, which is stored as a", table: "t", column: "A")
+        Check("TAB-086", "A hidden column cannot be restored in another ASCII case") { context in
+            let store = try dropped(context)
+            try context.expectRefused(.t(.int("a"), .string("B")), by: store, "B", table: "t", column: "B")
+            try context.expectRefused(.t(.int("A")), by: store, "A, which is stored as a", table: "t", column: "A")
         },
-        Check("TAB-087", "A required column that is hidden is not required in new rows") { trial in
+        Check("TAB-087", "A required column that is hidden is not required in new rows") { context in
             let strict = TableSchema.t(.int("a"), .string("b", optional: false), indexes: [["b"]])
-            let store = try trial.store(strict)
+            let store = try context.store(strict)
             try store.put([["id": "1", "a": 1, "b": "one"]], into: "t")
             try store.define([.t(.int("a"))])
             try store.put([["id": "2", "a": 2]], into: "t")
             try store.define([strict])
             let rows: [Row] = [["id": "1", "a": 1, "b": "one"], ["id": "2", "a": 2]]
-            try trial.expectAnswers(Query.about("b", like: "one") + [Query("t")], in: store, over: rows, of: strict)
+            try context.expectAnswers(Query.about("b", like: "one") + [Query("t")], in: store, over: rows, of: strict)
         },
         Check(
             "TAB-088", "An index on a restored column reflects all changes made while it was hidden",
             why: "An index that was kept but not updated finds deleted rows and misses new ones."
-        ) { trial in
+        ) { context in
             let indexed = TableSchema.t(.int("a"), .string("b"), indexes: [["b"], ["b", "a"]])
-            let store = try trial.store(indexed)
+            let store = try context.store(indexed)
             try store.put(
                 (0..<20).map { ["id": .string("\($0)"), "a": .int($0), "b": .string("\($0 % 4)")] }, into: "t")
             try store.define([.t(.int("a"))])
@@ -102,25 +102,25 @@ extension Check {
             rows[1]["a"] = 80
             rows.append(["id": "new", "a": 9])
             let ordered = Query("t").order(by: "b").order(by: "a", descending: true)
-            try trial.expectAnswers(Query.about("b", like: "3") + [ordered], in: store, over: rows, of: indexed)
+            try context.expectAnswers(Query.about("b", like: "3") + [ordered], in: store, over: rows, of: indexed)
         },
-        Check("TAB-089", "All columns can be removed and restored") { trial in
-            let store = try dropped(trial)
+        Check("TAB-089", "All columns can be removed and restored") { context in
+            let store = try dropped(context)
             try store.define([.t(systemColumns: [])])
-            try trial.expect(try store.row(in: "t", "1"), is: ["id": "1"], "the row without columns")
+            try context.expect(try store.row(in: "t", "1"), is: ["id": "1"], "the row without columns")
             try store.put([["id": "3"]], into: "t")
-            let reopened = try trial.reopened(store)
+            let reopened = try context.reopened(store)
             try reopened.define([both])
             let rows: [Row] = [["id": "1", "a": 1, "b": "one"], ["id": "2", "a": 2, "b": "two"], ["id": "3"]]
-            try trial.expectAnswers([Query("t")], in: reopened, over: rows, of: both)
+            try context.expectAnswers([Query("t")], in: reopened, over: rows, of: both)
         },
     ]
 
     private static let both = TableSchema.t(.int("a"), .string("b"))
 
     /// Returns a table of two rows whose column `b` was removed.
-    private static func dropped(_ trial: Trial) throws -> TracedStore {
-        let store = try trial.store(both)
+    private static func dropped(_ context: CheckContext) throws -> TracedStore {
+        let store = try context.store(both)
         try store.put([["id": "1", "a": 1, "b": "one"], ["id": "2", "a": 2, "b": "two"]], into: "t")
         try store.define([.t(.int("a"))])
         return store

@@ -12,19 +12,19 @@ extension Check {
                 explicitly: each release that changes the format adds a small store, which all later releases must open.
                 """,
             needs: [.persistence, .fixtures]
-        ) { trial in
-            for format in try trial.fixtureNames() {
-                let store = try trial.openFixture(format)
-                try trial.expectFixture(in: store, format)
-                try trial.expectFixture(in: try trial.reopened(store, in: format), "\(format), reopened")
+        ) { context in
+            for format in try context.fixtureNames() {
+                let store = try context.openFixture(format)
+                try context.expectFixture(in: store, format)
+                try context.expectFixture(in: try context.reopened(store, in: format), "\(format), reopened")
             }
         },
         Check(
             "TAB-202", "A store created by an earlier release accepts new tables, columns, indexes, and rows",
             needs: [.persistence, .fixtures]
-        ) { trial in
-            for format in try trial.fixtureNames() {
-                let store = try trial.openFixture(format)
+        ) { context in
+            for format in try context.fixtureNames() {
+                let store = try context.openFixture(format)
                 var table = FixtureContent.everything
                 table.columns.append(.int("added"))
                 table.indexes.append(["added", "int"])
@@ -35,27 +35,27 @@ extension Check {
                     try writer.upsert(["id": "1", "text": "note"], into: "Note")
                     try writer.delete(ids: ["b"], from: table.name)
                 }
-                let reopened = try trial.reopened(store, in: format)
+                let reopened = try context.reopened(store, in: format)
                 let added = Query(table.name, predicate: .column("added") == 7)
-                try trial.expect(added, in: reopened, finds: ["a", "new"], "\(format), by a new index")
+                try context.expect(added, in: reopened, finds: ["a", "new"], "\(format), by a new index")
                 let small = Query(table.name, predicate: .column("int") <= 1).order(by: "int")
-                try trial.expect(small, in: reopened, finds: ["d", "a"], "\(format), by an old index")
+                try context.expect(small, in: reopened, finds: ["d", "a"], "\(format), by an old index")
                 var expected = FixtureContent.rows[table.name]?.first
                 expected?["added"] = 7
                 let row = try reopened.read { try $0.row(in: table.name, id: "a") }
-                try trial.expect(row, is: expected, "\(format), an old row that was changed")
+                try context.expect(row, is: expected, "\(format), an old row that was changed")
             }
         },
     ]
 }
 
-extension Trial {
+extension CheckContext {
     /// Returns the sorted formats for which there are stores.
     fileprivate func fixtureNames() throws -> [String] {
         let folder = harness.fixtures ?? ""
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         let formats = names.filter { !$0.hasPrefix(".") }.sorted()
-        guard !formats.isEmpty else { throw KitError("there are no stores from earlier releases in \(folder)") }
+        guard !formats.isEmpty else { throw HarnessError("there are no stores from earlier releases in \(folder)") }
         return formats
     }
 
@@ -63,7 +63,7 @@ extension Trial {
     fileprivate func openFixture(_ format: String) throws -> TracedStore {
         let source = "\(harness.fixtures ?? "")/\(format)"
         do { try FileManager.default.copyItem(atPath: source, toPath: "\(directory)/\(format)") } catch {
-            throw KitError("the store \(source) cannot be copied: \(error.reason)")
+            throw HarnessError("the store \(source) cannot be copied: \(error.reason)")
         }
         return try open(format)
     }

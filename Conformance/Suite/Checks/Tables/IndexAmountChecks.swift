@@ -6,12 +6,12 @@ extension Check {
         Check(
             "TAB-203", "Each of 1, 2, 17, and 40 indexes of a table reflects inserts, merges, and deletions",
             why: "A list of indexes with a fixed capacity leaves the rest outdated."
-        ) { trial in
+        ) { context in
             for count in [1, 2, 17, 40] {
                 let names = (0..<count).map { "c\($0)" }
                 let schema = TableSchema(
                     "Indexes \(count)", columns: names.map { .int($0) }, systemColumns: [], indexes: names.map { [$0] })
-                let store = try trial.store(schema, in: "indexes \(count)")
+                let store = try context.store(schema, in: "indexes \(count)")
                 let row = { (number: Int, change: Int) -> Row in
                     var row: Row = ["id": .string("r\(number)")]
                     for (index, name) in names.enumerated() { row[name] = .int(Int64((number + index) % 5 + change)) }
@@ -24,7 +24,7 @@ extension Check {
                 }
                 let rows = (1..<8).map { row($0, (3..<6).contains($0) ? 3 : 0) }
                 try store.read { reader in
-                    try trial.expectIndexes(
+                    try context.expectIndexes(
                         of: schema, in: reader, find: rows, formerly: [row(0, 0)], "\(count) indexes")
                 }
             }

@@ -6,15 +6,15 @@ extension Check {
         Check(
             "TAB-100", "A new index finds existing rows: equal ones, nulls, ranges, and in order",
             why: "An index that is not built from the stored rows returns only rows written afterwards."
-        ) { trial in
-            let store = try trial.store(.t(.int("a"), .string("b")))
+        ) { context in
+            let store = try context.store(.t(.int("a"), .string("b")))
             try store.put(rows(0..<60), into: "t")
             let indexed = TableSchema.t(.int("a"), .string("b"), indexes: [["a"], ["b", "a"]])
             try store.define([indexed])
-            try trial.expectAnswers(queries, in: store, over: rows(0..<60), of: indexed)
+            try context.expectAnswers(queries, in: store, over: rows(0..<60), of: indexed)
         },
-        Check("TAB-101", "A new index finds old and new rows alike, after changes and deletions") { trial in
-            let store = try trial.store(.t(.int("a"), .string("b")))
+        Check("TAB-101", "A new index finds old and new rows alike, after changes and deletions") { context in
+            let store = try context.store(.t(.int("a"), .string("b")))
             try store.put(rows(0..<40), into: "t")
             let indexed = TableSchema.t(.int("a"), .string("b"), indexes: [["a"], ["b", "a"]])
             try store.define([indexed])
@@ -26,32 +26,32 @@ extension Check {
                 if expected[index].id == "r7" { (expected[index]["a"], expected[index]["b"]) = (.null, "x") }
                 if expected[index].id == "r8" { expected[index]["b"] = .null }
             }
-            try trial.expectAnswers(queries, in: store, over: expected, of: indexed)
+            try context.expectAnswers(queries, in: store, over: expected, of: indexed)
         },
         Check("TAB-102", "A new index on a new column finds all rows as null, and then their written values") {
-            trial in
-            let store = try trial.store(.t(.int("a")))
+            context in
+            let store = try context.store(.t(.int("a")))
             let old: [Row] = (0..<10).map { ["id": .string("\($0)"), "a": .int($0 % 3)] }
             try store.put(old, into: "t")
             let wider = TableSchema.t(.string("b"), .int("a"), indexes: [["b"], ["a", "b"]])
             try store.define([wider])
-            try trial.expectAnswers(queries, in: store, over: old, of: wider, "before a write")
+            try context.expectAnswers(queries, in: store, over: old, of: wider, "before a write")
         },
-        Check("TAB-103", "After an index is removed, a query finds the same rows") { trial in
+        Check("TAB-103", "After an index is removed, a query finds the same rows") { context in
             let indexed = TableSchema.t(.int("a"), .string("b"), indexes: [["a"], ["b", "a"], ["b"]])
-            let store = try trial.store(indexed)
+            let store = try context.store(indexed)
             try store.put(rows(0..<40), into: "t")
             let plain = TableSchema.t(.int("a"), .string("b"))
             try store.define([plain])
             try store.put(rows(40..<60), into: "t")
-            try trial.expectAnswers(queries, in: store, over: rows(0..<60), of: plain)
+            try context.expectAnswers(queries, in: store, over: rows(0..<60), of: plain)
         },
         Check(
             "TAB-104", "An index that was removed and is defined again reflects the changes in between",
             why: "Entries left over from before refer to deleted or changed rows."
-        ) { trial in
+        ) { context in
             let indexed = TableSchema.t(.int("a"), .string("b"), indexes: [["a"], ["b", "a"]])
-            let store = try trial.store(indexed)
+            let store = try context.store(indexed)
             try store.put(rows(0..<40), into: "t")
             try store.define([.t(.int("a"), .string("b"))])
             _ = try store.write { try $0.delete(matching: Query("t").filter(.column("a") == 2)) }
@@ -62,13 +62,13 @@ extension Check {
                 if expected[index].id == "r0" { expected[index]["a"] = 2 }
                 if expected[index].id == "r3" { expected[index]["a"] = .null }
             }
-            try trial.expectAnswers(queries, in: store, over: expected, of: indexed)
+            try context.expectAnswers(queries, in: store, over: expected, of: indexed)
         },
-        Check("TAB-105", "An index may be defined on id and system columns, together with others") { trial in
+        Check("TAB-105", "An index may be defined on id and system columns, together with others") { context in
             let schema = TableSchema.t(
                 .int("a"), .string("b"), systemColumns: .all,
                 indexes: [["id"], ["a", "id"], ["updatedAt", "a"], ["deleted", "version"]])
-            let store = try trial.store(schema)
+            let store = try context.store(schema)
             var stored = rows(0..<20)
             for index in stored.indices {
                 stored[index]["updatedAt"] = .timestamp(Timestamp(clampingTicks: Int64(index / 3)))
@@ -80,22 +80,22 @@ extension Check {
                 Query("t").filter(.column("id") == "R7"), Query("t").filter(.column("id") > "r3").order(by: "a"),
             ]
             let all = queries + more + byID + Query.about("deleted", like: true)
-            try trial.expectAnswers(all, in: store, over: stored, of: schema)
+            try context.expectAnswers(all, in: store, over: stored, of: schema)
         },
         Check(
             "TAB-106", "The columns of an index may be reordered, and one index may be a prefix of another"
         ) {
-            trial in
-            let store = try trial.store(.t(.int("a"), .string("b"), indexes: [["a", "b"]]))
+            context in
+            let store = try context.store(.t(.int("a"), .string("b"), indexes: [["a", "b"]]))
             try store.put(rows(0..<60), into: "t")
             let other = TableSchema.t(.int("a"), .string("b"), indexes: [["b", "a"], ["b"], ["b", "id"]])
             try store.define([other])
-            try trial.expectAnswers(queries, in: store, over: rows(0..<60), of: other)
+            try context.expectAnswers(queries, in: store, over: rows(0..<60), of: other)
         },
-        Check("TAB-107", "A table may have 20 indexes, all up to date") { trial in
+        Check("TAB-107", "A table may have 20 indexes, all up to date") { context in
             let columns = (0..<20).map { ColumnSchema.int("c\($0)") }
             let schema = TableSchema("t", columns: columns, indexes: columns.map { [$0.name] })
-            let store = try trial.store(schema)
+            let store = try context.store(schema)
             var stored: [Row] = (0..<30).map { number in
                 columns.enumerated().reduce(into: Row(id: .string("r\(number)"))) {
                     $0[$1.element.name] = .int(Int64((number * ($1.offset + 1)) % 7))
@@ -104,17 +104,17 @@ extension Check {
             try store.put(stored, into: "t")
             let removed = try store.write { try $0.delete(matching: Query("t").filter(.column("c19") == 6)) }
             stored.removeAll { $0["c19"] == 6 }
-            try trial.expect(removed, is: 30 - stored.count, "the number of rows deleted")
+            try context.expect(removed, is: 30 - stored.count, "the number of rows deleted")
             let queries = columns.map { Query("t").filter(.column($0.name) == 6 || .column($0.name) < 2) }
-            try trial.expectAnswers(queries, in: store, over: stored, of: schema)
+            try context.expectAnswers(queries, in: store, over: stored, of: schema)
         },
         Check(
             "TAB-108", "An index over two columns follows a merge that names one of them, the first or the second",
             why:
                 "The new entry needs the value that the merge does not set; a store that does not read it keeps the old entry."
-        ) { trial in
+        ) { context in
             let schema = TableSchema.t(.int("a"), .string("b"), indexes: [["a", "b"], ["b", "id", "a"]])
-            let store = try trial.store(schema)
+            let store = try context.store(schema)
             var stored = rows(0..<30)
             try store.put(stored, into: "t")
             for index in stored.indices where index % 3 != 0 {
@@ -131,7 +131,7 @@ extension Check {
             let exact = pairs.map { pair in
                 Query("t").filter(.column("a") == .literal(pair[0]) && .column("b") == .literal(pair[1]))
             }
-            try trial.expectAnswers(queries + exact, in: store, over: stored, of: schema)
+            try context.expectAnswers(queries + exact, in: store, over: stored, of: schema)
         },
     ]
 
@@ -150,7 +150,7 @@ extension Check {
         + [
             Query("t").filter(.column("a") == 2 && .column("b") == "a"),
             Query("t").filter(.column("b").hasPrefix("a")).order(by: "b").order(by: "a", descending: true),
-            Query("t").filter(.column("a").isBetween(1, 3)).order(by: "a").skip(3).limit(5).includingTotalCount(),
+            Query("t").filter(.column("a").isBetween(1, and: 3)).order(by: "a").skip(3).limit(5).includingTotalCount(),
             Query("t").filter(.column("a").isIn([4, 0, .null])).order(by: "b", descending: true),
         ]
 }

@@ -6,25 +6,25 @@ extension Check {
         Check(
             "TAB-030", "A table with any valid name can be defined, filled, searched, and listed",
             why: "Names are used in statements, keys, and file names: an unquoted name fails or is executed."
-        ) { trial in
-            let store = try trial.store()
+        ) { context in
+            let store = try context.store()
             for name in hostile {
                 let schema = TableSchema(name, columns: [.string("text")], indexes: [["text"]])
                 try store.define([schema])
                 try store.put([["id": .string(name), "text": .string("in \(name)")]], into: name)
             }
-            let reopened = try trial.reopened(store)
-            try trial.expect(Set(try reopened.tables().map(\.name)), is: Set(hostile), "the names of the tables")
+            let reopened = try context.reopened(store)
+            try context.expect(Set(try reopened.tables().map(\.name)), is: Set(hostile), "the names of the tables")
             for name in hostile {
                 let query = Query(name).filter(.column("text") == .value("in \(name)"))
-                try trial.expect(query.order(by: "text"), in: reopened, finds: [.string(name)])
+                try context.expect(query.order(by: "text"), in: reopened, finds: [.string(name)])
             }
         },
         Check("TAB-031", "Columns with any valid names can be stored, searched, sorted by, selected, and indexed") {
-            trial in
+            context in
             let schema = TableSchema(
                 "t", columns: hostile.map { .string($0) }, indexes: hostile.map { [$0] } + [IndexSchema(hostile)])
-            let store = try trial.store(schema)
+            let store = try context.store(schema)
             let rows = ["a", "b"].map { id in
                 hostile.reduce(into: Row(id: .string(id))) { $0[$1] = .string("\($1) of \(id)") }
             }
@@ -35,10 +35,10 @@ extension Check {
                     Query("t").filter(.column(name).hasPrefix(.value(name))).order(by: name, descending: true),
                 ]
             }
-            try trial.expectAnswers(queries, in: store, over: rows, of: schema)
+            try context.expectAnswers(queries, in: store, over: rows, of: schema)
         },
-        Check("TAB-032", "A name that contains a statement is only a name: other tables are unchanged") { trial in
-            let store = try trial.store(.items)
+        Check("TAB-032", "A name that contains a statement is only a name: other tables are unchanged") { context in
+            let store = try context.store(.items)
             try store.put([["id": "1"]], into: "TodoItem")
             let names = [
                 "x'; DROP TABLE TodoItem; --", "x\"; DELETE FROM \"TodoItem\"; --", "TodoItem\" (id); --",
@@ -49,19 +49,19 @@ extension Check {
                 try store.define([schema])
                 try store.put([["id": "1", name: "x"], ["id": "2", name: "y"]], into: name)
                 _ = try store.write { try $0.delete(matching: Query(name).filter(.column(name) == "x")) }
-                try trial.expect(Query(name), in: store, finds: ["2"])
+                try context.expect(Query(name), in: store, finds: ["2"])
             }
-            try trial.expect(try store.count(Query("TodoItem")), is: 1, "rows of the table named in those names")
+            try context.expect(try store.count(Query("TodoItem")), is: 1, "rows of the table named in those names")
         },
         Check(
             "TAB-033", "Names of 128 characters that differ only in the last one are different names",
             why: "An engine that truncates names at 63 or 127 bytes treats two names as one."
-        ) { trial in
+        ) { context in
             let stem = String(repeating: "n", count: 127)
             let wide = String(repeating: "😀", count: 127)
             let names = ["\(stem)1", "\(stem)2", "\(wide)1", "\(wide)2"]
             let tables = names.map { TableSchema($0, columns: names.map { .string($0) }, indexes: names.map { [$0] }) }
-            let store = try trial.store()
+            let store = try context.store()
             try store.define(tables)
             for name in names {
                 let row = names.reduce(into: Row(id: "1")) { $0[$1] = .string("\(name.last ?? "?")\($1)") }
@@ -70,25 +70,25 @@ extension Check {
             for name in names {
                 for column in names {
                     let query = Query(name).filter(.column(column) == .value("\(name.last ?? "?")\(column)"))
-                    try trial.expect(query, in: store, finds: ["1"])
+                    try context.expect(query, in: store, finds: ["1"])
                 }
             }
         },
-        Check("TAB-034", "Names that differ in the case of a non-ASCII letter are different names") { trial in
+        Check("TAB-034", "Names that differ in the case of a non-ASCII letter are different names") { context in
             let names = ["größe", "grÖße", "ω", "Ω"]
-            let store = try trial.store()
+            let store = try context.store()
             try store.define(names.map { TableSchema($0, columns: [.string("ä"), .string("Ä")]) })
             for name in names { try store.put([["id": .string(name), "ä": "small", "Ä": "large"]], into: name) }
-            let reopened = try trial.reopened(store)
+            let reopened = try context.reopened(store)
             for name in names {
                 let query = Query(name).filter(.column("ä") == "small" && .column("Ä") == "large")
-                try trial.expect(query, in: reopened, finds: [.string(name)])
+                try context.expect(query, in: reopened, finds: [.string(name)])
             }
         },
         Check(
             "TAB-035", "Tables and indexes whose concatenated names are equal are kept apart",
             why: "For an index named after its table and columns, `a_b` over `c` and `a` over `b_c` are equal."
-        ) { trial in
+        ) { context in
             let tables = [
                 TableSchema(
                     "a", columns: [.int("b_c"), .int("b"), .int("c")], indexes: [["b_c"], ["b", "c"], ["c", "b"]]),
@@ -97,29 +97,29 @@ extension Check {
                 TableSchema("a,b", columns: [.int("c,d"), .int("c"), .int("d")], indexes: [["c,d"], ["c", "d"]]),
                 TableSchema("a.b", columns: [.int("1"), .int("0")], indexes: [["1"], ["0"], ["0", "1"]]),
             ]
-            let store = try trial.store()
+            let store = try context.store()
             try store.define(tables)
             for schema in tables { try store.put(numbered(schema), into: schema.name) }
             _ = try tables.reduce(into: store) { store, schema in
                 let queries = schema.columns.flatMap { Query.about($0.name, like: 1, in: schema.name) }
-                store = try trial.expectAnswers(queries, in: store, over: numbered(schema), of: schema)
+                store = try context.expectAnswers(queries, in: store, over: numbered(schema), of: schema)
             }
         },
         Check(
             "TAB-036", "Table names that look alike but differ in their bytes are different names",
             why:
                 "Swift's `==` treats \"é\" and \"e\" with an accent as equal: a dictionary keyed by name merges two tables."
-        ) { trial in
+        ) { context in
             let names = ["caf\u{E9}", "cafe\u{301}"]
-            let store = try trial.store()
+            let store = try context.store()
             try store.define(names.map { TableSchema($0, columns: [.int("n")]) })
             for (index, name) in names.enumerated() {
                 try store.put([["id": .string("\(index)"), "n": .int(Int64(index))]], into: name)
             }
-            let reopened = try trial.reopened(store)
-            try trial.expect(try reopened.tables().count, is: names.count, "the number of tables")
+            let reopened = try context.reopened(store)
+            try context.expect(try reopened.tables().count, is: names.count, "the number of tables")
             for (index, name) in names.enumerated() {
-                try trial.expect(Query(name), in: reopened, finds: [.string("\(index)")])
+                try context.expect(Query(name), in: reopened, finds: [.string("\(index)")])
             }
         },
     ]

@@ -12,16 +12,16 @@ extension Check {
                 The model keeps every value ever stored and shows the columns that are defined.
                 """,
             tier: .stress
-        ) { trial in
-            for round in 0..<(2 * trial.rounds) {
-                var evolution = EvolvingTable(trial, round: round)
-                var store = try trial.open("round \(round)")
+        ) { context in
+            for round in 0..<(2 * context.rounds) {
+                var evolution = EvolvingTable(context, round: round)
+                var store = try context.open("round \(round)")
                 for step in 0..<10 {
                     try store.define([evolution.evolve()])
                     try store.write { writer in try evolution.change(writer) }
                     let what = "round \(round), definition \(step)"
-                    try trial.expect(try store.tables(), is: [evolution.schema], "\(what): the definition")
-                    store = try trial.expectAnswers(
+                    try context.expect(try store.tables(), is: [evolution.schema], "\(what): the definition")
+                    store = try context.expectAnswers(
                         evolution.queries(), in: store, folder: "round \(round)", over: evolution.visible,
                         of: evolution.schema, what)
                 }
@@ -43,10 +43,10 @@ private struct EvolvingTable {
         ColumnSchema("c\(number)", type)
     }
 
-    init(_ trial: Trial, round: Int) {
-        random = SplitMix64(seed: trial.seed &+ UInt64(round))
+    init(_ context: CheckContext, round: Int) {
+        random = SplitMix64(seed: context.seed &+ UInt64(round))
         values = RandomValues(
-            includesNaN: trial.capabilities.storesNaN, includesInfinity: trial.capabilities.storesInfinity,
+            includesNaN: context.capabilities.storesNaN, includesInfinity: context.capabilities.storesInfinity,
             nullShare: 0.2)
     }
 

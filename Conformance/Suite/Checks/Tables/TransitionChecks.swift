@@ -6,9 +6,9 @@ extension Check {
         Check(
             "TAB-120", "A changed column type is refused, naming table and column, and nothing is lost",
             why: "A store that accepts the new type misreads or discards the old values."
-        ) { trial in
-            let store = try trial.store(RandomRows.everyType("t"))
-            var random = trial.randomRows(nullShare: 0)
+        ) { context in
+            let store = try context.store(RandomRows.everyType("t"))
+            var random = context.randomRows(nullShare: 0)
             let rows = random.rows(3, of: RandomRows.everyType("t"), namesAllColumns: true)
             try store.put(rows, into: "t")
             for (index, column) in RandomRows.everyType("t").columns.enumerated() {
@@ -16,48 +16,48 @@ extension Check {
                     var schema = RandomRows.everyType("t")
                     schema.columns[index].type = type
                     let what = "\(column.name) as \(type)"
-                    try trial.expectRefused(schema, by: store, what, table: "t", column: column.name)
+                    try context.expectRefused(schema, by: store, what, table: "t", column: column.name)
                 }
             }
-            try trial.expectAnswers([Query("t")], in: store, over: rows, of: RandomRows.everyType("t"))
+            try context.expectAnswers([Query("t")], in: store, over: rows, of: RandomRows.everyType("t"))
         },
         Check("TAB-121", "A changed type is also refused after the store was reopened", needs: [.persistence]) {
-            trial in
-            let store = try trial.reopened(try trial.store(.t(.int("a"))))
-            try trial.expectRefused(.t(.double("a")), by: store, "a as double", table: "t", column: "a")
+            context in
+            let store = try context.reopened(try context.store(.t(.int("a"))))
+            try context.expectRefused(.t(.double("a")), by: store, "a as double", table: "t", column: "a")
             try store.define([.t(.int("a"))])
         },
-        Check("TAB-122", "A table without rows also keeps the types of its columns") { trial in
-            let store = try trial.store(.t(.int("a"), .string("b")))
+        Check("TAB-122", "A table without rows also keeps the types of its columns") { context in
+            let store = try context.store(.t(.int("a"), .string("b")))
             try store.put([["id": "1", "a": 1]], into: "t")
             _ = try store.write { try $0.delete(matching: Query("t")) }
-            try trial.expectRefused(.t(.int("a"), .int("b")), by: store, "b as int", table: "t", column: "b")
+            try context.expectRefused(.t(.int("a"), .int("b")), by: store, "b as int", table: "t", column: "b")
         },
-        Check("TAB-123", "A changed id type is refused, naming the table") { trial in
-            let store = try trial.store(.t(), TableSchema("numbered", columns: [], idType: .int))
-            try trial.expectRefused(TableSchema("t", columns: [], idType: .int), by: store, "ids as int", table: "t")
-            try trial.expectRefused(TableSchema("numbered", columns: []), by: store, "ids as text", table: "numbered")
+        Check("TAB-123", "A changed id type is refused, naming the table") { context in
+            let store = try context.store(.t(), TableSchema("numbered", columns: [], idType: .int))
+            try context.expectRefused(TableSchema("t", columns: [], idType: .int), by: store, "ids as int", table: "t")
+            try context.expectRefused(TableSchema("numbered", columns: []), by: store, "ids as text", table: "numbered")
         },
-        Check("TAB-124", "A changed id matching is refused, naming the table") { trial in
-            let store = try trial.store(.t(), TableSchema("exact", columns: [], idMatching: .exact))
+        Check("TAB-124", "A changed id matching is refused, naming the table") { context in
+            let store = try context.store(.t(), TableSchema("exact", columns: [], idMatching: .exact))
             try store.put([["id": "a"], ["id": "A"]], into: "exact")
-            try trial.expectRefused(
+            try context.expectRefused(
                 TableSchema("exact", columns: []), by: store, "ids made case-insensitive", table: "exact")
-            try trial.expectRefused(
+            try context.expectRefused(
                 TableSchema("t", columns: [], idMatching: .exact), by: store, "ids made case-sensitive", table: "t")
-            try trial.expect(Query("exact"), in: store, finds: ["A", "a"])
+            try context.expect(Query("exact"), in: store, finds: ["A", "a"])
         },
         Check("TAB-125", "If one definition of a call is refused, no new table of the call is created") {
-            trial in
-            let store = try trial.store(.t(.int("a")))
+            context in
+            let store = try context.store(.t(.int("a")))
             let bad = TableSchema.t(.string("a"))
             let good = TableSchema("good", columns: [.int("x")], indexes: [["x"]])
             let other = TableSchema("other", columns: [])
-            try trial.expectRefused(good, bad, other, by: store, "a bad one in the middle", table: "t", column: "a")
-            try trial.expectRefused(bad, good, by: store, "a bad one first", table: "t", column: "a")
-            let reopened = try trial.reopened(store)
+            try context.expectRefused(good, bad, other, by: store, "a bad one in the middle", table: "t", column: "a")
+            try context.expectRefused(bad, good, by: store, "a bad one first", table: "t", column: "a")
+            let reopened = try context.reopened(store)
             for name in ["good", "other"] {
-                try trial.expectError(.noSuchTable, "the table \(name)", table: name) {
+                try context.expectError(.noSuchTable, "the table \(name)", table: name) {
                     _ = try reopened.read { try $0.count(Query(name)) }
                 }
             }
@@ -66,56 +66,57 @@ extension Check {
         Check(
             "TAB-126", "If one definition of a call is refused, no column or index of the others is added",
             why: "A store that applies one definition after another stops halfway."
-        ) { trial in
-            let store = try trial.store(.t(.int("a")), .notes)
+        ) { context in
+            let store = try context.store(.t(.int("a")), .notes)
             try store.put([["id": "1", "a": 1]], into: "t")
             let wider = TableSchema.t(.bool("new"), .int("a", optional: false), indexes: [["a"]])
             let bad = TableSchema("Note", columns: [.int("text")])
-            try trial.expectRefused(wider, bad, by: store, "Note with another type", table: "Note", column: "text")
-            try trial.expectError(.invalidValue, "a query for the column that was not added", column: "new") {
+            try context.expectRefused(wider, bad, by: store, "Note with another type", table: "Note", column: "text")
+            try context.expectError(.invalidValue, "a query for the column that was not added", column: "new") {
                 _ = try store.read { try $0.rows(matching: Query("t").filter(.column("new").isNull)) }
             }
             try store.put([["id": "2"]], into: "t")
             let rows: [Row] = [["id": "1", "a": 1], ["id": "2"]]
             let queries = Query.about("a", like: 1)
-            let reopened = try trial.expectAnswers(queries, in: store, over: rows, of: .t(.int("a")))
+            let reopened = try context.expectAnswers(queries, in: store, over: rows, of: .t(.int("a")))
             try reopened.define([.t(.int("new"), .int("a"))])
         },
-        Check("TAB-127", "A call that defines a table in two ways is refused") { trial in
-            let store = try trial.store(.items)
-            try trial.expectRefused(.t(.int("a")), .t(.string("a")), by: store, "a as int and as string", table: "t")
+        Check("TAB-127", "A call that defines a table in two ways is refused") { context in
+            let store = try context.store(.items)
+            try context.expectRefused(.t(.int("a")), .t(.string("a")), by: store, "a as int and as string", table: "t")
         },
         Check("TAB-128", "A column that differs only in ASCII case from a stored one is refused, naming the column") {
-            trial in
-            let store = try trial.store(.t(.int("a"), .string("größe")))
-            try trial.expectRefused(.t(.int("A")), by: store, "A", table: "t", column: "A")
-            try trial.expectRefused(
+            context in
+            let store = try context.store(.t(.int("a"), .string("größe")))
+            try context.expectRefused(.t(.int("A")), by: store, "A", table: "t", column: "A")
+            try context.expectRefused(
                 .t(.int("a"), .string("größe"), .int("GRößE")), by: store, "GRößE", table: "t", column: "GRößE")
         },
-        Check("TAB-129", "After a refused definition the store works and accepts a correct one") { trial in
-            let store = try trial.store(.t(.int("a")))
+        Check("TAB-129", "After a refused definition the store works and accepts a correct one") { context in
+            let store = try context.store(.t(.int("a")))
             try? store.define([.t(.string("a"))])
             try? store.define([.t(.int("a"), .int("a"))])
             try store.put([["id": "1", "a": 1]], into: "t")
             let right = TableSchema.t(.int("a"), .string("b"), indexes: [["b"]])
             try store.define([right])
             try store.put([["id": "1", "b": "x"]], into: "t")
-            try trial.expectAnswers(
+            try context.expectAnswers(
                 Query.about("b", like: "x"), in: store, over: [["id": "1", "a": 1, "b": "x"]], of: right)
         },
-        Check("TAB-130", "A table can become a system table and an app table again, with its rows") { trial in
+        Check("TAB-130", "A table can become a system table and an app table again, with its rows") { context in
             let own = TableSchema.t(.int("a"))
             var system = own
             system.isSystem = true
-            let store = try trial.store(own, .items)
+            let store = try context.store(own, .items)
             try store.put([["id": "1", "a": 1]], into: "t")
             for schema in [system, own, system] {
                 try store.define([schema])
                 let names = schema.isSystem ? ["TodoItem"] : ["TodoItem", "t"]
-                try trial.expect(try store.appTables().map(\.name), is: names, "the app's tables")
-                try trial.expect(try store.count(Query("t")), is: 1, "its rows")
+                try context.expect(try store.appTables().map(\.name), is: names, "the app's tables")
+                try context.expect(try store.count(Query("t")), is: 1, "its rows")
             }
-            try trial.expect(try trial.reopened(store).appTables(), is: [.items], "the app's tables after reopening")
+            try context.expect(
+                try context.reopened(store).appTables(), is: [.items], "the app's tables after reopening")
         },
     ]
 }

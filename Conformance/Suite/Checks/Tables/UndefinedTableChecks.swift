@@ -3,56 +3,56 @@ internal import TidelineStore
 extension Check {
     /// Tables that were never defined.
     static let undefinedTables: [Check] = [
-        Check("TAB-020", "Reading from an undefined table is noSuchTable, naming the table") { trial in
-            let store = try trial.store(.items)
-            for name in strangers { try expectNoRows(trial, store, name) }
+        Check("TAB-020", "Reading from an undefined table is noSuchTable, naming the table") { context in
+            let store = try context.store(.items)
+            for name in strangers { try expectNoRows(context, store, name) }
         },
-        Check("TAB-021", "Inserting into an undefined table is noSuchTable, naming the table") { trial in
-            let store = try trial.store(.items)
+        Check("TAB-021", "Inserting into an undefined table is noSuchTable, naming the table") { context in
+            let store = try context.store(.items)
             for name in strangers {
-                try trial.expectError(.noSuchTable, "an upsert into \(name.debugDescription)", table: name) {
+                try context.expectError(.noSuchTable, "an upsert into \(name.debugDescription)", table: name) {
                     var rows = PackedRows(shape: TableSchema.items.makeShape())
                     try rows.append(["id": "1", "text": "x"])
                     try store.write { try $0.upsert(rows, into: name) }
                 }
             }
-            try trial.expect(try store.tables(), is: [.items], "the tables afterwards")
+            try context.expect(try store.tables(), is: [.items], "the tables afterwards")
         },
-        Check("TAB-022", "Deleting from an undefined table is noSuchTable, naming the table") { trial in
-            let store = try trial.store(.items)
+        Check("TAB-022", "Deleting from an undefined table is noSuchTable, naming the table") { context in
+            let store = try context.store(.items)
             try store.put([["id": "1"]], into: "TodoItem")
             for name in strangers {
-                try trial.expectError(.noSuchTable, "a delete by id", table: name) {
+                try context.expectError(.noSuchTable, "a delete by id", table: name) {
                     _ = try store.write { try $0.delete(ids: ["1"], from: name) }
                 }
-                try trial.expectError(.noSuchTable, "a delete by query", table: name) {
+                try context.expectError(.noSuchTable, "a delete by query", table: name) {
                     _ = try store.write { try $0.delete(matching: Query(name)) }
                 }
             }
-            try trial.expect(try store.count(Query("TodoItem")), is: 1, "rows of the table that is defined")
+            try context.expect(try store.count(Query("TodoItem")), is: 1, "rows of the table that is defined")
         },
         Check(
             "TAB-023", "The internal tables of the store and the engine are neither listed nor readable",
             why: "A caller that can read them could also write them and corrupt the store."
-        ) { trial in
-            let store = try trial.store(.items)
-            try trial.expect(try store.tables(), is: [.items], "the tables")
+        ) { context in
+            let store = try context.store(.items)
+            try context.expect(try store.tables(), is: [.items], "the tables")
             for name in ["sqlite_master", "sqlite_schema", "tideline_meta", "tideline_tables", "main", "__tables"] {
-                try expectNoRows(trial, store, name)
+                try expectNoRows(context, store, name)
             }
         },
-        Check("TAB-024", "A write or read that failed on an undefined table can be retried correctly") { trial in
-            let store = try trial.store(.items)
+        Check("TAB-024", "A write or read that failed on an undefined table can be retried correctly") { context in
+            let store = try context.store(.items)
             try? store.write { _ = try $0.delete(matching: Query("Nothing")) }
             try? store.read { _ = try $0.count(Query("Nothing")) }
             try store.put([["id": "1"]], into: "TodoItem")
-            try trial.expect(try store.count(Query("TodoItem")), is: 1, "rows afterwards")
+            try context.expect(try store.count(Query("TodoItem")), is: 1, "rows afterwards")
         },
         Check(
             "TAB-025", "An undefined table is noSuchTable even if there is nothing to do: no rows, no ids, limit 0",
             why: "A store that returns early hides a misspelled name until there is something to do."
-        ) { trial in
-            let store = try trial.store(.items)
+        ) { context in
+            let store = try context.store(.items)
             let writes: [(String, (TracedWriter) throws -> Void)] = [
                 (
                     "an upsert of no rows",
@@ -70,7 +70,7 @@ extension Check {
                 ("a count without matches", { _ = try $0.count(Query("Nothing").filter(.or([]))) }),
             ]
             for (what, call) in writes {
-                try trial.expectError(.noSuchTable, what, table: "Nothing") { try store.write(call) }
+                try context.expectError(.noSuchTable, what, table: "Nothing") { try store.write(call) }
             }
         },
     ]
@@ -81,7 +81,7 @@ extension Check {
         "\"TodoItem\"", "\"; drop table \"TodoItem\"; --", "TodoItem; --",
     ]
 
-    private static func expectNoRows(_ trial: Trial, _ store: TracedStore, _ name: String) throws {
+    private static func expectNoRows(_ context: CheckContext, _ store: TracedStore, _ name: String) throws {
         let calls: [(String, (TracedReader) throws -> Void)] = [
             ("schema(of:)", { _ = try $0.schema(of: name) }), ("shape(of:)", { _ = try $0.shape(of: name) }),
             ("a lookup", { _ = try $0.row(in: name, id: "1") }),
@@ -89,7 +89,7 @@ extension Check {
             ("a count", { _ = try $0.count(Query(name)) }),
         ]
         for (what, call) in calls {
-            try trial.expectError(.noSuchTable, "\(what) in \(name.debugDescription)", table: name) {
+            try context.expectError(.noSuchTable, "\(what) in \(name.debugDescription)", table: name) {
                 try store.read(call)
             }
         }

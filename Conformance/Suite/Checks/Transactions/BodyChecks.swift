@@ -11,8 +11,8 @@ extension Check {
         Check(
             "TRN-015", "A body's error, of the store or another type, is rethrown unchanged",
             why: "Callers catch their own errors; a wrapped or replaced error is not caught."
-        ) { trial in
-            let store = try ThreeTables.store(trial)
+        ) { context in
+            let store = try ThreeTables.store(context)
             let marked = Marked()
             try expectThrown(marked, "a write") { try store.write { _ in throw marked } }
             try expectThrown(marked, "a write with changes") {
@@ -26,35 +26,36 @@ extension Check {
                 try store.write { _ in throw CancellationError() }
                 throw CheckFailure("a body that throws CancellationError: nothing was thrown")
             } catch is CancellationError {}
-            let own = try trial.expectError(.full, "a body that throws a store's error", table: "T", column: "c") {
+            let own = try context.expectError(.full, "a body that throws a store's error", table: "T", column: "c") {
                 try store.write { _ in throw StoreError(.full, "mine", table: "T", column: "c") }
             }
-            try trial.expect(own.message, is: "mine", "the message of the rethrown error")
+            try context.expect(own.message, is: "mine", "the message of the rethrown error")
         },
         Check("TRN-016", "An error thrown in the body of a lookup or scan is rethrown, and the reader still works") {
-            trial in
-            let store = try ThreeTables.store(trial)
+            context in
+            let store = try ThreeTables.store(context)
             let marked = Marked()
             try store.read { reader in
                 try expectThrown(marked, "scan") { try reader.scan(Query("TodoItem")) { _ in throw marked } }
                 try expectThrown(marked, "withRow") { try reader.withRow(in: "Note", id: "a") { _ in throw marked } }
-                try trial.expect(try reader.count(Query("TodoItem")), is: 4, "count after the errors")
-                try trial.expect(.notes, in: reader, holds: ThreeTables.rows(.notes), "after the errors")
+                try context.expect(try reader.count(Query("TodoItem")), is: 4, "count after the errors")
+                try context.expect(.notes, in: reader, holds: ThreeTables.rows(.notes), "after the errors")
             }
         },
-        Check("TRN-017", "The result of a body is returned, including nil") { trial in
-            let store = try ThreeTables.store(trial)
-            try trial.expect(try store.read { try $0.count(Query("Note")) }, is: 3, "the value of a read")
-            try trial.expect(
+        Check("TRN-017", "The result of a body is returned, including nil") { context in
+            let store = try ThreeTables.store(context)
+            try context.expect(try store.read { try $0.count(Query("Note")) }, is: 3, "the value of a read")
+            try context.expect(
                 try store.write { try $0.delete(ids: ["a"], from: "Note") }, is: 1, "the value of a write")
             let none: Int?? = try store.write { _ in .some(.none) }
-            try trial.expect(none == .some(.none), "a write whose body returns nil returns \(Trial.text(none))")
+            try context.expect(
+                none == .some(.none), "a write whose body returns nil returns \(CheckContext.text(none))")
         },
         Check(
             "TRN-018", "A body runs exactly once, on the calling thread, before the call returns",
             why: "A store that retries a body when its engine is busy repeats the body's side effects."
-        ) { trial in
-            let store = try ThreeTables.store(trial)
+        ) { context in
+            let store = try ThreeTables.store(context)
             let caller = pthread_self()
             var calls: [String] = []
             try store.read { _ in calls.append(pthread_equal(caller, pthread_self()) != 0 ? "read" : "read elsewhere") }
@@ -62,31 +63,31 @@ extension Check {
                 calls.append(pthread_equal(caller, pthread_self()) != 0 ? "write" : "write elsewhere")
                 try writer.upsert(["id": "a", "number": 5], into: "Note")
             }
-            try trial.rollBack(store) { _ in
+            try context.rollBack(store) { _ in
                 calls.append(pthread_equal(caller, pthread_self()) != 0 ? "throwing" : "throwing elsewhere")
             }
-            try trial.expect(calls, is: ["read", "write", "throwing"], "the calls of the three bodies")
+            try context.expect(calls, is: ["read", "write", "throwing"], "the calls of the three bodies")
         },
         Check(
             "TRN-019", "A write within a write on the same thread throws busy, and the outer one is unaffected",
             why: "Both would wait for each other forever; a nested one that takes part commits or rolls back too much."
-        ) { trial in
-            let store = try ThreeTables.store(trial)
+        ) { context in
+            let store = try ThreeTables.store(context)
             try store.write { writer in
                 try writer.upsert(["id": "a", "number": 5], into: "Note")
-                try trial.expectError(.busy, "a write within a write") {
+                try context.expectError(.busy, "a write within a write") {
                     try store.write { try $0.upsert(["id": "inner"], into: "Note") }
                 }
                 try writer.upsert(["id": "b", "number": 6], into: "Note")
             }
             let numbers = try store.read { try $0.allRows("Note").map { $0["number"] } }
-            try trial.expect(numbers, is: [5, 6, 3], "the numbers of notes a, b, c after the outer write")
+            try context.expect(numbers, is: [5, 6, 3], "the numbers of notes a, b, c after the outer write")
         },
         Check(
             "TRN-020", "A write within a read on the same thread throws busy or commits; it does not hang",
             why: "A writer that must wait for readers would wait for itself."
-        ) { trial in
-            let store = try ThreeTables.store(trial)
+        ) { context in
+            let store = try ThreeTables.store(context)
             var hasWritten = true
             try store.read { reader in
                 let before = try reader.allRows("Note")
@@ -95,45 +96,45 @@ extension Check {
                 } catch let error as StoreError where error.code == .busy {
                     hasWritten = false
                 }
-                try trial.expect(try reader.allRows("Note"), are: before, "the read after the write within it")
+                try context.expect(try reader.allRows("Note"), are: before, "the read after the write within it")
             }
             let count = try store.read { try $0.count(Query("Note")) }
-            try trial.expect(count, is: hasWritten ? 4 : 3, "the notes after the write within a read")
+            try context.expect(count, is: hasWritten ? 4 : 3, "the notes after the write within a read")
         },
-        Check("TRN-021", "A write without changes succeeds") { trial in
-            let store = try ThreeTables.store(trial)
+        Check("TRN-021", "A write without changes succeeds") { context in
+            let store = try ThreeTables.store(context)
             try store.write { _ in }
             try store.write { try $0.upsert([Row](), into: "Note") }
             try store.write { _ = try $0.count(Query("Note")) }
-            try trial.rollBack(store) { _ in }
-            try trial.expectAsFilled(store, "after writes without changes")
+            try context.rollBack(store) { _ in }
+            try context.expectAsFilled(store, "after writes without changes")
         },
         Check(
             "TRN-063", "A body that throws is not run again, whatever its error code, and the error is rethrown",
             why: "A store that retries when its engine is busy may mistake the body's error for the engine's."
-        ) { trial in
-            let store = try ThreeTables.store(trial)
+        ) { context in
+            let store = try ThreeTables.store(context)
             let codes: [StoreError.Code] = [
                 .busy, .locked, .io, .full, .corrupt, .readOnly, .closed, .cancelled, .schemaMismatch, .unsupported,
             ]
             for code in codes {
                 var calls = 0
-                try trial.expectError(code, "a read whose body throws \(code)", table: "mine") {
+                try context.expectError(code, "a read whose body throws \(code)", table: "mine") {
                     try store.read { _ in
                         calls += 1
                         throw StoreError(code, "mine", table: "mine")
                     }
                 }
-                try trial.expectError(code, "a write whose body throws \(code)", table: "mine") {
+                try context.expectError(code, "a write whose body throws \(code)", table: "mine") {
                     try store.write { writer in
                         calls += 1
                         try writer.upsert(["id": "d", "number": 4], into: "Note")
                         throw StoreError(code, "mine", table: "mine")
                     }
                 }
-                try trial.expect(calls, is: 2, "the calls of a read's and a write's body that throw \(code)")
+                try context.expect(calls, is: 2, "the calls of a read's and a write's body that throw \(code)")
             }
-            try trial.expectAsFilled(store, "after the errors")
+            try context.expectAsFilled(store, "after the errors")
         },
     ]
 

@@ -7,27 +7,27 @@ extension Check {
             "TRN-035", "Another thread sees no changes of a write before it commits, and all of them afterwards",
             why: "A store that modifies data in place shows readers changes that may be rolled back.",
             needs: [.readersBesideWriter]
-        ) { trial in
-            let store = try ThreeTables.store(trial)
+        ) { context in
+            let store = try ThreeTables.store(context)
             try store.write { writer in
                 try changeAll(writer)
-                try trial.elsewhere("a read beside a write") {
-                    try trial.expectAsFilled(store, "on another thread, before the commit")
-                    try expectLookUps(trial, store, changed: false)
+                try context.elsewhere("a read beside a write") {
+                    try context.expectAsFilled(store, "on another thread, before the commit")
+                    try expectLookUps(context, store, changed: false)
                 }
             }
-            try trial.elsewhere("a read after a write") { try expectLookUps(trial, store, changed: true) }
+            try context.elsewhere("a read after a write") { try expectLookUps(context, store, changed: true) }
         },
         Check(
             "TRN-036", "No index exposes entries of a write to another thread before it commits",
             needs: [.readersBesideWriter]
-        ) { trial in
-            let store = try ThreeTables.store(trial)
+        ) { context in
+            let store = try ThreeTables.store(context)
             try store.write { writer in
                 try changeAll(writer)
-                try trial.elsewhere("a read beside a write") {
+                try context.elsewhere("a read beside a write") {
                     try store.read { reader in
-                        try trial.expectIndexes(
+                        try context.expectIndexes(
                             of: .items, in: reader, find: ThreeTables.rows(.items), formerly: [["priority": 9]],
                             "on another thread, before the commit")
                     }
@@ -37,39 +37,39 @@ extension Check {
         Check(
             "TRN-037", "Another thread never sees changes of a write that is rolled back",
             needs: [.readersBesideWriter]
-        ) { trial in
-            let store = try ThreeTables.store(trial)
-            try trial.rollBack(store) { writer in
+        ) { context in
+            let store = try ThreeTables.store(context)
+            try context.rollBack(store) { writer in
                 try changeAll(writer)
-                try trial.elsewhere("a read beside a write") {
-                    try trial.expectAsFilled(store, "on another thread, before the throw")
+                try context.elsewhere("a read beside a write") {
+                    try context.expectAsFilled(store, "on another thread, before the throw")
                 }
             }
-            try trial.elsewhere("a read after a write") {
-                try trial.expectAsFilled(store, "on another thread, after the throw")
-                try expectLookUps(trial, store, changed: false)
+            try context.elsewhere("a read after a write") {
+                try context.expectAsFilled(store, "on another thread, after the throw")
+                try expectLookUps(context, store, changed: false)
             }
         },
         Check(
             "TRN-038", "A read within a write on the same thread sees the committed state, not the write's changes",
             why: "A body may call code that reads the store; it must see the same state as every reader.",
             needs: [.readersBesideWriter]
-        ) { trial in
-            let store = try ThreeTables.store(trial)
+        ) { context in
+            let store = try ThreeTables.store(context)
             try store.write { writer in
                 try changeAll(writer)
-                try trial.expectAsFilled(store, "in a read within the write")
-                try trial.expect(try writer.count(Query("Note")), is: 1, "count by the writer after that read")
+                try context.expectAsFilled(store, "in a read within the write")
+                try context.expect(try writer.count(Query("Note")), is: 1, "count by the writer after that read")
             }
-            try expectLookUps(trial, store, changed: true)
+            try expectLookUps(context, store, changed: true)
         },
-        Check("TRN-039", "A read that begins after a write returned sees its changes, on every thread") { trial in
-            let store = try trial.store(.tallies)
+        Check("TRN-039", "A read that begins after a write returned sees its changes, on every thread") { context in
+            let store = try context.store(.tallies)
             for number in 1...10 {
                 try store.write { try $0.upsert([.tally(1, Int64(number)), .tally(Int64(number), 0)], into: "Tally") }
-                try trial.onThreads(3, "reads after a write") { _ in
+                try context.onThreads(3, "reads after a write") { _ in
                     let count = try store.read { try $0.count(Query("Tally")) }
-                    try trial.expect(count, is: number, "count after write \(number)")
+                    try context.expect(count, is: number, "count after write \(number)")
                 }
             }
         },
@@ -82,17 +82,17 @@ extension Check {
         try writer.upsert(.tally(1, 99), into: "Tally")
     }
 
-    private static func expectLookUps(_ trial: Trial, _ store: TracedStore, changed: Bool) throws {
+    private static func expectLookUps(_ context: CheckContext, _ store: TracedStore, changed: Bool) throws {
         let place = changed ? "after the commit" : "without the write's changes"
         try store.read { reader in
             let priority = try reader.row(in: "TodoItem", id: "a")?["priority"]
-            try trial.expect(priority, is: changed ? 9 : 1, "item a's priority \(place)")
+            try context.expect(priority, is: changed ? 9 : 1, "item a's priority \(place)")
             let isNew = try reader.row(in: "TodoItem", id: "new") != nil
-            try trial.expect(isNew, is: changed, "whether the new item is found by its id \(place)")
+            try context.expect(isNew, is: changed, "whether the new item is found by its id \(place)")
             let isThere = try reader.row(in: "TodoItem", id: "b") != nil
-            try trial.expect(isThere, is: !changed, "whether the deleted item is found by its id \(place)")
-            try trial.expect(try reader.count(Query("Note")), is: changed ? 1 : 3, "the notes \(place)")
-            try trial.expect(try reader.row(in: "Tally", id: 1)?["n"], is: changed ? 99 : 10, "tally 1 \(place)")
+            try context.expect(isThere, is: !changed, "whether the deleted item is found by its id \(place)")
+            try context.expect(try reader.count(Query("Note")), is: changed ? 1 : 3, "the notes \(place)")
+            try context.expect(try reader.row(in: "Tally", id: 1)?["n"], is: changed ? 99 : 10, "tally 1 \(place)")
         }
     }
 }

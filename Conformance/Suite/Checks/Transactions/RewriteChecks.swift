@@ -3,8 +3,8 @@ internal import TidelineStore
 extension Check {
     /// Several changes to one id in one transaction.
     static let transactionRewrites: [Check] = [
-        Check("TRN-029", "A row stored and deleted in one write does not exist afterwards") { trial in
-            try expectAfter(trial, nil) { writer in
+        Check("TRN-029", "A row stored and deleted in one write does not exist afterwards") { context in
+            try expectAfter(context, nil) { writer in
                 try writer.upsert(["id": "n", "text": "put", "priority": 3], into: "TodoItem")
                 try writer.delete(ids: ["n"], from: "TodoItem")
             }
@@ -12,14 +12,14 @@ extension Check {
         Check(
             "TRN-030", "A row deleted and stored again in one write has only its new values",
             why: "A store that combines both into one merge restores the deleted columns."
-        ) { trial in
-            try expectAfter(trial, ["id": "a", "priority": 3]) { writer in
+        ) { context in
+            try expectAfter(context, ["id": "a", "priority": 3]) { writer in
                 try writer.delete(ids: ["a"], from: "TodoItem")
                 try writer.upsert(["id": "a", "priority": 3], into: "TodoItem")
             }
         },
-        Check("TRN-031", "A row stored, deleted, and stored again in one write has only its last values") { trial in
-            try expectAfter(trial, ["id": "n", "score": 0.25]) { writer in
+        Check("TRN-031", "A row stored, deleted, and stored again in one write has only its last values") { context in
+            try expectAfter(context, ["id": "n", "score": 0.25]) { writer in
                 try writer.upsert(["id": "n", "text": "first", "priority": 3], into: "TodoItem")
                 try writer.delete(ids: ["n"], from: "TodoItem")
                 try writer.upsert(["id": "n", "score": 0.25], into: "TodoItem")
@@ -27,36 +27,36 @@ extension Check {
         },
         Check("TRN-032", "A row deleted, stored, and deleted in one write does not exist, and each deletion counts it")
         {
-            trial in
-            try expectAfter(trial, nil, id: "a") { writer in
+            context in
+            try expectAfter(context, nil, id: "a") { writer in
                 let first = try writer.delete(ids: ["a"], from: "TodoItem")
                 let again = try writer.delete(ids: ["a"], from: "TodoItem")
                 try writer.upsert(["id": "a", "text": "back"], into: "TodoItem")
                 let second = try writer.delete(matching: Query("TodoItem").filter(.column("id") == "a"))
-                try trial.expect([first, again, second], is: [1, 0, 1], "the counts of the three deletions")
+                try context.expect([first, again, second], is: [1, 0, 1], "the counts of the three deletions")
             }
         },
-        Check("TRN-033", "Merges of one row in one write accumulate") { trial in
+        Check("TRN-033", "Merges of one row in one write accumulate") { context in
             let due = Value.timestamp(.init(clampingTicks: 10))
             try expectAfter(
-                trial, ["id": "a", "text": "Tea", "complete": true, "priority": 2, "score": 1.5, "due": due]
+                context, ["id": "a", "text": "Tea", "complete": true, "priority": 2, "score": 1.5, "due": due]
             ) { writer in
                 try writer.upsert(["id": "a", "text": "Tea", "priority": 1], into: "TodoItem")
                 try writer.upsert([["id": "a", "complete": true], ["id": "a", "score": 1.5]], into: "TodoItem")
                 try writer.upsert(["id": "a", "priority": 2], into: "TodoItem")
             }
         },
-        Check("TRN-034", "A table emptied and refilled in one write holds only the new rows") { trial in
-            let store = try ThreeTables.store(trial)
+        Check("TRN-034", "A table emptied and refilled in one write holds only the new rows") { context in
+            let store = try ThreeTables.store(context)
             let rows: [Row] = [["id": "b", "priority": 1], ["id": "x", "priority": 2, "complete": true]]
             try store.write { writer in
                 try writer.delete(matching: Query("TodoItem"))
-                try trial.expect(try writer.count(Query("TodoItem")), is: 0, "count after all rows were deleted")
+                try context.expect(try writer.count(Query("TodoItem")), is: 0, "count after all rows were deleted")
                 try writer.upsert(rows, into: "TodoItem")
             }
             try store.read { reader in
-                try trial.expect(.items, in: reader, holds: rows, "after the write")
-                try trial.expectIndexes(
+                try context.expect(.items, in: reader, holds: rows, "after the write")
+                try context.expectIndexes(
                     of: .items, in: reader, find: rows, formerly: ThreeTables.rows(.items), "after the write")
             }
         },
@@ -64,25 +64,25 @@ extension Check {
 
     /// Fails unless the row is as expected at the end of the write, after it, by the indexes, and after reopening.
     private static func expectAfter(
-        _ trial: Trial, _ row: Row?, id: String? = nil, _ changes: (TracedWriter) throws -> Void
+        _ context: CheckContext, _ row: Row?, id: String? = nil, _ changes: (TracedWriter) throws -> Void
     ) throws {
         let id = row?.id ?? id ?? "n"
         let expected = row.map { $0.completed(for: .items) }
         let others = ThreeTables.rows(.items).filter { $0.id != id }
-        let store = try ThreeTables.store(trial)
+        let store = try ThreeTables.store(context)
         try store.write { writer in
             try changes(writer)
-            try trial.expect(try writer.row(in: "TodoItem", id: id), is: expected, "the row inside the write")
+            try context.expect(try writer.row(in: "TodoItem", id: id), is: expected, "the row inside the write")
         }
         func look(_ store: TracedStore, _ place: String) throws {
             try store.read { reader in
-                try trial.expect(try reader.row(in: "TodoItem", id: id), is: expected, "the row \(place)")
-                try trial.expectIndexes(
+                try context.expect(try reader.row(in: "TodoItem", id: id), is: expected, "the row \(place)")
+                try context.expectIndexes(
                     of: .items, in: reader, find: others + [expected].compactMap { $0 },
                     formerly: ThreeTables.rows(.items) + [["priority": 3]], place)
             }
         }
         try look(store, "after the write")
-        try look(try trial.reopened(store), "after reopening")
+        try look(try context.reopened(store), "after reopening")
     }
 }

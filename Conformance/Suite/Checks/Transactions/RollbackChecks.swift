@@ -3,123 +3,123 @@ internal import TidelineStore
 extension Check {
     /// Atomicity.
     static let transactionRollback: [Check] = [
-        Check("TRN-001", "A write that returns keeps its changes to all tables") { trial in
-            let store = try ThreeTables.store(trial)
+        Check("TRN-001", "A write that returns keeps its changes to all tables") { context in
+            let store = try ThreeTables.store(context)
             try store.write { writer in
                 try writer.upsert(["id": "e", "text": "Salt"], into: "TodoItem")
                 try writer.delete(ids: ["b"], from: "Note")
                 try writer.delete(matching: Query("Tally").filter(.column("n") == 20))
             }
             try store.read { reader in
-                try trial.expect(
+                try context.expect(
                     .items, in: reader, holds: ThreeTables.rows(.items) + [["id": "e", "text": "Salt"]],
                     "after the write")
-                try trial.expect(
+                try context.expect(
                     .notes, in: reader, holds: ThreeTables.rows(.notes).filter { $0.id != "b" }, "after the write")
-                try trial.expect(.tallies, in: reader, holds: [.tally(1, 10)], "after the write")
+                try context.expect(.tallies, in: reader, holds: [.tally(1, 10)], "after the write")
             }
         },
-        Check("TRN-002", "A body that throws leaves none of its inserts behind") { trial in
-            let store = try ThreeTables.store(trial)
-            try trial.rollBack(store) { writer in
+        Check("TRN-002", "A body that throws leaves none of its inserts behind") { context in
+            let store = try ThreeTables.store(context)
+            try context.rollBack(store) { writer in
                 try writer.upsert([["id": "0", "text": "new"], ["id": "z", "text": "new"]], into: "TodoItem")
             }
-            try trial.expectAsFilled(store, only: [.items], "after the throw")
+            try context.expectAsFilled(store, only: [.items], "after the throw")
         },
         Check(
             "TRN-003", "A body that throws leaves no changes in its second and third table either",
             why: "Sync keeps a row, its operation and its base copy together; a store with one transaction per table "
                 + "keeps part of them."
-        ) { trial in
-            let store = try ThreeTables.store(trial)
+        ) { context in
+            let store = try ThreeTables.store(context)
             for last in ThreeTables.schemas {
-                try trial.rollBack(store) { writer in
+                try context.rollBack(store) { writer in
                     // Each table is the last changed one once, and the first one once.
                     for schema in ThreeTables.schemas.filter({ $0 != last }) + [last] {
                         try writer.upsert(newRow(of: schema), into: schema.name)
                     }
                 }
-                try trial.expectAsFilled(store, "after the throw")
+                try context.expectAsFilled(store, "after the throw")
             }
         },
         Check("TRN-004", "A body that throws leaves merged rows unchanged, including their nulls") {
-            trial in
-            let store = try ThreeTables.store(trial)
-            try trial.rollBack(store) { writer in
+            context in
+            let store = try ThreeTables.store(context)
+            try context.rollBack(store) { writer in
                 try writer.upsert(
                     [["id": "a", "text": .null, "priority": 9], ["id": "d", "text": "was null"]], into: "TodoItem")
                 try writer.upsert(["id": "a", "number": 9], into: "Note")
                 try writer.upsert(.tally(1, 99), into: "Tally")
             }
-            try trial.expectAsFilled(store, "after the throw")
+            try context.expectAsFilled(store, "after the throw")
         },
-        Check("TRN-005", "A body that throws leaves rows that it deleted by id") { trial in
-            let store = try ThreeTables.store(trial)
-            try trial.rollBack(store) { writer in
+        Check("TRN-005", "A body that throws leaves rows that it deleted by id") { context in
+            let store = try ThreeTables.store(context)
+            try context.rollBack(store) { writer in
                 try writer.delete(ids: ["a", "d"], from: "TodoItem")
                 try writer.delete(ids: ["a", "b", "c"], from: "Note")
                 try writer.delete(ids: [2], from: "Tally")
             }
-            try trial.expectAsFilled(store, "after the throw")
+            try context.expectAsFilled(store, "after the throw")
         },
-        Check("TRN-006", "A body that throws leaves rows that it deleted by query") { trial in
-            let store = try ThreeTables.store(trial)
-            try trial.rollBack(store) { writer in
+        Check("TRN-006", "A body that throws leaves rows that it deleted by query") { context in
+            let store = try ThreeTables.store(context)
+            try context.rollBack(store) { writer in
                 try writer.delete(matching: Query("TodoItem").filter(.column("complete") == true))
                 try writer.delete(matching: Query("Note"))
                 try writer.delete(matching: Query("Tally").order(by: "n").limit(2))
             }
-            try trial.expectAsFilled(store, "after the throw")
+            try context.expectAsFilled(store, "after the throw")
         },
         Check(
             "TRN-007", "A body that throws leaves none of 6,000 rows in three tables",
             why: "A store that passes a long transaction to its engine in batches has committed the first ones."
-        ) { trial in
-            let store = try ThreeTables.store(trial)
-            try trial.rollBack(store) { writer in
+        ) { context in
+            let store = try ThreeTables.store(context)
+            try context.rollBack(store) { writer in
                 for schema in ThreeTables.schemas { try writer.upsert(manyRows(of: schema), into: schema.name) }
             }
-            try trial.expectAsFilled(store, "after the throw")
+            try context.expectAsFilled(store, "after the throw")
         },
         Check("TRN-008", "Rolled-back changes are not present after reopening", needs: [.persistence]) {
-            trial in
-            let store = try ThreeTables.store(trial)
-            try trial.rollBack(store) { writer in
+            context in
+            let store = try ThreeTables.store(context)
+            try context.rollBack(store) { writer in
                 for schema in ThreeTables.schemas {
                     try writer.upsert(newRow(of: schema), into: schema.name)
                     try writer.delete(ids: [ThreeTables.rows(schema)[0].key].compactMap { $0 }, from: schema.name)
                 }
             }
-            try trial.expectAsFilled(try trial.reopened(store), "after the throw and reopening")
+            try context.expectAsFilled(try context.reopened(store), "after the throw and reopening")
         },
         Check(
             "TRN-009", "A row whose insert was rolled back can be inserted as a new row",
             why: "A store that caches ids outside its engine must also roll back the cache."
-        ) { trial in
-            let store = try ThreeTables.store(trial)
-            try trial.rollBack(store) { writer in
+        ) { context in
+            let store = try ThreeTables.store(context)
+            try context.rollBack(store) { writer in
                 try writer.upsert(["id": "NEW", "text": "lost", "priority": 7], into: "TodoItem")
                 try writer.upsert(.tally(9, 90), into: "Tally")
             }
             try store.write { try $0.upsert(["id": "new", "text": "kept"], into: "TodoItem") }
             let row = try store.read { try $0.row(in: "TodoItem", id: "New") }
-            try trial.expect(
+            try context.expect(
                 row, is: TableSchema.items.completing([["id": "new", "text": "kept"]])[0], "the row inserted again")
-            try trial.expectError(.invalidValue, "an insert without its required column", column: "n") {
+            try context.expectError(.invalidValue, "an insert without its required column", column: "n") {
                 try store.write { try $0.upsert(Row(id: 9), into: "Tally") }
             }
         },
-        Check("TRN-010", "Alternating transactions that commit and throw leave only the committed changes") { trial in
-            let store = try trial.store(.tallies)
+        Check("TRN-010", "Alternating transactions that commit and throw leave only the committed changes") { context in
+            let store = try context.store(.tallies)
             for number in Int64(0)..<20 {
                 try store.write { try $0.upsert(.tally(number, number), into: "Tally") }
-                try trial.rollBack(store) { writer in
+                try context.rollBack(store) { writer in
                     try writer.upsert([.tally(number, -1), .tally(number + 1, -1)], into: "Tally")
                     try writer.delete(ids: [.int(number / 2)], from: "Tally")
                 }
             }
             try store.read { reader in
-                try trial.expect(
+                try context.expect(
                     .tallies, in: reader, holds: (0..<20).map { .tally($0, $0) }, "after 20 commits and 20 throws")
             }
         },
@@ -127,9 +127,9 @@ extension Check {
             "TRN-064", "Data read in a write is not cached beyond its rollback",
             why:
                 "A store that caches rows or counts may keep those of a transaction that was rolled back."
-        ) { trial in
-            let store = try ThreeTables.store(trial)
-            try trial.rollBack(store) { writer in
+        ) { context in
+            let store = try ThreeTables.store(context)
+            try context.rollBack(store) { writer in
                 try writer.upsert(["id": "a", "number": 9], into: "Note")
                 try writer.upsert(["id": "zz", "number": 10], into: "Note")
                 for id in ["a", "zz", "b"] { _ = try writer.row(in: "Note", id: id) }
@@ -138,15 +138,15 @@ extension Check {
                 _ = try writer.row(in: "Note", id: "b")
                 _ = try writer.rows(matching: Query("Note"))
             }
-            try trial.expectAsFilled(store, "after data read in a write was rolled back")
+            try context.expectAsFilled(store, "after data read in a write was rolled back")
             let expected = ThreeTables.rows(.notes)
             try store.read { reader in
                 for row in expected {
                     let found = try reader.row(in: "Note", id: row.id)
-                    try trial.expect(found, is: row.completed(for: .notes), "the row \(row.id) after the rollback")
+                    try context.expect(found, is: row.completed(for: .notes), "the row \(row.id) after the rollback")
                 }
-                try trial.expect(try reader.row(in: "Note", id: "zz"), is: nil as Row?, "a row that was rolled back")
-                try trial.expect(try reader.count(Query("Note")), is: expected.count, "the count after the rollback")
+                try context.expect(try reader.row(in: "Note", id: "zz"), is: nil as Row?, "a row that was rolled back")
+                try context.expect(try reader.count(Query("Note")), is: expected.count, "the count after the rollback")
             }
         },
     ]

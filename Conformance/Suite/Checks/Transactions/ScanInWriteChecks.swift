@@ -6,64 +6,64 @@ extension Check {
         Check(
             "TRN-048", "A scan whose body deletes rows returns the rows that existed when it began",
             why: "A cursor whose row is deleted skips the next row, or ends."
-        ) { trial in
-            try scanning(trial) { writer, row, _ in
+        ) { context in
+            try scanning(context) { writer, row, _ in
                 try writer.delete(ids: [row.key].compactMap { $0 }, from: "TodoItem")
                 try writer.delete(ids: ["r19", "r05"], from: "TodoItem")
             } after: { store in
-                try trial.expect(Query("TodoItem"), in: store, finds: [], "after the scan")
+                try context.expect(Query("TodoItem"), in: store, finds: [], "after the scan")
             }
         },
         Check(
             "TRN-049", "A scan whose body inserts rows ends and returns none of them",
             why: "A cursor that reaches rows inserted ahead of it never ends."
-        ) { trial in
-            try scanning(trial) { writer, _, step in
+        ) { context in
+            try scanning(context) { writer, _, step in
                 try writer.upsert(
                     [
                         ["id": .string("s\(step + 100)"), "priority": .int(Int64(step + 100)), "text": "z"],
                         ["id": .string("a\(step)"), "priority": -1, "text": "a"],
                     ], into: "TodoItem")
             } after: { store in
-                try trial.expect(
+                try context.expect(
                     try store.read { try $0.count(Query("TodoItem")) }, is: 60, "the rows after the scan")
             }
         },
         Check("TRN-050", "A scan whose body changes rows returns each row once, as it was when the scan began") {
-            trial in
-            try scanning(trial) { writer, row, step in
+            context in
+            try scanning(context) { writer, row, step in
                 let ahead = Row(id: .string("r\(19 - step % 20 < 10 ? "0" : "")\(19 - step % 20)"))
                 let moved: Row = ["priority": .int(Int64(step + 100)), "text": "zz"]
                 try writer.upsert(
                     [Row(id: row.key).merging(moved), ahead.merging(["text": "changed"])], into: "TodoItem")
             } after: { store in
                 let texts = try store.read { try Set($0.allRows("TodoItem").map { $0["text"] ?? .null }) }
-                try trial.expect(texts.contains("old"), is: false, "whether a row is unchanged")
+                try context.expect(texts.contains("old"), is: false, "whether a row is unchanged")
             }
         },
         Check(
             "TRN-051", "A row borrowed from a scan or lookup stays unchanged while the body changes and deletes it",
             why: "A view into the engine's page would show later writes."
-        ) { trial in
-            let store = try filled(trial)
+        ) { context in
+            let store = try filled(context)
             try store.write { writer in
                 var step = 0
                 try writer.scan(Query("TodoItem").order(by: "text")) { row in
                     try overwrite(writer, row.id)
-                    try trial.expect(row["text"], is: "old", "the text of the borrowed row after it was deleted")
-                    try trial.expect(row["priority"], is: .int(Int64(step)), "its priority")
+                    try context.expect(row["text"], is: "old", "the text of the borrowed row after it was deleted")
+                    try context.expect(row["priority"], is: .int(Int64(step)), "its priority")
                     step += 1
                     return step == 6 ? .stop : .next
                 }
                 try writer.withRow(in: "TodoItem", id: "r10") { row in
                     try overwrite(writer, "r10")
-                    try trial.expect(row["text"], is: "old", "the text of the row looked up after it was deleted")
-                    try trial.expect(row.id, is: "r10", "its id")
+                    try context.expect(row["text"], is: "old", "the text of the row looked up after it was deleted")
+                    try context.expect(row.id, is: "r10", "its id")
                 }
             }
         },
-        Check("TRN-052", "Scans and lookups can be nested, and each stops independently") { trial in
-            let store = try filled(trial)
+        Check("TRN-052", "Scans and lookups can be nested, and each stops independently") { context in
+            let store = try filled(context)
             try store.read { reader in
                 var pairs: [String] = []
                 let total = try reader.scan(Query("TodoItem", includesTotalCount: true)) { outer in
@@ -74,27 +74,27 @@ extension Check {
                     }
                     return id == "r02" ? .stop : .next
                 }
-                try trial.expect(total, is: 20, "the total count of the scan that was stopped")
-                try trial.expect(
+                try context.expect(total, is: 20, "the total count of the scan that was stopped")
+                try context.expect(
                     pairs, is: ["r00", "r01", "r02"].flatMap { ["\($0) r19", "\($0) r18"] }, "the pairs of two scans")
             }
         },
         Check("TRN-053", "A deletion by query in the body of a scan deletes its matches, and the scan continues") {
-            trial in
-            try scanning(trial) { writer, _, step in
+            context in
+            try scanning(context) { writer, _, step in
                 guard step == 3 else { return }
                 let deleted = try writer.delete(
                     matching: Query("TodoItem").filter(.column("priority") >= 2).order(by: "priority"))
-                try trial.expect(deleted, is: 18, "the rows deleted during the scan")
+                try context.expect(deleted, is: 18, "the rows deleted during the scan")
             } after: { store in
-                try trial.expect(Query("TodoItem"), in: store, finds: ["r00", "r01"], "after the scan")
+                try context.expect(Query("TodoItem"), in: store, finds: ["r00", "r01"], "after the scan")
             }
         },
     ]
 
     /// Returns a store with twenty rows, `r00` to `r19`, with priorities 0 to 19.
-    private static func filled(_ trial: Trial, in name: String = "store") throws -> TracedStore {
-        let store = try trial.store(.items, in: name)
+    private static func filled(_ context: CheckContext, in name: String = "store") throws -> TracedStore {
+        let store = try context.store(.items, in: name)
         try store.write { try $0.upsert(rows, into: "TodoItem") }
         return store
     }
@@ -106,7 +106,7 @@ extension Check {
     /// Scans the table, an index, a predicate that an index serves, and a column without an index, each in its own
     /// store; fails unless each returns the rows that existed when it began.
     private static func scanning(
-        _ trial: Trial, _ change: (TracedWriter, borrowing RowView, Int) throws -> Void,
+        _ context: CheckContext, _ change: (TracedWriter, borrowing RowView, Int) throws -> Void,
         after: (TracedStore) throws -> Void
     ) throws {
         let queries = [
@@ -114,18 +114,18 @@ extension Check {
             Query("TodoItem").filter(.column("priority") >= 0), Query("TodoItem").order(by: "text"),
         ]
         for (number, query) in queries.enumerated() {
-            let store = try filled(trial, in: "store\(number)")
+            let store = try filled(context, in: "store\(number)")
             var found: [Row] = []
             try store.write { writer in
                 _ = try writer.scan(query) { row in
                     found.append(row.owned())
-                    try trial.expect(
+                    try context.expect(
                         found.count <= 20, "\(query.swiftSource): the scan returns rows that its body inserted")
                     try change(writer, row, found.count)
                     return .next
                 }
             }
-            try trial.expect(found, are: TableSchema.items.completing(rows), query.swiftSource)
+            try context.expect(found, are: TableSchema.items.completing(rows), query.swiftSource)
             try after(store)
         }
     }

@@ -6,22 +6,22 @@ extension Check {
         Check(
             "TRN-040", "Repeated lookups in one read return the same row although another thread changed or deleted it",
             needs: [.readersBesideWriter]
-        ) { trial in
-            try whileAnotherCommits(trial) { reader in
+        ) { context in
+            try whileAnotherCommits(context) { reader in
                 try ["a", "b", "new"].map { try reader.row(in: "TodoItem", id: $0).map { [$0] } ?? [] }.flatMap { $0 }
             }
         },
         Check(
             "TRN-041", "Repeated scans in one read return the same rows although another thread commits",
             needs: [.readersBesideWriter]
-        ) { trial in
-            try whileAnotherCommits(trial) { try $0.allRows("TodoItem") }
+        ) { context in
+            try whileAnotherCommits(context) { try $0.allRows("TodoItem") }
         },
         Check(
             "TRN-042", "Repeated counts in one read are the same although another thread commits",
             needs: [.readersBesideWriter]
-        ) { trial in
-            try whileAnotherCommits(trial) { reader in
+        ) { context in
+            try whileAnotherCommits(context) { reader in
                 let total = try reader.rows(matching: Query("TodoItem").limit(0).includingTotalCount()).totalCount
                 let counts = [
                     try reader.count(Query("TodoItem")), total ?? -1,
@@ -35,8 +35,8 @@ extension Check {
             "Repeated queries through an index in one read return the same rows although another thread commits",
             why: "A snapshot must include the indexes; a live index refers to rows that differ in the snapshot.",
             needs: [.readersBesideWriter]
-        ) { trial in
-            try whileAnotherCommits(trial) { reader in
+        ) { context in
+            try whileAnotherCommits(context) { reader in
                 try reader.rows(matching: Query("TodoItem").filter(.column("priority") == 9)).rows
                     + reader.rows(matching: Query("TodoItem").filter(.column("priority") == 1)).rows
                     + reader.rows(matching: Query("TodoItem").order(by: "priority", descending: true)).rows
@@ -45,28 +45,28 @@ extension Check {
         Check(
             "TRN-044", "Data first read after another thread's commit belongs to the snapshot of the read's beginning",
             why: "Separate snapshots for each table or each call mix two versions.", needs: [.readersBesideWriter]
-        ) { trial in
-            let store = try ThreeTables.store(trial)
+        ) { context in
+            let store = try ThreeTables.store(context)
             try store.read { reader in
                 // This read fixes the snapshot; the rest is read for the first time afterwards.
-                try trial.expect(try reader.row(in: "Note", id: "c")?["number"], is: 3, "note c at first")
-                try commitElsewhere(trial, store)
+                try context.expect(try reader.row(in: "Note", id: "c")?["number"], is: 3, "note c at first")
+                try commitElsewhere(context, store)
                 for schema in ThreeTables.schemas.reversed() {
-                    try trial.expect(
+                    try context.expect(
                         schema, in: reader, holds: ThreeTables.rows(schema), "first read after the commit")
-                    try trial.expectIndexes(
+                    try context.expectIndexes(
                         of: schema, in: reader, find: ThreeTables.rows(schema),
                         formerly: [["priority": 9], ["n": 99]], "first read after the commit")
                 }
                 let row = try reader.row(in: "TodoItem", id: "new")
-                try trial.expect(row, is: nil, "a row that was committed after the read began")
+                try context.expect(row, is: nil, "a row that was committed after the read began")
             }
         },
         Check(
             "TRN-045", "A scan continues in its snapshot although another thread commits during the scan",
             needs: [.readersBesideWriter]
-        ) { trial in
-            let store = try trial.store(.items)
+        ) { context in
+            let store = try context.store(.items)
             let rows = (0..<300).map { ["id": .string("r\(1_000 + $0)"), "priority": .int($0)] as Row }
             try store.write { try $0.upsert(rows, into: "TodoItem") }
             for query in [Query("TodoItem"), Query("TodoItem").order(by: "priority")] {
@@ -74,11 +74,11 @@ extension Check {
                 try store.read { reader in
                     _ = try reader.scan(query) { row in
                         found.append(row.owned())
-                        if found.count == 5 { try replaceElsewhere(trial, store) }
+                        if found.count == 5 { try replaceElsewhere(context, store) }
                         return .next
                     }
                 }
-                try trial.expect(
+                try context.expect(
                     found, are: TableSchema.items.completing(rows), "the scan during which all rows were replaced")
                 try store.write { writer in
                     try writer.delete(matching: Query("TodoItem"))
@@ -89,57 +89,57 @@ extension Check {
         Check(
             "TRN-046", "The next read sees the new state, on the thread whose read saw the old one",
             why: "A reader cached for the thread must be renewed.", needs: [.readersBesideWriter]
-        ) { trial in
-            let store = try ThreeTables.store(trial)
+        ) { context in
+            let store = try ThreeTables.store(context)
             for round in 1...5 {
                 let before = try store.read { reader in
                     let before = try reader.count(Query("Note"))
-                    try trial.elsewhere("a write beside a read") {
+                    try context.elsewhere("a write beside a read") {
                         try store.write { try $0.upsert(["id": .string("n\(round)")], into: "Note") }
                     }
                     return before
                 }
-                try trial.expect(before, is: 2 + round, "the notes in read \(round)")
+                try context.expect(before, is: 2 + round, "the notes in read \(round)")
                 let after = try store.read { try $0.count(Query("Note")) }
-                try trial.expect(after, is: 3 + round, "the notes in the read after read \(round)")
+                try context.expect(after, is: 3 + round, "the notes in the read after read \(round)")
             }
         },
         Check(
             "TRN-047", "A read within a read that began before a commit also sees one snapshot",
             needs: [.readersBesideWriter]
-        ) { trial in
-            let store = try ThreeTables.store(trial)
+        ) { context in
+            let store = try ThreeTables.store(context)
             try store.read { outer in
                 let before = try outer.allRows("TodoItem")
-                try commitElsewhere(trial, store)
+                try commitElsewhere(context, store)
                 try store.read { inner in
                     // Either the outer snapshot or the new one, but consistently.
                     let isNew = try inner.row(in: "TodoItem", id: "new") != nil
-                    try trial.expect(try inner.count(Query("Note")), is: isNew ? 1 : 3, "the notes in the inner read")
+                    try context.expect(try inner.count(Query("Note")), is: isNew ? 1 : 3, "the notes in the inner read")
                     let tally = try inner.row(in: "Tally", id: 1)?["n"]
-                    try trial.expect(tally, is: isNew ? 99 : 10, "tally 1 in the inner read")
+                    try context.expect(tally, is: isNew ? 99 : 10, "tally 1 in the inner read")
                 }
-                try trial.expect(try outer.allRows("TodoItem"), are: before, "the outer read after the inner one")
+                try context.expect(try outer.allRows("TodoItem"), are: before, "the outer read after the inner one")
             }
         },
     ]
 
     /// Fails unless `look` returns the same rows before and after another thread has committed.
-    private static func whileAnotherCommits(_ trial: Trial, _ look: (TracedReader) throws -> [Row]) throws {
-        let store = try ThreeTables.store(trial)
+    private static func whileAnotherCommits(_ context: CheckContext, _ look: (TracedReader) throws -> [Row]) throws {
+        let store = try ThreeTables.store(context)
         try store.read { reader in
             let before = try look(reader)
-            try commitElsewhere(trial, store)
-            try trial.expect(try look(reader), are: before, "the same read again after another thread's commit")
+            try commitElsewhere(context, store)
+            try context.expect(try look(reader), are: before, "the same read again after another thread's commit")
         }
         let after = try store.read { try look($0) }
-        let before = try ThreeTables.store(trial, in: "untouched").read { try look($0) }
-        try trial.expect(
+        let before = try ThreeTables.store(context, in: "untouched").read { try look($0) }
+        try context.expect(
             RowDifference(found: after, expected: before) != nil, "the next read still shows the old state")
     }
 
-    private static func commitElsewhere(_ trial: Trial, _ store: TracedStore) throws {
-        try trial.elsewhere("a write beside a read") {
+    private static func commitElsewhere(_ context: CheckContext, _ store: TracedStore) throws {
+        try context.elsewhere("a write beside a read") {
             try store.write { writer in
                 try writer.upsert([["id": "a", "priority": 9], ["id": "new", "priority": 9]], into: "TodoItem")
                 try writer.delete(ids: ["b"], from: "TodoItem")
@@ -149,8 +149,8 @@ extension Check {
         }
     }
 
-    private static func replaceElsewhere(_ trial: Trial, _ store: TracedStore) throws {
-        try trial.elsewhere("a write beside a scan") {
+    private static func replaceElsewhere(_ context: CheckContext, _ store: TracedStore) throws {
+        try context.elsewhere("a write beside a scan") {
             try store.write { writer in
                 try writer.delete(matching: Query("TodoItem").filter(.column("priority") < 200))
                 try writer.upsert(

@@ -15,8 +15,8 @@ enum ThreeTables {
     }
 
     /// Returns a store in which the tables are defined and filled.
-    static func store(_ trial: Trial, in name: String = "store") throws -> TracedStore {
-        let store = try trial.open(name)
+    static func store(_ context: CheckContext, in name: String = "store") throws -> TracedStore {
+        let store = try context.open(name)
         try store.define(schemas)
         try store.write { writer in
             for schema in schemas { try writer.upsert(rows(schema), into: schema.name) }
@@ -58,7 +58,7 @@ extension TableSchema {
 /// An error that a body throws on purpose.
 struct Abort: Error {}
 
-extension Trial {
+extension CheckContext {
     /// Runs a write whose body throws at its end. Other checks cover which error is thrown.
     func rollBack(_ store: TracedStore, _ changes: (TracedWriter) throws -> Void) throws {
         var hasThrown = false
@@ -119,7 +119,7 @@ extension IndexSchema {
         let along = [false, true].map { descending in
             Query(table, order: columns.map { OrderTerm($0, descending: descending) }, includesTotalCount: true)
         }
-        let first = Predicate.column(columns[0])
+        let first = RowPredicate.column(columns[0])
         return along
             + Set(values).flatMap { value in
                 [Query(table).filter(first == .literal(value)), Query(table).filter(first >= .literal(value))]

@@ -7,11 +7,11 @@ extension Check {
             "UPS-051",
             "Rows with 1, 2, 17, 65, and 257 columns are stored, merged, cleared, and found by their last column",
             why: "A bit set for the columns that a row names, or that are null, may end at 32, 64, or 256."
-        ) { trial in
+        ) { context in
             for count in [1, 2, 17, 65, 257] {
                 let names = (0..<count).map { "c\($0)" }
                 let schema = TableSchema("Wide \(count)", columns: names.map { .int($0) }, systemColumns: [])
-                let store = try trial.store(schema, in: "wide \(count)")
+                let store = try context.store(schema, in: "wide \(count)")
                 var row: Row = ["id": "a"]
                 for (index, name) in names.enumerated() { row[name] = .int(Int64(index)) }
                 var change: Row = ["id": "a"]
@@ -23,18 +23,18 @@ extension Check {
                 let merged = row.merging(change)
                 let last = names[count - 1]
                 let found = Query(schema.name, predicate: .column(last) == .literal(merged[last] ?? .null))
-                try trial.expect(found, in: store, finds: ["a"], "a row of \(count) columns")
-                let reopened = try trial.reopened(store, in: "wide \(count)")
-                try trial.expect(
+                try context.expect(found, in: store, finds: ["a"], "a row of \(count) columns")
+                let reopened = try context.reopened(store, in: "wide \(count)")
+                try context.expect(
                     try reopened.read { try $0.row(in: schema.name, id: "a") }, is: merged, "a row of \(count) columns")
-                try trial.expect(found, in: reopened, finds: ["a"], "a row of \(count) columns, after reopening")
+                try context.expect(found, in: reopened, finds: ["a"], "a row of \(count) columns, after reopening")
             }
         },
         Check(
             "UPS-052", "Of two rows with one id, the last counts in a batch of 2, 4, 34, and 2,002 rows",
             why: "A batch that is sorted before it is stored needs a stable sort."
-        ) { trial in
-            let store = try trial.open()
+        ) { context in
+            let store = try context.open()
             try store.define(Amounts.all.map(Amounts.schema))
             for count in Amounts.all.dropLast() {
                 let table = Amounts.schema(count).name
@@ -43,8 +43,8 @@ extension Check {
                 try store.write { try $0.upsert(rows + second, into: table) }
                 let sevens = Query(table, predicate: .column("m") == 7)
                 try store.read { reader in
-                    try trial.expect(try reader.count(Query(table)), is: count, "the rows of \(2 * count)")
-                    try trial.expect(try reader.count(sevens), is: count, "the rows with the last value")
+                    try context.expect(try reader.count(Query(table)), is: count, "the rows of \(2 * count)")
+                    try context.expect(try reader.count(sevens), is: count, "the rows with the last value")
                 }
             }
         },

@@ -6,71 +6,72 @@ extension Check {
         Check(
             "UPS-029", "A column that the table does not define is refused, naming table, column, and id",
             why: "A value that cannot be stored would be silently lost."
-        ) { trial in
-            let store = try trial.typedStore([.typed("7")])
+        ) { context in
+            let store = try context.typedStore([.typed("7")])
             for name in ["unknown", "String", "string ", "ID", "deleted", "rowid"] {
-                try expectRefusal(of: ["id": "7", name: 1], column: name, in: store, trial)
+                try expectRefusal(of: ["id": "7", name: 1], column: name, in: store, context)
             }
         },
         Check(
             "UPS-030", "A value whose type is not its column's is refused, naming table, column, and id",
             why: "An engine that converts, such as 1 to true or \"1\" to 1, returns a value that was never stored."
-        ) { trial in
-            let store = try trial.typedStore([.typed("7")])
+        ) { context in
+            let store = try context.typedStore([.typed("7")])
             for column in TableSchema.allTypes.columns {
                 for (name, value) in Row.typed("7").values where name != column.name {
-                    try expectRefusal(of: ["id": "7", column.name: value], column: column.name, in: store, trial)
+                    try expectRefusal(of: ["id": "7", column.name: value], column: column.name, in: store, context)
                 }
             }
         },
-        Check("UPS-031", "A new row without a required column is refused, naming the column") { trial in
-            for row in [["id": "1"], ["id": "1", "may": 1]] as [Row] { try expectRequired(row, trial) }
+        Check("UPS-031", "A new row without a required column is refused, naming the column") { context in
+            for row in [["id": "1"], ["id": "1", "may": 1]] as [Row] { try expectRequired(row, context) }
         },
-        Check("UPS-032", "Null in a required column is refused in a new row, naming the column") { trial in
-            try expectRequired(["id": "1", "must": .null], trial)
+        Check("UPS-032", "Null in a required column is refused in a new row, naming the column") { context in
+            try expectRequired(["id": "1", "must": .null], context)
         },
         Check("UPS-033", "Null in a required column is refused in a merge, which leaves the row unchanged") {
-            trial in
-            try expectRequired(["id": "1", "may": 2, "must": .null], over: ["id": "1", "must": "x", "may": 1], trial)
+            context in
+            try expectRequired(
+                ["id": "1", "may": 2, "must": .null], over: ["id": "1", "must": "x", "may": 1], context)
         },
-        Check("UPS-034", "A merge may omit required columns and keeps their values") { trial in
-            let store = try trial.store(.demanding)
+        Check("UPS-034", "A merge may omit required columns and keeps their values") { context in
+            let store = try context.store(.demanding)
             try store.write { try $0.upsert(["id": "1", "must": "x", "may": 1], into: "Demanding") }
-            try trial.apply(to: store) { writer in
+            try context.apply(to: store) { writer in
                 try writer.upsert([["id": "1"], ["id": "1", "may": 2]], into: "Demanding")
             } thenLook: { reader, place in
-                try trial.expect(.demanding, in: reader, holds: [["id": "1", "must": "x", "may": 2]], place)
+                try context.expect(.demanding, in: reader, holds: [["id": "1", "must": "x", "may": 2]], place)
             }
         },
-        Check("UPS-035", "A row without an id, or with an empty one, is refused, naming the column id") { trial in
-            let store = try trial.store(.notes)
-            try trial.expectError(.invalidValue, "an upsert of a row without an id", column: "id") {
+        Check("UPS-035", "A row without an id, or with an empty one, is refused, naming the column id") { context in
+            let store = try context.store(.notes)
+            try context.expectError(.invalidValue, "an upsert of a row without an id", column: "id") {
                 try store.write { try $0.upsert(["text": "no id"] as Row, into: "Note") }
             }
             let packed = try TableSchema.notes.packed([Row(id: .string(""))])
-            try trial.expectError(.invalidValue, "an upsert of an empty id", table: "Note", column: "id") {
+            try context.expectError(.invalidValue, "an upsert of an empty id", table: "Note", column: "id") {
                 try store.write { try $0.upsert(packed, into: "Note") }
             }
-            try trial.expect(try store.read { try $0.count(Query("Note")) }, is: 0, "the count afterwards")
+            try context.expect(try store.read { try $0.count(Query("Note")) }, is: 0, "the count afterwards")
         },
-        Check("UPS-036", "An id whose type is not the table's is refused, naming the column id") { trial in
+        Check("UPS-036", "An id whose type is not the table's is refused, naming the column id") { context in
             let numbered = TableSchema("Numbered", columns: [], idType: .int)
-            let store = try trial.store(.notes, numbered)
+            let store = try context.store(.notes, numbered)
             let number = try numbered.packed([Row(id: 1)])
             let text = try TableSchema.notes.packed([Row(id: "1")])
-            try trial.expectError(.invalidValue, "an integer id among texts", table: "Note", column: "id") {
+            try context.expectError(.invalidValue, "an integer id among texts", table: "Note", column: "id") {
                 try store.write { try $0.upsert(number, into: "Note") }
             }
-            try trial.expectError(.invalidValue, "a text among integer ids", table: "Numbered", column: "id") {
+            try context.expectError(.invalidValue, "a text among integer ids", table: "Numbered", column: "id") {
                 try store.write { try $0.upsert(text, into: "Numbered") }
             }
         },
         Check(
             "UPS-037", "An error in any row, including the last one, rolls back the whole batch",
             why: "A page of a pull is stored completely or pulled again; the rest of a partial page is never pulled."
-        ) { trial in
+        ) { context in
             for position in [0, 50, 99] {
-                try expectNothing(ofBatchWithErrorAt: position, trial) { writer, batch in
+                try expectNothing(ofBatchWithErrorAt: position, context) { writer, batch in
                     try writer.upsert(batch, into: "Note")
                 }
             }
@@ -78,34 +79,34 @@ extension Check {
         Check(
             "UPS-038", "An error that the body catches still rolls back the transaction, and the write throws",
             why: "A write that returns has stored everything; after an error in a batch, this is impossible."
-        ) { trial in
-            try expectNothing(ofBatchWithErrorAt: 99, trial) { writer, batch in
+        ) { context in
+            try expectNothing(ofBatchWithErrorAt: 99, context) { writer, batch in
                 try writer.upsert(["id": "before"] as Row, into: "Note")
                 try? writer.upsert(batch, into: "Note")
             }
         },
-        Check("UPS-039", "The store works after a batch was refused") { trial in
-            let store = try trial.store(.notes)
+        Check("UPS-039", "The store works after a batch was refused") { context in
+            let store = try context.store(.notes)
             let (batch, error) = (numbered(100), "an upsert with an empty id at its end")
             for _ in 0..<20 {
-                try trial.expectError(.invalidValue, error) {
+                try context.expectError(.invalidValue, error) {
                     let packed = try TableSchema.notes.packed(batch + [Row(id: .string(""))])
                     try store.write { try $0.upsert(packed, into: "Note") }
                 }
             }
-            try trial.apply(to: store) { writer in
+            try context.apply(to: store) { writer in
                 try writer.upsert(batch, into: "Note")
             } thenLook: { reader, place in
-                try trial.expect(.notes, in: reader, holds: batch, place)
+                try context.expect(.notes, in: reader, holds: batch, place)
             }
         },
         Check(
             "UPS-050", "No rows of a batch remain after any kind of refusal, even if the body catches the error",
             why:
                 "A store that checks some rules row by row while writing has already stored earlier rows."
-        ) { trial in
+        ) { context in
             let schema = TableSchema("Strict", columns: [.int("n"), .string("must", optional: false)])
-            let store = try trial.store(schema)
+            let store = try context.store(schema)
             let refused: [(rule: String, row: Row)] = [
                 ("an unknown column", ["id": "2", "must": "x", "other": 1]),
                 ("a value of another type", ["id": "2", "must": "x", "n": "1"]),
@@ -118,47 +119,47 @@ extension Check {
                 _ = try? store.write { writer in
                     try? writer.upsert([["id": "1", "must": "x", "n": 1], row], into: "Strict")
                 }
-                try trial.expect(try store.read { try $0.count(Query("Strict")) }, is: 0, "rows after \(rule)")
+                try context.expect(try store.read { try $0.count(Query("Strict")) }, is: 0, "rows after \(rule)")
             }
             try store.write { try $0.upsert(["id": "1", "must": "x"], into: "Strict") }
-            try trial.expect(Query("Strict"), in: store, finds: ["1"], "after the refusals")
+            try context.expect(Query("Strict"), in: store, finds: ["1"], "after the refusals")
         },
     ]
 
     /// Expects the store to refuse a row that was packed for a matching definition, so that the store itself must
     /// validate it.
     private static func expectRefusal(
-        of row: Row, column: String, in store: TracedStore, _ trial: Trial
+        of row: Row, column: String, in store: TracedStore, _ context: CheckContext
     ) throws {
         let value = row[column] ?? .null
         let other = TableSchema("Other", columns: [ColumnSchema(column, value.type ?? .int)], systemColumns: [])
         let packed = try other.packed([["id": "1"], row])
         let table = TableSchema.allTypes.name
-        try trial.expectError(
-            .invalidValue, "an upsert of \(Trial.text(row))", table: table, column: column, id: "7"
+        try context.expectError(
+            .invalidValue, "an upsert of \(CheckContext.text(row))", table: table, column: column, id: "7"
         ) {
             try store.write { try $0.upsert(packed, into: table) }
         }
-        try store.read { try trial.expect(.allTypes, in: $0, holds: [.typed("7")], "after the refusal") }
+        try store.read { try context.expect(.allTypes, in: $0, holds: [.typed("7")], "after the refusal") }
     }
 
-    private static func expectRequired(_ row: Row, over stored: Row? = nil, _ trial: Trial) throws {
-        let store = try trial.store(.demanding, in: "demanding \(row.values.count)")
+    private static func expectRequired(_ row: Row, over stored: Row? = nil, _ context: CheckContext) throws {
+        let store = try context.store(.demanding, in: "demanding \(row.values.count)")
         let rows = stored.map { [$0] } ?? []
         try store.write { try $0.upsert(rows, into: "Demanding") }
-        try trial.expectError(
-            .invalidValue, "an upsert of \(Trial.text(row))", table: "Demanding", column: "must", id: "1"
+        try context.expectError(
+            .invalidValue, "an upsert of \(CheckContext.text(row))", table: "Demanding", column: "must", id: "1"
         ) {
             try store.write { try $0.upsert(row, into: "Demanding") }
         }
-        try store.read { try trial.expect(.demanding, in: $0, holds: rows, "after the refusal") }
+        try store.read { try context.expect(.demanding, in: $0, holds: rows, "after the refusal") }
     }
 
     private static func expectNothing(
-        ofBatchWithErrorAt position: Int, _ trial: Trial,
+        ofBatchWithErrorAt position: Int, _ context: CheckContext,
         _ write: (TracedWriter, _ batch: borrowing PackedRows) throws -> Void
     ) throws {
-        let store = try trial.store(.notes, in: "error at \(position)")
+        let store = try context.store(.notes, in: "error at \(position)")
         let stored: [Row] = [["id": "3", "text": "as it was"], ["id": "z"]]
         try store.write { try $0.upsert(stored, into: "Note") }
         var rows = numbered(99)
@@ -171,7 +172,7 @@ extension Check {
         } catch is StoreError {
             // Another check covers which error it is.
         }
-        try store.read { try trial.expect(.notes, in: $0, holds: stored, "after \(what)") }
+        try store.read { try context.expect(.notes, in: $0, holds: stored, "after \(what)") }
     }
 
     private static func numbered(_ count: Int64) -> [Row] {

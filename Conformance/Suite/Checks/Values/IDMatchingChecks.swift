@@ -3,17 +3,18 @@ internal import TidelineStore
 extension Check {
     /// Comparison of a table's text ids.
     static let idMatching: [Check] = [
-        Check("VAL-042", "Ids that differ only in ASCII case are one id in an upsert, also within one batch") { trial in
+        Check("VAL-042", "Ids that differ only in ASCII case are one id in an upsert, also within one batch") {
+            context in
             let batch: [Row] = [["id": "Abc", "n": 1], ["id": "aBC", "m": 2], ["id": "ABC", "n": 3]]
-            try expectKeyed(after: { try $0.upsert(batch, into: $1) }, are: [["id": "Abc", "n": 3, "m": 2]], trial)
+            try expectKeyed(after: { try $0.upsert(batch, into: $1) }, are: [["id": "Abc", "n": 3, "m": 2]], context)
             try expectKeyed(
                 from: [["id": "abC", "m": 1]], after: { for row in batch { try $0.upsert(row, into: $1) } },
-                are: [["id": "abC", "n": 3, "m": 2]], trial)
+                are: [["id": "abC", "n": 3, "m": 2]], context)
         },
         Check(
             "VAL-043", "The id that was stored first is kept, whatever case a merge uses",
             why: "The server knows the row by this id; a store that keeps the last one renames the row."
-        ) { trial in
+        ) { context in
             let schema = keyed(.asciiCaseInsensitive)
             let whole: Row = ["id": "mixed", "n": 2, "m": 2, "version": "2", "createdAt": .null, "updatedAt": .null]
             try expectKeyed(
@@ -21,86 +22,87 @@ extension Check {
                 after: { writer, table in
                     try writer.upsert([whole, ["id": "LOWER"], ["id": "Lower", "n": .null]], into: table)
                 },
-                are: [Row(id: "MiXed").merging(whole), Row(id: "lower").completed(for: schema)], trial)
+                are: [Row(id: "MiXed").merging(whole), Row(id: "lower").completed(for: schema)], context)
         },
-        Check("VAL-044", "A lookup finds an id in any ASCII case and returns the stored id") { trial in
-            try trial.apply(to: try trial.store(keyed(.asciiCaseInsensitive))) { writer in
+        Check("VAL-044", "A lookup finds an id in any ASCII case and returns the stored id") { context in
+            try context.apply(to: try context.store(keyed(.asciiCaseInsensitive))) { writer in
                 try writer.upsert(
                     [["id": "Abc-Z", "n": 1], ["id": "abc_z", "n": 2], ["id": "É", "n": 3]], into: "Keyed")
             } thenLook: { reader, place in
                 for (id, stored) in [("abc-z", "Abc-Z"), ("ABC-Z", "Abc-Z"), ("ABC_Z", "abc_z"), ("É", "É")] {
                     let found = try reader.row(in: "Keyed", id: .string(id))?.id
-                    try trial.expect(found, is: stored, "\(place), the lookup of \(Trial.text(id))")
+                    try context.expect(found, is: stored, "\(place), the lookup of \(CheckContext.text(id))")
                 }
             }
         },
-        Check("VAL-045", "A deletion finds an id in any ASCII case") { trial in
+        Check("VAL-045", "A deletion finds an id in any ASCII case") { context in
             try expectKeyed(
                 from: [["id": "Abc"], ["id": "dEF"], ["id": "x"]],
                 after: { writer, table in
                     let count = try writer.delete(ids: ["aBC", "DEF", "X "], from: table)
-                    try trial.expect(count, is: 2, "rows deleted by aBC, DEF and another")
-                }, are: [["id": "x"]], trial)
+                    try context.expect(count, is: 2, "rows deleted by aBC, DEF and another")
+                }, are: [["id": "x"]], context)
         },
         Check(
             "VAL-046", "A filter and IN find an id in any ASCII case and compare ids ignoring it",
             why: "The filter on `id` may use another code path than the lookup and must apply the same rule."
-        ) { trial in
+        ) { context in
             let rows: [Row] = [["id": "B", "n": 1], ["id": "a", "n": 1], ["id": "C", "n": 1], ["id": "_", "n": 1]]
-            try trial.apply(to: try trial.store(keyed(.asciiCaseInsensitive))) { writer in
+            try context.apply(to: try context.store(keyed(.asciiCaseInsensitive))) { writer in
                 try writer.upsert(rows, into: "Keyed")
             } thenLook: { reader, place in
-                let (all, id) = (Query("Keyed"), Predicate.column("id"))
-                try trial.expect(all.filter(id == "b"), in: reader, finds: ["B"], place)
-                try trial.expect(all.filter("A" == id), in: reader, finds: ["a"], place)
-                try trial.expect(all.filter(id.isIn(["c", "A", "c", "d"])), in: reader, finds: ["a", "C"], place)
-                try trial.expect(all.filter(id < "B"), in: reader, finds: ["_", "a"], place)
-                try trial.expect(all.filter(id >= "b"), in: reader, finds: ["B", "C"], place)
-                try trial.expect(all.filter(id != "b"), in: reader, finds: ["_", "a", "C"], place)
-                try trial.expect(
+                let (all, id) = (Query("Keyed"), RowPredicate.column("id"))
+                try context.expect(all.filter(id == "b"), in: reader, finds: ["B"], place)
+                try context.expect(all.filter("A" == id), in: reader, finds: ["a"], place)
+                try context.expect(all.filter(id.isIn(["c", "A", "c", "d"])), in: reader, finds: ["a", "C"], place)
+                try context.expect(all.filter(id < "B"), in: reader, finds: ["_", "a"], place)
+                try context.expect(all.filter(id >= "b"), in: reader, finds: ["B", "C"], place)
+                try context.expect(all.filter(id != "b"), in: reader, finds: ["_", "a", "C"], place)
+                try context.expect(
                     all.filter(!(id == "b") && .column("n") == 1), in: reader, finds: ["_", "a", "C"], place)
             }
         },
-        Check("VAL-047", "Rows are ordered by their ids ignoring ASCII case") { trial in
+        Check("VAL-047", "Rows are ordered by their ids ignoring ASCII case") { context in
             let ids = ["", "_", "a", "A0", "a1", "B", "ba", "BB", "c", "Z", "é"].map { "-" + $0 }
             let rows = ids.map { Row(id: .string($0)).merging(["n": 0]) }
-            try trial.apply(to: try trial.store(keyed(.asciiCaseInsensitive))) { writer in
+            try context.apply(to: try context.store(keyed(.asciiCaseInsensitive))) { writer in
                 try writer.upsert(rows.reversed(), into: "Keyed")
             } thenLook: { reader, place in
                 let (all, ordered) = (Query("Keyed"), ids.map { RowID.string($0) })
-                try trial.expect(all, in: reader, finds: ordered, place)
-                try trial.expect(all.order(by: "n"), in: reader, finds: ordered, place)
-                try trial.expect(all.filter(.column("n") == 0), in: reader, finds: ordered, place)
-                try trial.expect(all.order(by: "id", descending: true), in: reader, finds: ordered.reversed(), place)
+                try context.expect(all, in: reader, finds: ordered, place)
+                try context.expect(all.order(by: "n"), in: reader, finds: ordered, place)
+                try context.expect(all.filter(.column("n") == 0), in: reader, finds: ordered, place)
+                try context.expect(all.order(by: "id", descending: true), in: reader, finds: ordered.reversed(), place)
             }
         },
         Check(
             "VAL-048", "Non-ASCII letters in ids are case-sensitive",
             why: "Unicode case folding merges ids, and differently in each version of Unicode."
-        ) { trial in
+        ) { context in
             let ids = [
                 "Ä", "ä", "É", "é", "İ", "ı", "i", "ß", "ss", "\u{1E9E}", "K", "\u{212A}", "Σ", "σ", "ς", "Д", "д",
             ]
             let rows = zip(0..., ids).map { Row(id: .string($1)).merging(["n": .int($0)]) }
             try expectKeyed(
-                after: { try $0.upsert(rows, into: $1) }, are: rows, trial)
+                after: { try $0.upsert(rows, into: $1) }, are: rows, context)
         },
         Check("VAL-049", "In a table with exact ids, ids that differ in case are distinct in lookup, filter, and order")
         {
-            trial in
+            context in
             let rows: [Row] = [["id": "B", "n": 1], ["id": "a", "n": 2], ["id": "b", "n": 3]]
-            try trial.apply(to: try trial.store(keyed(.exact))) { writer in
+            try context.apply(to: try context.store(keyed(.exact))) { writer in
                 try writer.upsert(rows + [["id": "A", "n": 4]], into: "Keyed")
-                try trial.expect(try writer.delete(ids: ["A", "c"], from: "Keyed"), is: 1, "rows deleted by the id A")
+                try context.expect(
+                    try writer.delete(ids: ["A", "c"], from: "Keyed"), is: 1, "rows deleted by the id A")
             } thenLook: { reader, place in
-                try trial.expect(keyed(.exact), in: reader, holds: rows, place)
-                try trial.expect(try reader.row(in: "Keyed", id: "A"), is: nil, "\(place), the lookup of A")
-                let (all, id) = (Query("Keyed"), Predicate.column("id"))
-                try trial.expect(all, in: reader, finds: ["B", "a", "b"], place)
-                try trial.expect(all.filter(id == "b"), in: reader, finds: ["b"], place)
-                try trial.expect(all.filter(id == "A"), in: reader, finds: [], place)
-                try trial.expect(all.filter(id.isIn(["B", "A"])), in: reader, finds: ["B"], place)
-                try trial.expect(all.filter(id > "B"), in: reader, finds: ["a", "b"], place)
+                try context.expect(keyed(.exact), in: reader, holds: rows, place)
+                try context.expect(try reader.row(in: "Keyed", id: "A"), is: nil, "\(place), the lookup of A")
+                let (all, id) = (Query("Keyed"), RowPredicate.column("id"))
+                try context.expect(all, in: reader, finds: ["B", "a", "b"], place)
+                try context.expect(all.filter(id == "b"), in: reader, finds: ["b"], place)
+                try context.expect(all.filter(id == "A"), in: reader, finds: [], place)
+                try context.expect(all.filter(id.isIn(["B", "A"])), in: reader, finds: ["B"], place)
+                try context.expect(all.filter(id > "B"), in: reader, finds: ["a", "b"], place)
             }
         },
         Check(
@@ -108,22 +110,22 @@ extension Check {
             "A lookup, deletion, or filter does not match an absent id that looks like a stored one",
             why:
                 "Swift's `==` for strings, or folding beyond ASCII, treats them as equal: the wrong row is found or deleted."
-        ) { trial in
+        ) { context in
             for matching in [IDMatching.asciiCaseInsensitive, .exact] {
-                let name = trial.unusedName
-                try trial.apply(to: try trial.store(keyed(matching), in: name), in: name) { writer in
+                let name = context.unusedName
+                try context.apply(to: try context.store(keyed(matching), in: name), in: name) { writer in
                     try writer.upsert(
                         zip(alike, 0...).map { Row(id: $0.stored).merging(["n": .int($1)]) }, into: "Keyed")
                     let deleted = try writer.delete(ids: alike.map(\.other), from: "Keyed")
-                    try trial.expect(deleted, is: 0, "the rows deleted by ids that only look like stored ones")
+                    try context.expect(deleted, is: 0, "the rows deleted by ids that only look like stored ones")
                 } thenLook: { reader, place in
                     for (stored, other) in alike {
                         let found = try reader.row(in: "Keyed", id: other)
-                        try trial.expect(found, is: nil, "\(place), the lookup of \(other.text.debugDescription)")
+                        try context.expect(found, is: nil, "\(place), the lookup of \(other.text.debugDescription)")
                         let query = Query("Keyed").filter(.column("id") == .literal(other.value))
-                        try trial.expect(query, in: reader, finds: [], place)
+                        try context.expect(query, in: reader, finds: [], place)
                         let same = Query("Keyed").filter(.column("id").isIn([other.value, stored.value]))
-                        try trial.expect(same, in: reader, finds: [stored], place)
+                        try context.expect(same, in: reader, finds: [stored], place)
                     }
                 }
             }
@@ -144,15 +146,15 @@ extension Check {
     /// Makes a change in a table with case-insensitive ids and fails unless it then holds the expected rows.
     private static func expectKeyed(
         from rows: [Row] = [], after change: (TracedWriter, _ table: String) throws -> Void, are expected: [Row],
-        _ trial: Trial
+        _ context: CheckContext
     ) throws {
-        let (schema, name) = (keyed(.asciiCaseInsensitive), trial.unusedName)
-        let store = try trial.store(schema, in: name)
+        let (schema, name) = (keyed(.asciiCaseInsensitive), context.unusedName)
+        let store = try context.store(schema, in: name)
         try store.write { try $0.upsert(rows, into: "Keyed") }
-        try trial.apply(to: store, in: name) { writer in
+        try context.apply(to: store, in: name) { writer in
             try change(writer, "Keyed")
         } thenLook: { reader, place in
-            try trial.expect(schema, in: reader, holds: expected, place)
+            try context.expect(schema, in: reader, holds: expected, place)
         }
     }
 }

@@ -3,53 +3,53 @@ internal import TidelineStore
 extension Check {
     /// Integer ids.
     static let idNumbers: [Check] = [
-        Check("VAL-050", "Integer ids of any size and sign are distinct, found, and merged") { trial in
-            try withNumbered(trial) { reader, rows, place in
-                try trial.expect(numbered, in: reader, holds: rows, place)
+        Check("VAL-050", "Integer ids of any size and sign are distinct, found, and merged") { context in
+            try withNumbered(context) { reader, rows, place in
+                try context.expect(numbered, in: reader, holds: rows, place)
                 for id in [2, -2, 11, .min + 2, .max - 2] as [Int64] {
                     let found = try reader.row(in: "Numbered", id: .int(id))
-                    try trial.expect(found, is: nil, "\(place), the lookup of \(id)")
+                    try context.expect(found, is: nil, "\(place), the lookup of \(id)")
                 }
             }
         },
         Check(
             "VAL-051", "Rows are ordered numerically by their integer ids, negative ones first",
             why: "As text, 10 sorts before 9; as bytes, negative numbers sort after all others."
-        ) { trial in
-            try withNumbered(trial) { reader, rows, place in
+        ) { context in
+            try withNumbered(context) { reader, rows, place in
                 let (all, ids) = (Query("Numbered"), rows.compactMap(\.key))
-                try trial.expect(all, in: reader, finds: ids, place)
-                try trial.expect(all.order(by: "id", descending: true), in: reader, finds: ids.reversed(), place)
-                try trial.expect(all.order(by: "same"), in: reader, finds: ids, place)
-                try trial.expect(all.order(by: "same", descending: true), in: reader, finds: ids, place)
-                try trial.expect(all.filter(.column("same") == 1), in: reader, finds: ids, place)
-                try trial.expect(all.skip(2).limit(3), in: reader, finds: Array(ids[2..<5]), place)
+                try context.expect(all, in: reader, finds: ids, place)
+                try context.expect(all.order(by: "id", descending: true), in: reader, finds: ids.reversed(), place)
+                try context.expect(all.order(by: "same"), in: reader, finds: ids, place)
+                try context.expect(all.order(by: "same", descending: true), in: reader, finds: ids, place)
+                try context.expect(all.filter(.column("same") == 1), in: reader, finds: ids, place)
+                try context.expect(all.skip(2).limit(3), in: reader, finds: Array(ids[2..<5]), place)
             }
         },
-        Check("VAL-052", "Integer ids compare exactly in filters, also beyond 2^53") { trial in
-            try withNumbered(trial) { reader, rows, place in
-                let (all, operand, ids) = (Query("Numbered"), Predicate.column("id"), rows.compactMap(\.key))
+        Check("VAL-052", "Integer ids compare exactly in filters, also beyond 2^53") { context in
+            try withNumbered(context) { reader, rows, place in
+                let (all, operand, ids) = (Query("Numbered"), RowPredicate.column("id"), rows.compactMap(\.key))
                 for (index, id) in ids.enumerated() {
-                    let literal = Predicate.literal(id.value)
-                    try trial.expect(all.filter(operand == literal), in: reader, finds: [id], place)
-                    try trial.expect(all.filter(operand.isIn([id.value])), in: reader, finds: [id], place)
-                    try trial.expect(all.filter(operand < literal), in: reader, finds: Array(ids[..<index]), place)
-                    try trial.expect(all.filter(operand >= literal), in: reader, finds: Array(ids[index...]), place)
+                    let literal = RowPredicate.literal(id.value)
+                    try context.expect(all.filter(operand == literal), in: reader, finds: [id], place)
+                    try context.expect(all.filter(operand.isIn([id.value])), in: reader, finds: [id], place)
+                    try context.expect(all.filter(operand < literal), in: reader, finds: Array(ids[..<index]), place)
+                    try context.expect(all.filter(operand >= literal), in: reader, finds: Array(ids[index...]), place)
                 }
             }
         },
-        Check("VAL-053", "A deletion by integer ids removes these rows and no others") { trial in
-            let store = try trial.store(numbered)
+        Check("VAL-053", "A deletion by integer ids removes these rows and no others") { context in
+            let store = try context.store(numbered)
             let rows = numberedRows
-            try trial.apply(to: store) { writer in
+            try context.apply(to: store) { writer in
                 try writer.upsert(rows, into: "Numbered")
                 let ids: [RowID] = [.int(.min), 9, 9, 12, "10", .int(1 << 53)]
-                try trial.expect(
-                    try writer.delete(ids: ids, from: "Numbered"), is: 3, "rows deleted by \(Trial.text(ids))")
+                try context.expect(
+                    try writer.delete(ids: ids, from: "Numbered"), is: 3, "rows deleted by \(CheckContext.text(ids))")
             } thenLook: { reader, place in
                 let gone: [RowID] = [.int(.min), 9, .int(1 << 53)]
                 let left = rows.filter { row in !gone.contains { $0 == row.key } }
-                try trial.expect(numbered, in: reader, holds: left, place)
+                try context.expect(numbered, in: reader, holds: left, place)
             }
         },
     ]
@@ -72,10 +72,10 @@ extension Check {
     ///
     /// - Parameter look: Receives the rows in ascending order of id.
     private static func withNumbered(
-        _ trial: Trial, _ look: (any StoreReader, _ rows: [Row], _ place: String) throws -> Void
+        _ context: CheckContext, _ look: (any StoreReader, _ rows: [Row], _ place: String) throws -> Void
     ) throws {
         let rows = numberedRows
-        try trial.apply(to: try trial.store(numbered)) { writer in
+        try context.apply(to: try context.store(numbered)) { writer in
             let order = rows.indices.map { rows[$0 * 7 % rows.count] }
             try writer.upsert(order.map { Row(id: $0.key).merging(["n": 0]) }, into: "Numbered")
             try writer.upsert(order, into: "Numbered")

@@ -6,101 +6,103 @@ extension Check {
         Check(
             "VAL-036", "Ids with any characters are distinct in upsert, lookup, filter, and deletion",
             why: "`%`, quotes, separators, and NUL have a meaning in query languages, paths, and keys."
-        ) { trial in
+        ) { context in
             let ids = [
                 "/", "\\", "'", "\"", "%", "_", ";", "&", "<", " ", "  ", " a", "a ", "*", "?", "[a]", ":", "\u{1}",
                 "\u{FF}", "😀", "👨‍👩‍👧", "日本", "{}", "1", "01", "1.0", "null", "../x", "' OR 1=1; --", "a/b", "a\u{1}b",
                 "\u{7F}", "\u{FFFF}", "\u{10FFFF}",
             ]
-            for matching in [IDMatching.asciiCaseInsensitive, .exact] { try expectApart(ids, matching, trial) }
+            for matching in [IDMatching.asciiCaseInsensitive, .exact] { try expectApart(ids, matching, context) }
         },
-        Check("VAL-037", "Ids with characters after a NUL are distinct, such as `a`, `a\\0`, `aa`") { trial in
+        Check("VAL-037", "Ids with characters after a NUL are distinct, such as `a`, `a\\0`, `aa`") { context in
             let ids = ["a", "a\0", "a\0\0", "a\0b", "aa", "\0", "\0\0", "\0a", "a\u{1}"]
-            for matching in [IDMatching.asciiCaseInsensitive, .exact] { try expectApart(ids, matching, trial) }
+            for matching in [IDMatching.asciiCaseInsensitive, .exact] { try expectApart(ids, matching, context) }
         },
         Check(
             "VAL-038", "Canonically equivalent ids are distinct",
             why: "Swift treats them as equal: a dictionary or a set of strings merges them."
-        ) { trial in
+        ) { context in
             let ids = ["é", "e\u{301}", "\u{212B}", "\u{C5}", "A\u{30A}", "\u{D55C}", "\u{1112}\u{1161}\u{11AB}"]
-            for matching in [IDMatching.asciiCaseInsensitive, .exact] { try expectApart(ids, matching, trial) }
+            for matching in [IDMatching.asciiCaseInsensitive, .exact] { try expectApart(ids, matching, context) }
         },
         Check(
             "VAL-039", "Ids of the maximum length are kept completely and may differ only in their last character",
             why: "The limit counts characters; emoji have four bytes each, which may exceed an engine's key length."
-        ) { trial in
-            let length = trial.capabilities.maximumIDLength
+        ) { context in
+            let length = context.capabilities.maximumIDLength
             let ids = ["x", "é", "日", "😀"].flatMap { character in
                 ["a", "b", character].map { String(repeating: character, count: length - 1) + $0 }
                     + [String(repeating: character, count: length - 1)]
             }
-            for matching in [IDMatching.asciiCaseInsensitive, .exact] { try expectApart(ids, matching, trial) }
+            for matching in [IDMatching.asciiCaseInsensitive, .exact] { try expectApart(ids, matching, context) }
         },
-        Check("VAL-040", "An id that is one character too long is refused, naming column and table") { trial in
-            let store = try trial.store(.notes)
+        Check("VAL-040", "An id that is one character too long is refused, naming column and table") { context in
+            let store = try context.store(.notes)
             for character in ["x", "é", "😀"] {
-                let id = String(repeating: character, count: trial.capabilities.maximumIDLength + 1)
+                let id = String(repeating: character, count: context.capabilities.maximumIDLength + 1)
                 let what = "an upsert with an id of \(id.count) times \(character)"
-                try trial.expectError(.invalidValue, what, table: "Note", column: "id") {
+                try context.expectError(.invalidValue, what, table: "Note", column: "id") {
                     try store.write { try $0.upsert(Row(id: .string(id)), into: "Note") }
                 }
-                try trial.expect(try store.read { try $0.count(Query("Note")) }, is: 0, "the count after \(what)")
+                try context.expect(try store.read { try $0.count(Query("Note")) }, is: 0, "the count after \(what)")
             }
         },
         Check(
             "VAL-041", "An id never matches another table, however the names begin",
             why:
                 "If a key concatenates the table's name and the id, `t` with `2a` equals `t2` with `a`."
-        ) { trial in
+        ) { context in
             let tables = ["t", "t2", "t2a", "t/", "t/a", "t:", "2", "t t"].map {
                 TableSchema($0, columns: [.string("of")])
             }
             let ids = ["a", "2", "2a", "/a", "a/", ":a", "2/a", "2:a", "t", " ta"]
-            let store = try trial.open()
+            let store = try context.open()
             try store.define(tables)
             func rows(_ table: TableSchema, without left: String? = nil) -> [Row] {
                 ids.filter { $0 != left }.map { ["id": .string($0), "of": .string(table.name)] }
             }
-            let again = try trial.apply(to: store) { writer in
+            let again = try context.apply(to: store) { writer in
                 for table in tables { try writer.upsert(rows(table), into: table.name) }
             } thenLook: { reader, place in
-                for table in tables { try trial.expect(table, in: reader, holds: rows(table), place) }
+                for table in tables { try context.expect(table, in: reader, holds: rows(table), place) }
             }
             try again.write { _ = try $0.delete(id: "2a", from: "t") }
             try again.read { reader in
                 for table in tables {
                     let left = rows(table, without: table.name == "t" ? "2a" : nil)
-                    try trial.expect(table, in: reader, holds: left, "after the deletion of 2a from t")
+                    try context.expect(table, in: reader, holds: left, "after the deletion of 2a from t")
                 }
             }
         },
     ]
 
     /// Expects rows with these ids to be distinct, each found, queried, and deleted by its own id.
-    private static func expectApart(_ ids: [String], _ matching: IDMatching, _ trial: Trial) throws {
+    private static func expectApart(_ ids: [String], _ matching: IDMatching, _ context: CheckContext) throws {
         let schema = TableSchema("Keyed", columns: [.int("n")], idMatching: matching, indexes: [["n"]])
-        let name = trial.unusedName
+        let name = context.unusedName
         let rows = zip(0..., ids).map { Row(id: .string($1)).merging(["n": .int($0)]) }
-        let store = try trial.apply(to: try trial.store(schema, in: name), in: name) { writer in
+        let store = try context.apply(to: try context.store(schema, in: name), in: name) { writer in
             try writer.upsert(rows.reversed(), into: "Keyed")
             try writer.upsert(rows, into: "Keyed")
         } thenLook: { reader, place in
-            try trial.expect(schema, in: reader, holds: rows, place)
+            try context.expect(schema, in: reader, holds: rows, place)
             let all = Query("Keyed")
             for (id, row) in zip(ids, rows) {
                 let values: [Value] = [.string(id), "none of them"]
-                for condition in [Predicate.column("id") == .literal(values[0]), .column("id").isIn(values)] {
-                    try trial.expect(all.filter(condition), in: reader, finds: [.string(id)], place)
+                for condition in [RowPredicate.column("id") == .literal(values[0]), .column("id").isIn(values)] {
+                    try context.expect(all.filter(condition), in: reader, finds: [.string(id)], place)
                 }
-                let number = Predicate.column("n") == .literal(row["n"] ?? .null)
-                try trial.expect(all.filter(number), in: reader, finds: [.string(id)], place)
+                let number = RowPredicate.column("n") == .literal(row["n"] ?? .null)
+                try context.expect(all.filter(number), in: reader, finds: [.string(id)], place)
             }
         }
         for (position, id) in ids.enumerated() {
             let count = try store.write { try $0.delete(ids: [.string(id)], from: "Keyed") }
-            try trial.expect(count, is: 1, "rows deleted by the id \(Trial.text(id))")
+            try context.expect(count, is: 1, "rows deleted by the id \(CheckContext.text(id))")
             let left = Array(rows[(position + 1)...])
-            try store.read { try trial.expect(schema, in: $0, holds: left, "after the deletion of \(Trial.text(id))") }
+            try store.read {
+                try context.expect(schema, in: $0, holds: left, "after the deletion of \(CheckContext.text(id))")
+            }
         }
     }
 }

@@ -23,37 +23,37 @@ struct DamageSample {
     /// Returns a store that was closed.
     ///
     /// It was opened a second time, because some stores move rows out of their logs then.
-    static func closed(_ trial: Trial) throws -> DamageSample {
+    static func closed(_ context: CheckContext) throws -> DamageSample {
         for numbers in KnownContent.halves {
             // The content is always the same and would make up most of a script.
-            let store = try trial.open("sample")
+            let store = try context.open("sample")
             try KnownContent.fill(store.base, numbers)
             try store.close()
         }
-        return try checked(trial)
+        return try checked(context)
     }
 
     /// Returns a store whose process was killed, so that it may have a log that the closed one lacks.
-    static func killed(_ trial: Trial) throws -> DamageSample {
-        let opening = ChildStep.open(try trial.opening("sample"))
+    static func killed(_ context: CheckContext) throws -> DamageSample {
+        let opening = ChildStep.open(try context.opening("sample"))
         let steps = KnownContent.halves.flatMap { [opening, .fill($0), .close] }
-        try trial.child(steps.dropLast() + [.wait]) { child in
+        try context.child(steps.dropLast() + [.wait]) { child in
             try child.expect(ChildLine.waiting)
             child.kill()
             _ = try child.finish()
         }
-        return try checked(trial)
+        return try checked(context)
     }
 
     /// Fails unless an undamaged copy reads correctly.
-    private static func checked(_ trial: Trial) throws -> DamageSample {
-        let sample = try DamageSample(try trial.folder("sample"))
+    private static func checked(_ context: CheckContext) throws -> DamageSample {
+        let sample = try DamageSample(try context.folder("sample"))
         guard let file = sample.files.first else {
             throw CheckFailure(
                 "the store declares that it keeps its rows, but its directory has no nonempty file")
         }
         let unharmed = Damage(file: file.path, change: .cut(to: file.size))
-        try trial.expectDamage(
+        try context.expectDamage(
             [unharmed], of: sample, allows: [.right], "an undamaged copy of the store's directory is the same store")
         return sample
     }

@@ -24,7 +24,7 @@ enum HTMLPage {
         .missed { color: var(--bad); background: var(--bad-shade); }
         .open { color: var(--open); background: var(--open-shade); }
         .passed { color: var(--good); }
-        .failed, .kitError, .unexpectedPass { color: var(--bad); font-weight: 600; }
+        .failed, .harnessError, .unexpectedPass { color: var(--bad); font-weight: 600; }
         .knownFailure, .notRun { color: var(--open); }
         .skipped { color: var(--faint); }
         .matrix { table-layout: fixed; }

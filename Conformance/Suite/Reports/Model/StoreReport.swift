@@ -40,8 +40,8 @@ public struct StatusTotals: Sendable, Hashable, Codable {
     public var passed = 0
     /// ``CheckStatus/failed``.
     public var failed = 0
-    /// ``CheckStatus/kitError``.
-    public var kitError = 0
+    /// ``CheckStatus/harnessError``.
+    public var harnessError = 0
     /// ``CheckStatus/skipped``.
     public var skipped = 0
     /// ``CheckStatus/knownFailure``.
@@ -69,7 +69,7 @@ public struct StatusTotals: Sendable, Hashable, Codable {
         switch status {
         case .passed: \.passed
         case .failed: \.failed
-        case .kitError: \.kitError
+        case .harnessError: \.harnessError
         case .skipped: \.skipped
         case .knownFailure: \.knownFailure
         case .unexpectedPass: \.unexpectedPass

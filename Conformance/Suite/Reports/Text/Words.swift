@@ -8,7 +8,7 @@ enum Words {
         switch status {
         case .passed: "passed"
         case .failed: "failed"
-        case .kitError: "kit error"
+        case .harnessError: "kit error"
         case .skipped: "skipped"
         case .knownFailure: "known failure"
         case .unexpectedPass: "unexpected pass"
@@ -21,7 +21,7 @@ enum Words {
         switch status {
         case .passed: "✓"
         case .failed: "✗"
-        case .kitError: "!"
+        case .harnessError: "!"
         case .skipped: "–"
         case .knownFailure: "(✗)"
         case .unexpectedPass: "(✓)"
@@ -34,7 +34,7 @@ enum Words {
         switch status {
         case .passed: "the promise holds"
         case .failed: "the promise does not hold"
-        case .kitError: "the suite itself could not do what the check requires"
+        case .harnessError: "the suite itself could not do what the check requires"
         case .skipped: "the store declares that it does not make the promise"
         case .knownFailure: "the promise does not hold, as listed in the known failures"
         case .unexpectedPass: "the promise holds although it is listed as a known failure"

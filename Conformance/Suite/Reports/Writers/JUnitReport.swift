@@ -47,7 +47,7 @@ public struct JUnitReport: ReportWriter {
         switch result.status {
         case .passed: return nil
         case .failed: return Self.element("failure", result)
-        case .kitError: return Self.element("error", result)
+        case .harnessError: return Self.element("error", result)
         case .unexpectedPass:
             let message = "The promise holds but is listed as a known failure: \(reason)"
             return "<failure\(Self.attribute("type", "unexpectedPass"))\(Self.attribute("message", message))/>"
@@ -70,7 +70,7 @@ public struct JUnitReport: ReportWriter {
         let skipped = totals.skipped + totals.notRun + totals.knownFailure
         return attribute("tests", "\(totals.all)")
             + attribute("failures", "\(totals.failed + totals.unexpectedPass)")
-            + attribute("errors", "\(totals.kitError)") + attribute("skipped", "\(skipped)")
+            + attribute("errors", "\(totals.harnessError)") + attribute("skipped", "\(skipped)")
             + attribute("time", Self.seconds(seconds))
     }
 

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import TidelineStore
 
-extension Trial {
+extension CheckContext {
     /// The number of kills in a check of kills.
     var kills: Int { 5 * rounds }
 

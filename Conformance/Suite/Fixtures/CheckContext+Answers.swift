@@ -1,6 +1,6 @@
 internal import TidelineStore
 
-extension Trial {
+extension CheckContext {
     /// Fails unless a store gives the expected answers over a sample, with every combination of indexes: in a read, in
     /// a write after changes in the same transaction, in deletions by query, and after reopening.
     ///
@@ -65,7 +65,8 @@ private struct AnswerRun {
             let expected = try Answer.expected(item.query, schema, packed)
             let ids = expected.rows.compactMap(\.key)
             if let fixed = item.ids, fixed != ids {
-                throw KitError("\(item.query.swiftSource) is \(Trial.text(ids)), not \(Trial.text(fixed))")
+                throw HarnessError(
+                    "\(item.query.swiftSource) is \(CheckContext.text(ids)), not \(CheckContext.text(fixed))")
             }
             return Case(query: item.query, expected: expected, mayBeRefused: item.mayBeRefused)
         }
@@ -120,7 +121,9 @@ private struct AnswerRun {
             let count = try writer.delete(matching: query)
             let left = try writer.rows(matching: Query(schema.name, selection: [])).rows.compactMap(\.key)
             let kept = rows.compactMap(\.key).filter { !gone.contains($0) }
-            if left != kept { return "the remaining rows are \(Trial.text(left)), expected \(Trial.text(kept))" }
+            if left != kept {
+                return "the remaining rows are \(CheckContext.text(left)), expected \(CheckContext.text(kept))"
+            }
             return count == gone.count ? nil : "it returned \(count), expected \(gone.count)"
         }
         try writer.upsert(rows.filter { $0.key.map(gone.contains) ?? false }, into: schema.name)
@@ -134,7 +137,7 @@ private struct AnswerRun {
         query.table = schema.name
         do {
             guard let difference = try difference() else { return }
-            let about = "\(Trial.text(query)) \(place)"
+            let about = "\(CheckContext.text(query)) \(place)"
             let failing = QueryCase(schema: schema, rows: rows, query: query, step: .read)
             throw CheckFailure(
                 "\(about): \(difference)",
@@ -142,7 +145,7 @@ private struct AnswerRun {
                     ? failing.script(named: "wrongAnswer", comment: "a sample of the suite") : nil)
         } catch let error as StoreError {
             if item.mayBeRefused, error.code == .unsupportedQuery { return }
-            throw CheckFailure("\(Trial.text(query)) \(place): an unexpected error was thrown: \(error)")
+            throw CheckFailure("\(CheckContext.text(query)) \(place): an unexpected error was thrown: \(error)")
         }
     }
 }

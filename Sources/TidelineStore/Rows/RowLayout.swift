@@ -3,7 +3,7 @@
 /// Most rows of a store are of this kind. One comparison of eight bytes identifies them, and the offsets of their
 /// tables are known in advance.
 @usableFromInline
-package struct WholeRows: Sendable {
+package struct RowLayout: Sendable {
     /// The number of columns.
     @usableFromInline package let columns: Int
     /// The offset of the values.
@@ -29,7 +29,7 @@ package struct WholeRows: Sendable {
     /// Unsafe pointers: the header is read only after the length was checked.
     @inlinable
     @inline(__always)
-    package func describe(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    package func matches(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count >= payload, let row = bytes.baseAddress else { return false }
         return UInt64(littleEndian: row.loadUnaligned(as: UInt64.self)) == header
     }
@@ -50,7 +50,7 @@ extension RowView {
     /// - Returns: `false` if the row is not one of `rows` or is damaged, which ``point(atID:validating:)``
     ///   distinguishes.
     package mutating func point(
-        atID id: UnsafeRawBufferPointer, validating bytes: UnsafeRawBufferPointer, oneOf rows: WholeRows
+        atID id: UnsafeRawBufferPointer, validating bytes: UnsafeRawBufferPointer, oneOf rows: RowLayout
     ) -> Bool {
         guard RowView.isValid(bytes, id: id, oneOf: rows, shape: shape) else { return false }
         idBytes = id

@@ -1,6 +1,6 @@
 internal import TidelineStore
 
-extension Trial {
+extension CheckContext {
     /// Fails unless a condition holds.
     func expect(_ condition: Bool, _ message: @autoclosure () -> String) throws {
         guard condition else { throw CheckFailure(message()) }
@@ -70,7 +70,7 @@ extension Trial {
             throw error
         } catch let timeOut as TimeOut {
             throw timeOut
-        } catch let error as KitError {
+        } catch let error as HarnessError {
             throw error
         } catch let undecided as NotDecidable {
             throw undecided

@@ -1,6 +1,6 @@
 internal import TidelineStore
 
-extension Trial {
+extension CheckContext {
     /// Makes a change and checks its result inside the write, in a read after it, and, if stores keep their rows, after
     /// reopening.
     ///
@@ -30,7 +30,7 @@ extension Trial {
     func expect(_ schema: TableSchema, in reader: any StoreReader, holds rows: [Row], _ place: String) throws {
         let complete = schema.completing(rows)
         for row in complete {
-            guard let id = row.key else { throw KitError("a row expected in \(schema.name) has no id") }
+            guard let id = row.key else { throw HarnessError("a row expected in \(schema.name) has no id") }
             let found = try reader.row(in: schema.name, id: id)
             try expect(found, is: row, "\(place), the lookup of \(Self.text(id)) in \(schema.name)")
         }

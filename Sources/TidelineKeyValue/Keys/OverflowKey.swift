@@ -13,7 +13,7 @@ internal import TidelineStore
 ///
 /// Overflow keys are therefore in order of their prefix, and only those with the same prefix have to be sorted when
 /// they are read.
-struct LongKey: Sendable {
+struct OverflowKey: Sendable {
     static let tailLength = 10
     /// The smallest maximum key length that an engine may have.
     static let leastMaximum = 128
@@ -27,7 +27,7 @@ struct LongKey: Sendable {
     /// - Parameters:
     ///   - maximum: The engine's maximum key length.
     ///   - hash: The hash function, which is part of the format and must never change.
-    init(maximum: Int, hash: @escaping @Sendable (UnsafeRawBufferPointer) -> UInt64 = LongKey.hash) {
+    init(maximum: Int, hash: @escaping @Sendable (UnsafeRawBufferPointer) -> UInt64 = OverflowKey.hash) {
         shortLength = maximum == .max ? .max : maximum - Self.tailLength
         self.hash = hash
     }
@@ -36,10 +36,10 @@ struct LongKey: Sendable {
     func isLong(_ stored: UnsafeRawBufferPointer) -> Bool { stored.count > shortLength }
 
     /// Returns the common prefix of the stored forms of an overflow key: everything except the number.
-    func stem(of key: UnsafeRawBufferPointer) -> [UInt8] {
-        var stem = Array(key.prefix(shortLength))
-        withUnsafeBytes(of: hash(key).bigEndian) { stem.append(contentsOf: $0) }
-        return stem
+    func hashedPrefix(of key: UnsafeRawBufferPointer) -> [UInt8] {
+        var hashedPrefix = Array(key.prefix(shortLength))
+        withUnsafeBytes(of: hash(key).bigEndian) { hashedPrefix.append(contentsOf: $0) }
+        return hashedPrefix
     }
 
     /// Decodes the whole key and the value of an entry.

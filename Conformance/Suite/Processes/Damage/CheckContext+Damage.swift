@@ -1,7 +1,7 @@
 internal import Foundation
 internal import TidelineStore
 
-extension Trial {
+extension CheckContext {
     /// The number of damaged copies that a check of damage reads.
     var damages: Int { 40 * rounds }
 
@@ -54,7 +54,7 @@ extension Trial {
 
     private func death(of child: ChildProcess, _ damage: Damage) throws -> String {
         let end = try child.finish()
-        guard end.signal != nil || end.failure == nil else { throw KitError("\(damage): \(end)") }
+        guard end.signal != nil || end.failure == nil else { throw HarnessError("\(damage): \(end)") }
         return "\(damage): the process that opens and reads the store dies: \(end)"
     }
 }

@@ -6,12 +6,12 @@ internal import TidelineStore
 /// evaluated, which also detects damage. The bytes that this test reads are checked as the filter checks them.
 ///
 /// `@unchecked Sendable`: the bytes of the constant never change, and they are freed with the test.
-final class FirstTest: @unchecked Sendable {
+final class PreFilter: @unchecked Sendable {
     /// The result for a row.
-    enum Answer { case matches, doesNotMatch, unknown }
+    enum Verdict { case matches, doesNotMatch, unknown }
 
     /// The kind of test.
-    private enum Question {
+    private enum Condition {
         case tags(RowTest.Tags)
         case word(WordInterval)
         case doubleWord(WordInterval)
@@ -23,8 +23,8 @@ final class FirstTest: @unchecked Sendable {
         }
     }
 
-    private let question: Question
-    private let rows: WholeRows
+    private let condition: Condition
+    private let rows: RowLayout
     /// The valid tags of the column's values.
     private let tags: RowTest.Tags
     /// The tag of values whose content is tested; no tag if only tags are tested.
@@ -33,8 +33,8 @@ final class FirstTest: @unchecked Sendable {
     /// The offset of the value's end, preceded by the end of the previous value, if there is one.
     private let endOffset: Int
     private let isFirstColumn: Bool
-    private let ifTrue: Answer
-    private let ifFalse: Answer
+    private let ifTrue: Verdict
+    private let ifFalse: Verdict
     private let constant: UnsafeRawBufferPointer
 
     /// Creates a pre-filter, or returns `nil` if the filter's first test is of another kind or determines no result
@@ -44,13 +44,13 @@ final class FirstTest: @unchecked Sendable {
     ) {
         guard start.position >= 0, let rows = table.wholeRows else { return nil }
         let step = steps[Int(start.position)]
-        guard let (operand, question, text) = Self.question(of: step.test) else { return nil }
-        (ifTrue, ifFalse) = (Answer(step.ifTrue), Answer(step.ifFalse))
+        guard let (operand, condition, text) = Self.condition(of: step.test) else { return nil }
+        (ifTrue, ifFalse) = (Verdict(step.ifTrue), Verdict(step.ifFalse))
         guard ifTrue != .unknown || ifFalse != .unknown else { return nil }
-        self.question = question
+        self.condition = condition
         self.rows = rows
         tags = operand.tags
-        valueTag = question.asksForTags ? .max : table.shape.columns[Int(operand.position)].type.tag.rawValue
+        valueTag = condition.asksForTags ? .max : table.shape.columns[Int(operand.position)].type.tag.rawValue
         tagOffset = rows.tagOffset(of: Int(operand.position))
         endOffset = rows.endOffset(of: Int(operand.position))
         isFirstColumn = operand.position == 0
@@ -63,7 +63,7 @@ final class FirstTest: @unchecked Sendable {
 
     deinit { constant.deallocate() }
 
-    private static func question(of test: RowTest) -> (RowTest.Operand, Question, RowTest.Text?)? {
+    private static func condition(of test: RowTest) -> (RowTest.Operand, Condition, RowTest.Text?)? {
         switch test {
         case .tags(let operand, let tags) where !operand.isID: (operand, .tags(tags), nil)
         case .word(let operand, let interval) where !operand.isID:
@@ -79,8 +79,8 @@ final class FirstTest: @unchecked Sendable {
     /// Unsafe pointers: `rows` has checked the tables against the row's length, and the ends are checked against it
     /// before values are read.
     @inline(__always)
-    func answer(to value: UnsafeRawBufferPointer) -> Answer {
-        guard rows.describe(value), let row = value.baseAddress else { return .unknown }
+    func answer(to value: UnsafeRawBufferPointer) -> Verdict {
+        guard rows.matches(value), let row = value.baseAddress else { return .unknown }
         // There is at least one column, so there is an end.
         let length = Self.end(in: row, at: rows.payload &- 2)
         guard rows.payload &+ length <= value.count else { return .unknown }
@@ -98,24 +98,24 @@ final class FirstTest: @unchecked Sendable {
     }
 
     /// Returns the result for a value that is a bool or null, or whose tag is all that is tested.
-    private func answer(toTag tag: UInt8) -> Answer {
+    private func answer(toTag tag: UInt8) -> Verdict {
         guard tags.contains(tag: tag) else { return .unknown }
-        if case .tags(let wanted) = question { return wanted.contains(tag: tag) ? ifTrue : ifFalse }
+        if case .tags(let wanted) = condition { return wanted.contains(tag: tag) ? ifTrue : ifFalse }
         // No other test holds for null.
         return ifFalse
     }
 
     @inline(__always)
-    private func answer(toValue bytes: UnsafeRawBufferPointer) -> Answer {
-        if case .equalText = question {
+    private func answer(toValue bytes: UnsafeRawBufferPointer) -> Verdict {
+        if case .equalText = condition {
             return bytes.count == constant.count && bytes.isEqual(to: constant) ? ifTrue : ifFalse
         }
         return answer(toOtherValue: bytes)
     }
 
-    private func answer(toOtherValue bytes: UnsafeRawBufferPointer) -> Answer {
+    private func answer(toOtherValue bytes: UnsafeRawBufferPointer) -> Verdict {
         let holds: Bool
-        switch question {
+        switch condition {
         case .text(let relations): holds = relations.contains(order: bytes.compare(constant))
         case .word(let interval):
             guard bytes.count == 8 else { return .unknown }
@@ -130,7 +130,7 @@ final class FirstTest: @unchecked Sendable {
     }
 }
 
-extension FirstTest.Answer {
+extension PreFilter.Verdict {
     /// Creates the result of continuing at a label.
     fileprivate init(_ label: RowFilter.Label) {
         self = label == .accept ? .matches : label == .reject ? .doesNotMatch : .unknown

@@ -5,7 +5,7 @@ internal import TidelineStore
 ///
 /// A run of zeros in a log may be the result of a power loss, or damage. In a synced log it is damage, and so is a
 /// different size. LevelDB begins a new log whenever it opens a database, so the record of the old ones stays valid.
-struct LogSeal {
+struct CleanShutdownMarker {
     static let fileName = "tideline.seal"
 
     private var sizes: [UInt64: UInt64] = [:]

@@ -2,7 +2,7 @@ internal import Foundation
 internal import TidelineSupport
 
 /// An empty directory for one trial.
-package struct TrialFolder: Sendable {
+package struct CheckFolder: Sendable {
     /// The path, without symbolic links, as in recorded file calls.
     package let path: String
 
@@ -14,9 +14,9 @@ package struct TrialFolder: Sendable {
     private init(path: String) { self.path = path }
 
     /// Returns a directory with a new name that has not been created yet.
-    package static func planned() -> TrialFolder {
+    package static func planned() -> CheckFolder {
         let base = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
-        return TrialFolder(path: base.appendingPathComponent("\(prefix)\(UUID().uuidString)").path)
+        return CheckFolder(path: base.appendingPathComponent("\(prefix)\(UUID().uuidString)").path)
     }
 
     /// Creates the directory.
@@ -24,7 +24,7 @@ package struct TrialFolder: Sendable {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
-            throw KitError("the directory \(path) cannot be created: \(error.reason)")
+            throw HarnessError("the directory \(path) cannot be created: \(error.reason)")
         }
     }
 

@@ -8,7 +8,7 @@ internal import TidelineStore
 /// writers wait for each other, but a thread that began a second write would deadlock without an error.
 ///
 /// Every read takes this lock; without contention it is a single short lock.
-final class Turnstile: Sendable {
+final class MapResizeLock: Sendable {
     fileprivate struct State {
         /// The thread of each read in flight.
         var readers: [UInt] = []
@@ -185,7 +185,7 @@ final class Turnstile: Sendable {
     }
 }
 
-extension Turnstile.State {
+extension MapResizeLock.State {
     fileprivate mutating func leave(_ thread: UInt) {
         guard let last = readers.last else { return }
         // Usually the list has only one reader.

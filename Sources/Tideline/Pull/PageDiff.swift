@@ -9,25 +9,25 @@ enum PageEffect: Sendable {
     /// Remove the row because the server deleted it.
     case remove(RowID)
     /// Store the row with its pending operation.
-    case keepBeside(TableOperation)
+    case stashServerRow(TableOperation)
     /// Skip the row, which was deleted locally and may exist on the server again. The next pull must read from this
     /// timestamp on.
-    case passOver(Timestamp)
+    case skip(Timestamp)
     /// Skip the row because the store rejects it.
-    case skip(SkippedRow)
+    case report(SkippedRow)
 }
 
 /// Compares the rows of a page with the local store without writing.
-struct PageComparison: Sendable {
+struct PageDiff: Sendable {
     /// Whether a row or its operation is stored under an identifier that differs in case.
     private(set) var isRespelled = false
     private let page: PulledPage
     private let kind: PullCursor.PageKind
-    private let memory: PullMemory
+    private let memory: PullState
     /// The oldest operation of each row with pending operations.
     private let pending: IDTable<TableOperation>
     /// The rows whose operations ended after the page was requested.
-    private let outdated: IDTable<SettledRows.End>
+    private let outdated: IDTable<RecentlyPushedRows.End>
     /// Whether the table was empty when the pull began and rows stored since then need not be checked.
     private let isFresh: Bool
     private let ignoresCase: Bool
@@ -35,9 +35,9 @@ struct PageComparison: Sendable {
     private var schema: TableSchema { page.codec.schema }
     private var columns: StampColumns { page.columns }
 
-    /// See ``PageApplication``.
+    /// See ``PageWriter``.
     init(
-        _ held: HeldPage, _ memory: PullMemory, settled: SettledRows, operations: OperationStore,
+        _ held: PendingPage, _ memory: PullState, settled: RecentlyPushedRows, operations: OperationStore,
         in reader: some StoreReader
     ) throws {
         page = held.page
@@ -84,7 +84,7 @@ struct PageComparison: Sendable {
                 let updatedAt = columns.updatedAt(of: view),
                 try reader.withRow(in: schema.name, id: view.key, { _ in }) == nil
             else { return .none }
-            return .passOver(updatedAt)
+            return .skip(updatedAt)
         }
         if repeats(view) { return .none }
         if isFresh, !isDeleted { return store(view, isNew: true) }
@@ -96,7 +96,7 @@ struct PageComparison: Sendable {
 
     private func store(_ view: borrowing RowView, isNew: Bool) -> PageEffect {
         guard let unfit = memory.unfit else { return .store }
-        return unfit.misfit(view, isNew: isNew).map { .skip($0) } ?? .store
+        return unfit.misfit(view, isNew: isNew).map { .report($0) } ?? .store
     }
 
     private func effect(of view: borrowing RowView, on operation: TableOperation) throws -> PageEffect {
@@ -106,7 +106,7 @@ struct PageComparison: Sendable {
         if let stamp = columns.updatedAt(of: view), let newest = known?.stamp?.updatedAt, stamp < newest {
             return .none
         }
-        return .keepBeside(operation)
+        return .stashServerRow(operation)
     }
 
     /// Returns whether the row is stored in the same state as in the page, or `nil` if it is not stored.

@@ -2,7 +2,7 @@ internal import CLMDB
 internal import Foundation
 
 /// System calls whose names are hidden by Swift declarations where they are used.
-enum Glue {
+enum SystemCalls {
     static func open(_ path: String, _ flags: Int32, _ mode: mode_t = 0) -> Int32 { Foundation.open(path, flags, mode) }
 
     static func lock(_ descriptor: Int32) -> Bool {

@@ -1,6 +1,6 @@
 internal import TidelineStore
 
-extension Trial {
+extension CheckContext {
     /// Fails unless the two tables hold the same rows: the result of a prefix of each writer's transactions.
     ///
     /// - Parameters:

@@ -4,7 +4,7 @@ internal import TidelineStore
 internal import TidelineSupport
 
 /// One run of one check: its directory, the stores that it opened there, and its expectations.
-final class Trial: Sendable {
+final class CheckContext: Sendable {
     /// The check's own directory. It exists, is initially empty, and is removed afterwards.
     let directory: String
     /// The settings of the suite.
@@ -43,8 +43,8 @@ final class Trial: Sendable {
     }
 
     /// Returns a part of this trial with a directory of its own.
-    func part(in directory: String) -> Trial {
-        Trial(
+    func part(in directory: String) -> CheckContext {
+        CheckContext(
             directory: directory, settings: settings, harness: harness, capabilities: capabilities, group: group,
             timeOuts: timeOuts)
     }
@@ -55,7 +55,7 @@ final class Trial: Sendable {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
-            throw KitError("the directory \(path) cannot be created: \(error.reason)")
+            throw HarnessError("the directory \(path) cannot be created: \(error.reason)")
         }
         return path
     }

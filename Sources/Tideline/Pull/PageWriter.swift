@@ -2,7 +2,7 @@ internal import TidelineStore
 
 /// The changes of a page to the local store. They are computed without writing, so that a page without changes needs no
 /// write transaction.
-struct PageApplication: Sendable {
+struct PageWriter: Sendable {
     /// The positions of the rows to store, or `nil` to store all rows.
     private(set) var stored: [Int]? = []
     /// The identifiers of the rows to remove.
@@ -10,7 +10,7 @@ struct PageApplication: Sendable {
     /// The operations with which the server row at a position is stored.
     private(set) var rebased: [(operation: TableOperation, index: Int)] = []
     /// The least `updatedAt` of skipped rows that may be new. The token must not exceed it.
-    private(set) var passedOver: Timestamp?
+    private(set) var firstSkipped: Timestamp?
     /// The rows that the store rejects.
     private(set) var skipped: [SkippedRow] = []
     /// The number of rows that this pull has already received in the same state.
@@ -32,11 +32,11 @@ struct PageApplication: Sendable {
     ///   - settled: The rows whose operations ended during the pull.
     /// - Throws: ``SyncError`` with code invalidAnswer for a row whose identifier differs from another's only in case.
     init(
-        _ held: HeldPage, _ memory: PullMemory, settled: SettledRows, operations: OperationStore,
+        _ held: PendingPage, _ memory: PullState, settled: RecentlyPushedRows, operations: OperationStore,
         in reader: some StoreReader
     ) throws {
         page = held.page
-        var comparison = try PageComparison(held, memory, settled: settled, operations: operations, in: reader)
+        var comparison = try PageDiff(held, memory, settled: settled, operations: operations, in: reader)
         if page.deleted.isEmpty, let leading = comparison.leadingRepeats {
             repeatedCount = leading
             stored = leading == 0 ? nil : Array(leading..<page.rows.count)
@@ -55,9 +55,9 @@ struct PageApplication: Sendable {
             case .none: break
             case .store: kept.append(index)
             case .remove(let key): removed.append(key)
-            case .keepBeside(let operation): rebased.append((operation, index))
-            case .passOver(let updatedAt): passedOver = min(updatedAt, passedOver ?? updatedAt)
-            case .skip(let row): skipped.append(row)
+            case .stashServerRow(let operation): rebased.append((operation, index))
+            case .skip(let updatedAt): firstSkipped = min(updatedAt, firstSkipped ?? updatedAt)
+            case .report(let row): skipped.append(row)
             }
         }
         stored = kept.count == page.rows.count ? nil : kept

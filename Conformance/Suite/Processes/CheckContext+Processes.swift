@@ -8,7 +8,7 @@ struct ChildHang: Error {
     init(_ message: String) { self.message = message }
 }
 
-extension Trial {
+extension CheckContext {
     /// Calls `body` with a second process that carries out the steps. The process is killed afterwards if it is still
     /// running.
     ///
@@ -16,7 +16,7 @@ extension Trial {
     func child<T>(_ steps: [ChildStep], environment: [String: String] = [:], body: (ChildProcess) throws -> T) throws
         -> T
     {
-        guard let command = harness.process else { throw KitError("the harness cannot start a second process") }
+        guard let command = harness.process else { throw HarnessError("the harness cannot start a second process") }
         note(steps)
         let limit = wait(.process)
         let child = try ChildProcess(

@@ -1,9 +1,9 @@
 internal import TidelineStore
 
 /// Stores the pages of a pull: each group of pages in one transaction, with the token of the last page.
-struct PageGroupApplication<Store: LocalStore>: Sendable {
+struct PageGroupWriter<Store: LocalStore>: Sendable {
     /// The state from the pages stored so far.
-    var memory: PullMemory
+    var memory: PullState
     /// The result of the pages stored so far.
     private(set) var result = PullResult()
     private let context: SyncContext<Store>
@@ -13,7 +13,7 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
     private let columns: String
     private let settings: PullSettings
 
-    init(_ run: PullRun<Store>, filter: String, _ memory: PullMemory) {
+    init(_ run: PullRun<Store>, filter: String, _ memory: PullState) {
         self.memory = memory
         self.filter = filter
         columns = run.schema.columnFingerprint
@@ -24,7 +24,7 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
     }
 
     /// Restarts the pull with the given state. Rows already written remain counted.
-    mutating func restart(_ memory: PullMemory) {
+    mutating func restart(_ memory: PullState) {
         self.memory = memory
         result.rowsPulled = 0
         result.rowsSkipped = 0
@@ -32,7 +32,7 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
     }
 
     /// Stores pages in the order in which they were received, with their token. Does not write if nothing changes.
-    mutating func store(_ group: [HeldPage]) async throws {
+    mutating func store(_ group: [PendingPage]) async throws {
         guard let last = group.last else { return }
         do {
             try await storeAtOnce(group, last)
@@ -57,7 +57,7 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
         }
     }
 
-    private mutating func storeAtOnce(_ group: [HeldPage], _ last: HeldPage) async throws {
+    private mutating func storeAtOnce(_ group: [PendingPage], _ last: PendingPage) async throws {
         let token = makeToken(last)
         var changesNothing = false
         if token == nil || token == memory.stored { changesNothing = try await findsNothing(in: group) }
@@ -66,8 +66,8 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
     }
 
     /// Returns the token to store with a page, or `nil` for a pull of all rows.
-    private func makeToken(_ last: HeldPage) -> PullToken? {
-        guard queryID != nil, let updatedAt = last.reached else { return nil }
+    private func makeToken(_ last: PendingPage) -> PullToken? {
+        guard queryID != nil, let updatedAt = last.watermark else { return nil }
         // Rows whose identifiers differ only in case must not be skipped, so the token advances only at the end.
         guard memory.ids == nil || last.isLast else { return memory.stored }
         let token = memory.token(at: updatedAt, filter: filter, columns: columns, isLast: last.isLast)
@@ -80,7 +80,7 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
     /// Returns whether storing another token would spare the next pull rows that this pull received.
     ///
     /// Without new rows, the stored server date also stays. An earlier date only makes the next pull look further back.
-    private func spares(_ token: PullToken, after stored: PullToken, _ last: HeldPage) -> Bool {
+    private func spares(_ token: PullToken, after stored: PullToken, _ last: PendingPage) -> Bool {
         guard let oldest = last.oldest, let before = stored.start(lookback: settings.lookback),
             let start = token.start(lookback: settings.lookback)
         else { return false }
@@ -88,7 +88,7 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
     }
 
     /// Returns whether the pages contain no changes, without writing.
-    private mutating func findsNothing(in group: [HeldPage]) async throws -> Bool {
+    private mutating func findsNothing(in group: [PendingPage]) async throws -> Bool {
         let before = self
         let found: Self? = try await context.reading { reader in
             var after = before
@@ -103,7 +103,7 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
         return found != nil
     }
 
-    private mutating func write(_ group: [HeldPage], _ token: PullToken?) async throws {
+    private mutating func write(_ group: [PendingPage], _ token: PullToken?) async throws {
         let before = self
         self = try await context.writing { writer in
             var after = before
@@ -116,7 +116,7 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
     }
 
     /// Each page is compared with the state after the earlier pages of the transaction.
-    private mutating func write(_ held: HeldPage, in writer: Store.Writer) throws {
+    private mutating func write(_ held: PendingPage, in writer: Store.Writer) throws {
         let application = try compare(held, in: writer)
         try application.write(operations: context.operations, in: writer)
         note(application, of: held)
@@ -124,11 +124,11 @@ struct PageGroupApplication<Store: LocalStore>: Sendable {
         result.rowsRemoved += application.removed.count
     }
 
-    private func compare(_ held: HeldPage, in reader: some StoreReader) throws -> PageApplication {
-        try PageApplication(held, memory, settled: context.settled, operations: context.operations, in: reader)
+    private func compare(_ held: PendingPage, in reader: some StoreReader) throws -> PageWriter {
+        try PageWriter(held, memory, settled: context.settled, operations: context.operations, in: reader)
     }
 
-    private mutating func note(_ application: PageApplication, of held: HeldPage) {
+    private mutating func note(_ application: PageWriter, of held: PendingPage) {
         memory.note(application, of: held)
         result.requests += 1
         result.rowsPulled += held.page.rows.count - application.repeatedCount

@@ -2,7 +2,7 @@ internal import TidelineStore
 
 /// The first order term, if it is a column of numbers or timestamps. It usually determines a row's position before its
 /// sort key is built.
-struct NumberTerm: Sendable {
+struct NumericSortKey: Sendable {
     private let operand: RowTest.Operand
     private let isDescending: Bool
 

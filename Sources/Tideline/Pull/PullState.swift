@@ -1,7 +1,7 @@
 internal import TidelineStore
 
 /// The state of a pull from the pages that it has stored.
-struct PullMemory: Sendable {
+struct PullState: Sendable {
     /// The token as stored, used to detect changes by others.
     var stored: PullToken?
     /// The token with which the pull began.
@@ -61,8 +61,8 @@ struct PullMemory: Sendable {
     }
 
     /// Records a page and its changes.
-    mutating func note(_ application: PageApplication, of held: HeldPage) {
-        if let passedOver = application.passedOver { ceiling = min(passedOver, ceiling ?? passedOver) }
+    mutating func note(_ application: PageWriter, of held: PendingPage) {
+        if let firstSkipped = application.firstSkipped { ceiling = min(firstSkipped, ceiling ?? firstSkipped) }
         if held.kind == .window { latest.note(held.page) }
         cases.formUnion(held.page.cases)
         if application.isRespelled { isRespelled = true }
@@ -86,12 +86,12 @@ struct PullMemory: Sendable {
 }
 
 /// A page that was received and is not stored yet.
-struct HeldPage: Sendable {
+struct PendingPage: Sendable {
     let page: PulledPage
     let kind: PullCursor.PageKind
     /// The watermark after this page is stored: the greatest `updatedAt` up to which all rows are stored, or `nil` if
     /// there is none.
-    let reached: Timestamp?
+    let watermark: Timestamp?
     /// The least `updatedAt` of the pull so far.
     let oldest: Timestamp?
     /// Whether the pull ends with this page.
