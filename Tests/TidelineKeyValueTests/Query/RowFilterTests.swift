@@ -122,7 +122,7 @@ import TidelineStore
         let schema = TableSchema("t", columns: [.int("n"), .double("d"), .string("s"), .bool("b"), .int("none")])
         let table = StoredTable(testing: schema)
         let rows = try PackedRows([["id": "a", "n": 1, "d": 2.5, "s": "x", "b": true, "none": .null]], of: schema)
-        let decided: [(RowPredicate, PreFilter.Answer)] = [
+        let decided: [(RowPredicate, PreFilter.Verdict)] = [
             (.column("n") == 1, .matches), (.column("n") != 1, .doesNotMatch), (.column("d") > 2, .matches),
             (.column("s") == "x", .matches), (.column("s") == "y", .doesNotMatch), (.column("s") >= "a", .matches),
             (.column("b"), .matches), (!.column("b"), .doesNotMatch), (.column("none") == 1, .doesNotMatch),
