@@ -1,11 +1,11 @@
 public import TidelineStore
 internal import TidelineTestSupport
 
-/// A store of any kind behind one type, so that one body of a test runs over all of them.
+/// A type-erased store, so that one test body runs over stores of every kind.
 ///
-/// It is closed when nobody refers to it any more, and what lies in a temporary folder goes with it.
+/// The store is closed when its last reference is released; files in a temporary folder are removed with it.
 public final class AnyStore: LocalStore {
-    /// The store itself.
+    /// The wrapped store.
     public let base: any LocalStore
     private let folder: TemporaryFolder?
 
@@ -30,7 +30,7 @@ public final class AnyStore: LocalStore {
     }
 }
 
-/// The reader of a store of any kind.
+/// The reader of an ``AnyStore``.
 public struct AnyReader: StoreReader {
     let base: any StoreReader
 
@@ -49,7 +49,7 @@ public struct AnyReader: StoreReader {
     public func count(_ query: Query) throws -> Int { try base.count(query) }
 }
 
-/// The writer of a store of any kind.
+/// The writer of an ``AnyStore``.
 public struct AnyWriter: StoreWriter {
     let base: any StoreWriter
 

@@ -1,7 +1,7 @@
 public import Testing
 public import TidelineStore
 
-/// Expects a ``StoreError`` of that code, and returns it.
+/// Expects that `body` throws a ``StoreError`` with the given code, and returns the error.
 @discardableResult
 public func expectError(
     _ code: StoreError.Code, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void

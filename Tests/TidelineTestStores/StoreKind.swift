@@ -10,27 +10,28 @@ internal import TidelineMemory
 internal import TidelineSQLite
 public import TidelineStore
 
-/// A kind of store that tests run over. To add one: an entry in ``all``.
+/// A kind of store that tests run over. To add one, add an entry to ``all``.
 ///
-/// What a kind says of itself is what its stores' capabilities say; the contract's tests hold one against the other, so
-/// that a list of kinds chosen by it leaves nobody out.
+/// The properties of a kind repeat its stores' capabilities. The contract tests compare the two, so that a list
+/// filtered by a property is complete.
 public struct StoreKind: Sendable, CustomTestStringConvertible {
-    /// The name that failing tests show.
+    /// The name shown when a test fails.
     public let testDescription: String
-    /// The name by which the second process of the tests opens such a store; nil where there are no files to open.
+    /// The name by which the probe process opens such a store, or `nil` if the store has no files.
     public let engine: String?
-    /// Whether the rows are there again after the store was closed and opened.
+    /// Whether the store keeps its rows when it is closed.
     public var isPersistent: Bool { engine != nil }
-    /// Whether other processes and other stores of this one may open the same files at the same time.
+    /// Whether other processes, and other stores in this process, can open the same files at the same time.
     public let sharesFiles: Bool
-    /// Whether readers and a writer do not wait for each other.
+    /// Whether a reader and the writer can work at the same time.
     public let readsBesideWriter: Bool
     private let opening: Opening
     private let lasting: Opening?
 
     private typealias Opening = @Sendable (_ path: String) throws -> any LocalStore
 
-    /// - Parameter lasting: Opens it for the conformance suite, where `opening` has less durability than it may have.
+    /// - Parameter lasting: Opens the store for the conformance suite, if `opening` uses a lower durability than the
+    ///   store supports.
     private init(
         _ name: String, engine: String?, sharesFiles: Bool = false, readsBesideWriter: Bool = true,
         lasting: Opening? = nil, opening: @escaping Opening
@@ -43,15 +44,15 @@ public struct StoreKind: Sendable, CustomTestStringConvertible {
         self.lasting = lasting
     }
 
-    /// Where the store lies in a folder.
+    /// Returns the path of the store in the given folder.
     public func path(in folder: String) -> String { "\(folder)/store" }
 
-    /// Opens the store in a folder, or makes an empty one where it does not persist.
+    /// Opens the store in the given folder, or makes an empty one if the kind is not persistent.
     public func open(_ folder: String) throws -> any LocalStore { try opening(path(in: folder)) }
 }
 
 extension StoreKind {
-    /// How the conformance suite makes such a store.
+    /// The harness that runs the conformance suite on stores of this kind.
     public var harness: StoreHarness {
         let open = lasting ?? opening
         var harness = StoreHarness(name: testDescription, modes: [], process: probe, faults: InterposedFiles()) {
@@ -61,63 +62,64 @@ extension StoreKind {
         return harness
     }
 
-    /// Stores of this kind as released versions made them; none of the example's, which is no product.
+    /// The folder of stores written by released versions, or `nil` if there is none. The example store was never
+    /// released.
     private var fixtures: String? {
         guard let engine, engine != "sorted" else { return nil }
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         return tests.appendingPathComponent("Fixtures/\(engine)").path
     }
 
-    /// The second process, beside the tests' executable.
+    /// The second process, an executable in the same folder as the tests.
     private var probe: StoreProcess? {
         guard let engine, let folder = Bundle.main.executableURL?.deletingLastPathComponent() else { return nil }
         return StoreProcess(executable: folder.appendingPathComponent("StoreProbe").path, arguments: [engine])
     }
 }
 
-// MARK: - The kinds
+// MARK: - Kinds
 
 extension StoreKind {
     private static let sqliteFile = StoreKind("SQLite file", engine: "sqlite", sharesFiles: true) {
         try SQLiteStore(path: $0)
     }
-    /// A file with checksums: apart from damage, it is as one without.
+    /// A SQLite file with page checksums.
     public static let sqliteWithChecksums = StoreKind(
         "SQLite file with checksums", engine: "sqlite-checksums", sharesFiles: true
     ) { try SQLiteStore(path: $0, options: SQLiteOptions(checksums: true)) }
     private static let sqliteInMemory = StoreKind("SQLite in memory", engine: nil, readsBesideWriter: false) { _ in
         try SQLiteStore.inMemory()
     }
-    /// Nothing is synced: what that is for, a loss of power, no test can make.
+    /// Opens without syncing to disk: the tests cannot simulate a loss of power.
     private static let lmdb = StoreKind(
         "LMDB", engine: "lmdb", sharesFiles: true,
         lasting: { try LMDBStore(path: $0, options: LMDBOptions(durability: .full)) },
         opening: { try LMDBStore(path: $0, options: LMDBOptions(durability: .none)) })
     private static let levelDB = StoreKind("LevelDB", engine: "leveldb") { try LevelDBStore(path: $0) }
     private static let memory = StoreKind("memory", engine: nil) { _ in try MemoryStore() }
-    /// A store as an app may make its own.
+    /// A custom store as an app could implement it.
     private static let sortedFile = StoreKind("sorted file", engine: "sorted") {
         try KeyValueStore(engine: SortedFileEngine(path: $0))
     }
 
-    /// Every kind, in the one form that most tests run over.
+    /// Every kind of store, each in one configuration.
     public static let all = [sqliteFile, sqliteInMemory, lmdb, levelDB, memory, sortedFile]
 
-    /// One kind for each engine of the package, the one that costs least.
+    /// One kind for each engine of the package, in its fastest configuration.
     public static let perEngine = [sqliteInMemory, lmdb, levelDB, memory]
 
-    /// One for tests in which the store has no part.
+    /// The kind for tests that do not depend on the store.
     public static let simplest = memory
 
     /// The kinds that keep their rows when they are closed.
     public static let persistent = all.filter(\.isPersistent)
 
-    /// The persistent kinds whose files several stores and processes open at once.
+    /// The persistent kinds whose files several stores and processes can open at the same time.
     public static let sharing = persistent.filter(\.sharesFiles)
 
-    /// The persistent kinds whose files one store has to itself.
+    /// The persistent kinds whose files only one store can open at a time.
     public static let exclusive = persistent.filter { !$0.sharesFiles }
 
-    /// The kinds whose readers and writer do not wait for each other.
+    /// The kinds whose readers and writer can work at the same time.
     public static let concurrent = all.filter(\.readsBesideWriter)
 }
