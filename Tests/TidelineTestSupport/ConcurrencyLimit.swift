@@ -1,12 +1,13 @@
-/// A limit on how much goes on at once: tests that bound how long a thread may take need a share of the processors.
+/// A limit on the number of concurrent test bodies. Tests that limit the time of a thread need a share of the
+/// processors.
 public actor ConcurrencyLimit {
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// - Parameter count: The number of bodies that run at once.
+    /// - Parameter count: The maximum number of bodies that run at the same time.
     public init(_ count: Int) { free = count }
 
-    /// Runs a body when fewer than the limit are running.
+    /// Runs `body` as soon as fewer bodies than the limit are running.
     public nonisolated func run<T: Sendable>(_ body: sending () async throws -> T) async rethrows -> T {
         await enter()
         do {

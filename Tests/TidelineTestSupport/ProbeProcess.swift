@@ -1,30 +1,30 @@
 public import Foundation
 internal import Synchronization
 
-/// An executable that lies beside the tests, with a folder to work in.
+/// An executable in the same folder as the tests, with a working folder.
 public struct ProbeProcess {
-    /// How a process ended, and what it has written.
+    /// The exit status and the output of a process.
     public struct Output {
-        /// The exit status; -1 while it runs.
+        /// The exit status, or -1 while the process runs.
         public var status: Int32
-        /// Standard output.
+        /// The content of standard output.
         public var out: String
-        /// Standard error.
+        /// The content of standard error.
         public var err: String
     }
 
-    /// The probe is not built, or does not get where it is to get.
+    /// The error thrown when the probe is not built or does not reach the expected state.
     public struct Failure: Error, CustomStringConvertible {
-        /// What went wrong.
+        /// The description of the failure.
         public let description: String
     }
 
-    /// Where its files are.
+    /// The working folder.
     public let folder: URL
     private let executable: URL
     private let started = StartedProcesses()
 
-    /// The executable of a name.
+    /// Finds the executable with the given name and makes a working folder.
     public init(_ name: String) throws {
         let runner = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         let folders = [runner, URL(fileURLWithPath: CommandLine.arguments[0])].map { $0.deletingLastPathComponent() }
@@ -37,29 +37,29 @@ public struct ProbeProcess {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
-    /// Ends its processes and removes its files.
+    /// Ends the running processes and removes the working folder.
     public func remove() {
         started.end()
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// The path of a file of a name.
+    /// Returns the path of the named file in the working folder.
     public func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
-    /// Runs it to its end.
+    /// Runs the executable until it exits.
     public func run(_ arguments: String..., environment: [String: String] = [:]) throws -> Output {
         try run(arguments, environment: environment)
     }
 
-    /// Runs it to its end.
+    /// Runs the executable until it exits.
     public func run(_ arguments: [String], environment: [String: String] = [:]) throws -> Output {
         let process = try start(arguments, environment: environment)
         try process.finish()
         return try output(process)
     }
 
-    /// Starts it; its outputs go to files, as they may be longer than a pipe holds, its temporary files to a folder of its
-    /// own. ``remove()`` ends it if it runs still.
+    /// Starts the executable. Its outputs are written to files, because they can exceed the capacity of a pipe, and it
+    /// has its own folder for temporary files. ``remove()`` ends it if it is still running.
     public func start(_ arguments: [String], environment: [String: String] = [:]) throws -> Process {
         let process = Process()
         process.executableURL = executable
@@ -76,7 +76,7 @@ public struct ProbeProcess {
         return process
     }
 
-    /// What a process has written, and its status when it has ended.
+    /// Returns the output of the process so far, and its status if it has exited.
     public func output(_ process: Process) throws -> Output {
         Output(
             status: process.isRunning ? -1 : process.terminationStatus,
@@ -84,24 +84,24 @@ public struct ProbeProcess {
             err: try String(contentsOfFile: path("err"), encoding: .utf8))
     }
 
-    /// A report that it has written.
+    /// Returns the content of a report written by the process.
     public func data(_ name: String = "report.json") throws -> Data {
         try Data(contentsOf: folder.appendingPathComponent(name))
     }
 
-    /// What is left in the folder for temporary files, or one in it.
+    /// Returns the names of the remaining files in the folder for temporary files, or in a folder inside it.
     public func leftovers(in folder: String = "") throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: path("tmp/\(folder)"))
     }
 }
 
-/// The processes that a probe has started.
+/// The processes started by a probe.
 private final class StartedProcesses: Sendable {
     private let processes = Mutex<[Process]>([])
 
     func add(_ process: Process) { processes.withLock { $0.append(process) } }
 
-    /// Ends all that run.
+    /// Ends all running processes.
     func end() {
         for process in processes.withLock({ $0 }) where process.isRunning {
             process.end()

@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// A new folder, which is removed with its last reference, at the latest when the process exits.
+/// A new folder that is removed with its last reference, or at the latest when the process exits.
 public final class TemporaryFolder: Sendable {
-    /// Where it is.
+    /// The path of the folder.
     public let path: String
 
-    /// Makes the folder.
+    /// Creates the folder.
     public init() throws {
         path = "\(FoldersOfProcess.path)/\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -14,7 +14,8 @@ public final class TemporaryFolder: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// The folder that holds those of this process: a test whose objects hold each other never lets go of its own.
+/// The parent of all temporary folders of this process. It is removed at exit, because a reference cycle in a test can
+/// keep a folder alive.
 private enum FoldersOfProcess {
     static let path: String = {
         atexit { try? FileManager.default.removeItem(atPath: FoldersOfProcess.path) }
@@ -22,7 +23,7 @@ private enum FoldersOfProcess {
     }()
 }
 
-/// Calls `body` with the path of a new folder, which is removed afterwards.
+/// Calls `body` with the path of a new folder, and removes the folder afterwards.
 public func withTemporaryFolder<T>(_ body: (String) throws -> T) throws -> T {
     let folder = try TemporaryFolder()
     return try withExtendedLifetime(folder) { try body(folder.path) }

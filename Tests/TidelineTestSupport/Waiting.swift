@@ -1,24 +1,25 @@
 public import Foundation
 
-/// How long tests wait for another thread or process: longer than the busiest machine takes, and not for ever.
+/// The time limit for waiting on another thread or process. It is longer than a busy machine needs.
 public enum WaitLimit {
-    /// In seconds.
+    /// The limit in seconds.
     public static let seconds = 300.0
 }
 
-/// Something that a test timed out waiting for.
+/// The error thrown when a wait exceeds the time limit.
 public struct WaitFailure: Error, CustomStringConvertible {
-    /// The event.
+    /// The event that did not occur.
     public let description: String
 
-    /// A failure for an event.
+    /// Makes an error for the given event.
     public init(_ what: String) {
         description = "after \(Int(WaitLimit.seconds)) seconds the test still waits for \(what)"
     }
 }
 
-/// Waits until something holds. It must be something that stays, as it is looked at now and then only.
-/// - Throws: ``WaitFailure``; what `holds` throws.
+/// Waits until the condition holds. The condition must stay true once it is true, because it is checked only at
+/// intervals.
+/// - Throws: ``WaitFailure`` after the time limit, or the error that `holds` throws.
 public func waitUntil(_ what: String, _ holds: () throws -> Bool) throws {
     let deadline = ContinuousClock.now + .seconds(WaitLimit.seconds)
     while try !holds() {
@@ -28,8 +29,8 @@ public func waitUntil(_ what: String, _ holds: () throws -> Bool) throws {
 }
 
 extension DispatchGroup {
-    /// Waits until all have left.
-    /// - Throws: ``WaitFailure``.
+    /// Waits until every member has left the group.
+    /// - Throws: ``WaitFailure`` after the time limit.
     public func finish(_ what: String = "a thread to end") throws {
         guard wait(timeout: .now() + WaitLimit.seconds) == .success else { throw WaitFailure(what) }
     }
@@ -37,15 +38,15 @@ extension DispatchGroup {
 
 extension DispatchSemaphore {
     /// Waits for a signal.
-    /// - Throws: ``WaitFailure``.
+    /// - Throws: ``WaitFailure`` after the time limit.
     public func finish(_ what: String = "a thread to get on") throws {
         guard wait(timeout: .now() + WaitLimit.seconds) == .success else { throw WaitFailure(what) }
     }
 }
 
 extension Process {
-    /// Waits until the process has ended; one that takes too long is killed.
-    /// - Throws: ``WaitFailure``.
+    /// Waits until the process exits. Kills it after the time limit.
+    /// - Throws: ``WaitFailure`` after the time limit.
     public func finish() throws {
         let alarm = DispatchWorkItem { [self] in end() }
         DispatchQueue.global().asyncAfter(deadline: .now() + WaitLimit.seconds, execute: alarm)
@@ -55,7 +56,7 @@ extension Process {
         if wasKilled { throw WaitFailure("the process \(executableURL?.lastPathComponent ?? "") to end") }
     }
 
-    /// Ends the process as it cannot prevent, if it runs.
+    /// Sends SIGKILL to the process if it is running.
     public func end() {
         if isRunning { sendKill(processIdentifier) }
     }
