@@ -14,7 +14,7 @@ private func request(
 
 private func bytes(base64: String) throws -> [UInt8] { Array(try #require(Data(base64Encoded: base64))) }
 
-/// The error of sending one request to a server that answers so.
+/// Sends one request to a server that sends the given answer, and returns the error.
 private func failure(
     of answer: SocketServer.Answer, scheme: String = "http", options: AsyncHTTPClientTransport.Options = .init(),
     timeout: Duration = .seconds(20)
@@ -32,17 +32,17 @@ private func failure(
 private let page = Array(#"[{"id":"1","text":"Buy milk"}]"#.utf8)
 private let gzippedPage = "H4sIAAAAAAAC/4uuVspMUbJSMlTSUSpJrSgBMp1KKxVyM3OylWpjARdkiT4eAAAA"
 private let deflatedPage = "eJyLrlbKTFGyUjJU0lEqSa0oATKdSisVcjNzspVqYwGFngkh"
-/// 200,000 zeros in 230 bytes.
+/// 200,000 zero bytes, compressed to 230 bytes.
 let bomb = """
     H4sIAAAAAAAC/+3BMQEAAADCoErrn84M/kABAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\
     AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\
     AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAK8BlH0jNkANAwA=
     """
 
-@Suite("Transport over async-http-client: what goes out and comes back")
+@Suite("Transport over async-http-client: exchanges")
 struct TransportExchangeTests {
     @Test(
-        "Method, target, headers and body arrive as they were given",
+        "Method, target, headers and body arrive unchanged",
         arguments: [
             "/tables/TodoItem?$filter=text%20eq%20%27it%27%27s%27&$top=50",
             "/tables/TodoItem/a%25b%20%C3%BC%7E",
@@ -64,7 +64,7 @@ struct TransportExchangeTests {
     }
 
     @Test(
-        "Every status is an answer, with its headers and body",
+        "Every status is returned as a response with headers and body",
         arguments: [200, 201, 400, 401, 404, 412, 429, 500, 503])
     func statusIsAnAnswer(status: Int) async throws {
         let server = SocketServer { _ in .whole("\(status) Whatever", headers: ["ETag: \"v1\""], body: page) }
@@ -77,7 +77,7 @@ struct TransportExchangeTests {
         }
     }
 
-    @Test("A redirect is handed on, not followed")
+    @Test("A redirect is returned to the caller, not followed")
     func redirectIsNotFollowed() async throws {
         let server = SocketServer { received in
             received.target == "/moved" ? .whole(body: page) : .whole("302 Found", headers: ["Location: /moved"])
@@ -90,7 +90,7 @@ struct TransportExchangeTests {
         }
     }
 
-    @Test("An answer without a body has an empty one")
+    @Test("A response without a body has an empty body")
     func noContent() async throws {
         let server = SocketServer { _ in .raw("HTTP/1.1 204 No Content\r\n\r\n".utf8) }
         try await server.serve { port in
@@ -102,7 +102,7 @@ struct TransportExchangeTests {
     }
 
     @Test(
-        "A compressed answer is decompressed, and its headers say so",
+        "A compressed response is decompressed, and its headers match",
         arguments: [
             ("gzip", gzippedPage), ("deflate", deflatedPage),
         ])
@@ -121,7 +121,7 @@ struct TransportExchangeTests {
         }
     }
 
-    @Test("A body of 8 MiB goes up and comes back whole")
+    @Test("A body of 8 MiB is sent and received completely")
     func bigBody() async throws {
         let big = (0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let server = SocketServer { received in .whole(body: received.body) }
@@ -133,11 +133,11 @@ struct TransportExchangeTests {
     }
 }
 
-@Suite("Transport over async-http-client: what can go wrong")
+@Suite("Transport over async-http-client: failures")
 struct TransportFailureTests {
-    @Test("A refused connection is an error at once, with host and port")
+    @Test("A refused connection fails immediately, with host and port in the message")
     func refused() async throws {
-        // Bound and closed again, so that nobody listens there.
+        // Bind and close, so that no server listens on the port.
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .bind(host: "127.0.0.1", port: 0).get()
         let port = try #require(channel.localAddress?.port)
@@ -152,7 +152,7 @@ struct TransportFailureTests {
         #expect(error.message.lowercased().contains("refused"))
     }
 
-    @Test("A host that does not exist is an error with its name")
+    @Test("An unknown host is an error that names the host")
     func unknownHost() async throws {
         let sent = HTTPRequest(method: .get, scheme: "http", authority: "nowhere.invalid", path: "/")
         let error = try await #require(
@@ -164,7 +164,7 @@ struct TransportFailureTests {
     }
 
     @Test(
-        "A request without a host, or to what is no HTTP server, is refused",
+        "A request without a host, or to a server that does not speak HTTP, is refused",
         arguments: [
             HTTPRequest(method: .get, scheme: "http", authority: nil, path: "/"),
             HTTPRequest(method: .get, scheme: nil, authority: "127.0.0.1", path: "/"),
@@ -181,7 +181,7 @@ struct TransportFailureTests {
     }
 
     @Test(
-        "An answer that does not come, or not to its end, is a time-out",
+        "A response that does not arrive, or is incomplete, times out",
         arguments: [
             "", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[{",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n[{\r\n",
@@ -193,7 +193,7 @@ struct TransportFailureTests {
     }
 
     @Test(
-        "A connection that closes before the answer is whole is an error, never a short body",
+        "A connection that closes before the end of the response is an error, never a short body",
         arguments: [
             "", "HTTP/1.1 200", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[]",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n",
@@ -205,7 +205,7 @@ struct TransportFailureTests {
     }
 
     @Test(
-        "What is not HTTP is an invalid answer",
+        "A response that is not HTTP is an invalid response",
         arguments: [
             "SSH-2.0-OpenSSH_9.2\r\n", "\0\u{1}\u{2}\u{3}\r\n\r\n", "HTTP/1.1 abc OK\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n[]",
@@ -216,7 +216,7 @@ struct TransportFailureTests {
         #expect(error.code == .invalidResponse, "\(error)")
     }
 
-    @Test("A damaged, cut or unknown compression is an invalid answer")
+    @Test("A damaged, truncated or unknown compression is an invalid response")
     func damagedCompression() async throws {
         let whole = try bytes(base64: gzippedPage)
         var damaged = whole
@@ -233,7 +233,7 @@ struct TransportFailureTests {
         }
     }
 
-    @Test("A body over the limit is refused, whether its length is told, kept back, or hidden by compression")
+    @Test("A body over the limit is refused, whether its length is announced, not announced, or hidden by compression")
     func tooLarge() async throws {
         var options = AsyncHTTPClientTransport.Options()
         options.maximumBodySize = 65_536
@@ -249,7 +249,7 @@ struct TransportFailureTests {
         }
     }
 
-    @Test("A body of just the limit is accepted")
+    @Test("A body exactly at the limit is accepted")
     func justSmallEnough() async throws {
         var options = AsyncHTTPClientTransport.Options()
         options.maximumBodySize = 65_536
@@ -262,7 +262,7 @@ struct TransportFailureTests {
         }
     }
 
-    @Test("A server that does not speak TLS is no secure connection")
+    @Test("A server that does not speak TLS is a secure-connection error")
     func noTLS() async throws {
         let error = try await failure(of: .whole("400 Bad Request", body: page), scheme: "https")
         #expect(error.code == .tls, "\(error)")
@@ -270,7 +270,7 @@ struct TransportFailureTests {
         #expect(error.message.hasSuffix("the server does not use TLS"), "\(error)")
     }
 
-    @Test("A cancelled task gives the request up", arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[{"])
+    @Test("Canceling the task cancels the request", arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[{"])
     func cancelled(start: String) async throws {
         let (requests, arrived) = AsyncStream<Void>.makeStream()
         let server = SocketServer { _ in
@@ -288,7 +288,7 @@ struct TransportFailureTests {
         }
     }
 
-    @Test("After a failure the transport works on")
+    @Test("After a failure the transport still works")
     func worksOn() async throws {
         let transport = AsyncHTTPClientTransport()
         let server = SocketServer { received in

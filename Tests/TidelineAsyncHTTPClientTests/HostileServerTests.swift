@@ -7,17 +7,17 @@ import TidelineAsyncHTTPClient
 import TidelineMemory
 import TidelineStore
 
-/// What a server can do to a client that trusts it: each costs bounded time and memory, ends with a clear error, and
-/// leaves the local changes as they are.
+/// Attacks by a server on a client. Each uses bounded time and memory, ends with a clear error, and leaves the local
+/// changes unchanged.
 @Suite("A hostile server", .serialized, .timeLimit(.minutes(10)))
 struct HostileServerTests {
-    /// An answer to every request, and what must come of it.
+    /// The response to every request, and the expected error.
     struct Attack: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var answer: SocketServer.Answer
-        /// The code of the error of a pull.
+        /// The expected error code of a pull.
         var code: SyncError.Code
-        /// What the message of the pull's error must say.
+        /// A text that the message of the pull's error must contain.
         var says: String
         var timeout = Duration.seconds(600)
     }
@@ -25,7 +25,7 @@ struct HostileServerTests {
     private static let table = TableSchema("TodoItem", columns: [.string("text")])
     private static let maximumBodySize = 1 << 20
 
-    /// A client with a row that waits to be pushed, whose requests go to the port.
+    /// Makes a client of the server at the given port, with a row that is pending.
     private func makeClient(port: Int, timeout: Duration) async throws -> SyncClient<MemoryStore> {
         var transport = AsyncHTTPClientTransport.Options()
         transport.maximumBodySize = Self.maximumBodySize
@@ -41,8 +41,8 @@ struct HostileServerTests {
         return client
     }
 
-    /// The error of a pull of an empty table, after a push that must fail, too, and must leave the local row and its
-    /// operation as they are.
+    /// Pushes, which must fail and leave the local row and its operation unchanged; then pulls an empty table and
+    /// returns the error of the pull.
     private func outcome(_ client: SyncClient<MemoryStore>) async throws -> SyncError {
         await #expect(throws: SyncError.self) { try await client.context.push() }
         let error = try await #require(
@@ -53,7 +53,7 @@ struct HostileServerTests {
         return error
     }
 
-    // MARK: Endless, slow and malformed answers
+    // MARK: Endless, slow and malformed responses
 
     private static func head(_ lines: String...) -> SocketServer.Answer {
         .raw(lines.joined(separator: "\r\n").utf8)
@@ -104,7 +104,7 @@ struct HostileServerTests {
             code: .invalidAnswer, says: "larger than the 1048576 bytes allowed"),
     ]
 
-    @Test("answers without an end cost bounded memory and time", arguments: endless)
+    @Test("endless responses use bounded memory and time", arguments: endless)
     func endlessAnswers(attack: Attack) async throws {
         let server = SocketServer { _ in attack.answer }
         let error = try await server.serve { port in
@@ -112,7 +112,7 @@ struct HostileServerTests {
         }
         #expect(error.code == attack.code, "\(error)")
         #expect(error.message.contains(attack.says), "\(error)")
-        // Two requests, each with what the sockets between hold; the rest was never taken.
+        // Two requests, each with the bytes buffered by the sockets; the client did not read the rest.
         #expect(server.bytesSent < SocketServer.limit, "\(server.bytesSent)")
     }
 
@@ -133,7 +133,7 @@ struct HostileServerTests {
         Attack(testDescription: name, answer: answer, code: .network, says: "0.3 seconds", timeout: .milliseconds(300))
     }
 
-    @Test("slow answers end with the time-out of the request", arguments: slow)
+    @Test("slow responses end with the timeout of the request", arguments: slow)
     func slowAnswers(attack: Attack) async throws {
         let server = SocketServer { _ in attack.answer }
         let error = try await server.serve { port in
@@ -161,7 +161,7 @@ struct HostileServerTests {
         ),
     ]
 
-    @Test("wrong lengths are errors, never a short answer", arguments: lengths)
+    @Test("wrong lengths are errors, never a short response", arguments: lengths)
     func wrongLengths(name: String, answer: SocketServer.Answer) async throws {
         let server = SocketServer { _ in answer }
         let error = try await server.serve { port in
@@ -171,7 +171,7 @@ struct HostileServerTests {
         #expect(error.message.contains("127.0.0.1"), "\(error)")
     }
 
-    @Test("what follows an answer of its length is never taken for the answer to the next request")
+    @Test("bytes after the announced length are never read as the response to the next request")
     func smuggledAnswer() async throws {
         let smuggled = "HTTP/1.1 200 OK\r\nContent-Length: 41\r\n\r\n" + #"[{"id":"x","updatedAt":"2026-01-01","text"#
         let server = SocketServer { received in
@@ -182,7 +182,7 @@ struct HostileServerTests {
         try await server.serve { port in
             let client = try await makeClient(port: port, timeout: .seconds(600))
             for _ in 1...3 {
-                // The connection may break before its answer is read; a wrong answer is what must not come.
+                // The connection can close before its response is read; only a wrong response is a failure.
                 do { try await client.table("Other").pull() } catch let error as SyncError {
                     #expect(error.code == .network)
                 }
@@ -193,7 +193,7 @@ struct HostileServerTests {
         }
     }
 
-    @Test("a server that never answers the TLS hello ends with a time-out")
+    @Test("a server that never answers the TLS hello ends with a timeout")
     func silentTLS() async throws {
         var options = AsyncHTTPClientTransport.Options()
         options.connectTimeout = .milliseconds(200)
@@ -209,7 +209,7 @@ struct HostileServerTests {
         #expect([.timeout, .tls].contains(error.code), "\(error)")
     }
 
-    @Test("an answer to switch protocols is an error")
+    @Test("a response that switches protocols is an error")
     func switchesProtocols() async throws {
         let server = SocketServer { _ in
             .raw("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nxyz".utf8, closes: true)
@@ -220,8 +220,9 @@ struct HostileServerTests {
 
     // MARK: Compression
 
-    /// A body of 200,000 zeros in 230 bytes, again and again: gzip allows several members in one body.
-    @Test("a compressed body that grows without an end is an error")
+    /// A body of 200,000 zero bytes compressed to 230 bytes, repeated without end: gzip allows several members in one
+    /// body.
+    @Test("an endless compressed body is an error")
     func compressionBomb() async throws {
         let bomb = try #require(Data(base64Encoded: bomb))
         for repetitions in [6, 60_000] {
@@ -238,7 +239,7 @@ struct HostileServerTests {
     // MARK: Redirects and retries
 
     @Test(
-        "a redirect, to itself or another server, is an error that names the server and is not followed",
+        "a redirect, to the same or another server, is an error that names the server and is not followed",
         arguments: [301, 302, 303, 307, 308])
     func redirects(status: Int) async throws {
         let other = SocketServer { _ in .whole(body: Array("[]".utf8)) }
@@ -262,7 +263,7 @@ struct HostileServerTests {
     }
 
     @Test(
-        "a Retry-After of years is cut to the policy's longest pause",
+        "a Retry-After of years is limited to the policy's longest pause",
         arguments: [
             "3153600000", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT", "Fri, 31 Dec 999999999 23:59:59 GMT",
             "-1", "1e9",
@@ -289,10 +290,10 @@ struct HostileServerTests {
         #expect(all.count == 6 && all.allSatisfy { $0 >= .zero && $0 <= .seconds(30) }, "\(all)")
     }
 
-    // MARK: Bodies that lie
+    // MARK: Bodies with false counts or pages
 
     @Test(
-        "counts and pages that lie end the pull or are an error; nothing is asked for without an end",
+        "false counts and pages end the pull or are an error; the number of requests is bounded",
         arguments: [
             #"{"results":[],"count":9223372036854775807}"#, #"{"results":[],"count":18446744073709551616}"#,
             #"{"results":[],"count":-1}"#, #"{"results":[],"count":1e400}"#, #"{"count":5}"#,
@@ -324,7 +325,7 @@ struct HostileServerTests {
         #expect(server.requests < 30, "\(server.requests)")
     }
 
-    @Test("a page of more rows than any server gives at once is an error of a direct read")
+    @Test("a direct read of a page with more rows than any server sends is an error")
     func endlessRows() async throws {
         let rows = "[" + String(repeating: #"{"id":"a"},"#, count: 131_072) + #"{"id":"a"}]"#
         let server = SocketServer { _ in .whole(body: Array(rows.utf8)) }
@@ -337,7 +338,7 @@ struct HostileServerTests {
         #expect(error.code == .invalidAnswer && error.message.contains("no more than 131072 rows"), "\(error)")
     }
 
-    @Test("a million empty pages with links to the next are not read")
+    @Test("a million empty pages with next links are not read")
     func emptyPages() async throws {
         let number = Mutex(0)
         let server = SocketServer { _ in

@@ -2,9 +2,9 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A server that reads one request at a time from a socket and answers with whatever bytes the test wants, right or wrong.
+/// A server that reads one request at a time from a socket and sends the bytes given by the test, valid or not.
 struct SocketServer {
-    /// One request as it came.
+    /// One received request.
     struct Request: Sendable {
         /// The request line and the header lines.
         var head: [String]
@@ -18,37 +18,38 @@ struct SocketServer {
         }
     }
 
-    /// What goes back, and what becomes of the connection then.
+    /// The bytes of a response, and whether the connection is closed after it.
     struct Answer: Sendable {
         var bytes: [UInt8]
         var closes = false
-        /// What follows again and again until the client closes the connection, and the pause before each time.
+        /// The bytes sent repeatedly until the client closes the connection, and the pause before each repetition.
         var repeated: (bytes: [UInt8], pause: Duration)?
 
-        /// This answer, followed by `bytes` again and again, up to ``SocketServer/limit`` bytes.
+        /// Returns this response followed by `bytes`, repeated up to ``SocketServer/limit`` bytes in total.
         func followed(by bytes: some Sequence<UInt8>, every pause: Duration = .zero) -> Answer {
             var answer = self
             answer.repeated = (Array(bytes), pause)
             return answer
         }
 
-        /// These bytes, then nothing more on an open connection.
+        /// Makes a response of these bytes. The connection stays open unless `closes` is true.
         static func raw(_ bytes: some Sequence<UInt8>, closes: Bool = false) -> Answer {
             Answer(bytes: Array(bytes), closes: closes)
         }
 
-        /// A whole answer with its length.
+        /// Makes a complete response with its length.
         static func whole(_ status: String = "200 OK", headers: [String] = [], body: [UInt8] = []) -> Answer {
             let lines = ["HTTP/1.1 \(status)", "Content-Length: \(body.count)"] + headers
             return raw(Array(lines.joined(separator: "\r\n").utf8) + Array("\r\n\r\n".utf8) + body)
         }
     }
 
-    /// What it answers each request with.
+    /// Returns the response to a request.
     let answer: @Sendable (Request) -> Answer
     private let counts = Counts()
 
-    /// More bytes are not sent in one endless answer: a client that would take them all is not to fill the memory.
+    /// The maximum number of bytes sent in one endless response, so that a client that reads them all does not fill the
+    /// memory.
     static let limit = 128 << 20
 
     private final class Counts: Sendable {
@@ -56,14 +57,14 @@ struct SocketServer {
         let requests = Mutex(0)
     }
 
-    /// The bytes of endless answers that were taken from this server.
+    /// The number of bytes of endless responses sent so far.
     var bytesSent: Int { counts.sent.withLock { $0 } }
-    /// The requests that came.
+    /// The number of requests received so far.
     var requests: Int { counts.requests.withLock { $0 } }
 
     init(_ answer: @escaping @Sendable (Request) -> Answer) { self.answer = answer }
 
-    /// Serves on a free port of the loopback interface while `body`, which gets the port, runs.
+    /// Serves on a free port of the loopback interface while `body`, which receives the port, runs.
     func serve<R: Sendable>(_ body: @escaping @Sendable (Int) async throws -> R) async throws -> R {
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -114,7 +115,7 @@ struct SocketServer {
         }
     }
 
-    /// Sends the bytes until the client closes the connection, or the limit is reached.
+    /// Sends the bytes until the client closes the connection or the limit is reached.
     private func send(
         _ bytes: [UInt8], every pause: Duration, to outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
     ) async throws {
@@ -127,9 +128,9 @@ struct SocketServer {
         }
     }
 
-    /// The request at the front of what was received, once it is whole.
+    /// Removes and returns the first request in the received bytes, or returns `nil` if it is incomplete.
     private static func takeRequest(from received: inout [UInt8]) -> Request? {
-        // A client hello is answered like a request, as a server that knows no TLS does.
+        // A TLS client hello is answered like a request, as by a server without TLS.
         if received.first == 0x16 {
             received.removeAll()
             return Request(head: ["TLS hello HTTP/1.1"], body: [])
