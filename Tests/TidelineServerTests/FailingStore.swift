@@ -1,7 +1,7 @@
 import TidelineStore
 import TidelineTestStores
 
-/// A store whose every transaction fails in the same way.
+/// A store in which every transaction fails with the same error.
 struct FailingStore: LocalStore {
     let base: AnyStore
     let error: StoreError

@@ -5,7 +5,7 @@ import TidelineStore
 import TidelineTestStores
 import TidelineWire
 
-/// Filters that cost more than a store should be asked for.
+/// Filters that exceed the cost limits of the server.
 @Suite(.timeLimit(.minutes(5)))
 struct FilterCostTests {
     private func percentEncoded(_ text: String) -> String {
@@ -28,7 +28,7 @@ struct FilterCostTests {
         return fixture
     }
 
-    /// Each of these makes a thousandfold of a text ten times over: more bytes than there are atoms in a star.
+    /// Each filter multiplies the length of a text by 1,000, ten times.
     @Test(arguments: StoreKind.perEngine)
     func `a filter whose texts grow without bound is 400`(_ stores: StoreKind) throws {
         let fixture = try fixture(stores)
@@ -74,7 +74,7 @@ struct FilterCostTests {
         #expect(whole["text"] == "aaaa aaaa 2" && whole["version"] != nil)
     }
 
-    /// A store that compares at each place takes time for the product of both.
+    /// A naive search that compares at every position takes time proportional to the product of both lengths.
     @Test(arguments: StoreKind.perEngine)
     func `a search for a long text takes time for the sum of both texts`(_ stores: StoreKind) throws {
         let fixture = try fixture(stores)

@@ -34,7 +34,7 @@ struct QueryOverTheWireTests {
             let found = try fixture.rows(fixture.send(request))
             #expect(found.rows.map(\.id) == expected.rows.map(\.id), "\(request.target)")
             #expect(found.count == expected.totalCount.map(Int64.init))
-            // An answer without a selection names all columns; JSON has no infinity.
+            // A response without `$select` contains all columns; JSON has no infinity.
             for (row, wanted) in zip(found.rows, expected.rows) {
                 for (name, value) in wanted.values where value.double?.isFinite ?? true { #expect(row[name] == value) }
             }
@@ -45,7 +45,7 @@ struct QueryOverTheWireTests {
 }
 
 extension RowPredicate {
-    /// Whether every literal keeps its type on the wire; if not, the column that it is compared with gives it another.
+    /// Whether every literal keeps its type on the wire. Otherwise, the column it is compared with determines the type.
     fileprivate var keepsTypes: Bool {
         switch self {
         case .comparison(_, .column(let name), .literal(let value)),

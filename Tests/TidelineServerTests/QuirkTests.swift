@@ -5,7 +5,7 @@ import TidelineStore
 import TidelineTestStores
 import TidelineWire
 
-/// What the original Node server does, switched on one by one.
+/// The deviations of the original Node server, enabled one at a time.
 struct QuirkTests {
     @Test(arguments: StoreKind.perEngine)
     func `versions count the changes of one row, and begin again with its next life`(_ stores: StoreKind) throws {

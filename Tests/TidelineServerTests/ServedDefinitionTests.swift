@@ -9,7 +9,7 @@ struct ServedDefinitionTests {
     private static let older = TableSchema("Item", columns: [.string("text")])
 
     @Test(
-        "L11 an older definition of a served table hides no column, whether or not tables grow",
+        "L11 an older definition of a served table hides no column, whether or not tables can grow",
         arguments: StoreKind.perEngine, [true, false])
     func older(_ stores: StoreKind, grows: Bool) throws {
         let store = try stores.makeStore()
@@ -21,7 +21,7 @@ struct ServedDefinitionTests {
         #expect(schema.columns == Self.newer.columns && schema.systemColumns == .all)
     }
 
-    @Test("L11 a served column of another type is refused with table and column", arguments: StoreKind.perEngine)
+    @Test("L11 a served column of another type is refused, naming table and column", arguments: StoreKind.perEngine)
     func otherType(_ stores: StoreKind) throws {
         let store = try stores.makeStore()
         _ = try TableService(store: store, options: TableServiceOptions(schemas: [Self.newer]))

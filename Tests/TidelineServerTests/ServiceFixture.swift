@@ -6,7 +6,7 @@ import TidelineStore
 import TidelineTestStores
 import TidelineWire
 
-/// A clock that stands where it was set.
+/// A clock that moves only when it is set.
 final class ManualClock: Sendable {
     private let instant: Mutex<Timestamp>
     init(_ text: String = "2026-11-21T09:00:00Z") { instant = Mutex(Timestamp(text) ?? .min) }
@@ -15,7 +15,7 @@ final class ManualClock: Sendable {
     func advance(byTicks ticks: Int64) { instant.withLock { $0 = $0.advanced(byTicks: ticks) } }
 }
 
-/// A service over a store of any kind, with a clock in the test's hand.
+/// A service over a store of any kind, with a clock controlled by the test.
 struct ServiceFixture {
     let clock: ManualClock
     let store: AnyStore
@@ -29,8 +29,8 @@ struct ServiceFixture {
         ])
 
     /// - Parameters:
-    ///   - schemas: The tables, which then cannot grow; nil to let rows make them.
-    ///   - store: The store, an empty one of that kind when nil.
+    ///   - schemas: The tables, which then cannot grow; `nil` to let inserted rows create tables and columns.
+    ///   - store: The store, or `nil` for an empty one of the given kind.
     init(
         _ stores: StoreKind, schemas: [TableSchema]? = [schema], store: AnyStore? = nil,
         maximumBodySize: Int = 4 << 20, maximumFilterTime: Duration = .seconds(60), quirks: ServerQuirks = []
@@ -55,7 +55,7 @@ struct ServiceFixture {
         return service.handle(request, body: Array(body.utf8))
     }
 
-    /// Sends what a dialect made.
+    /// Sends a request made by a dialect.
     func send(_ wire: WireRequest) -> TableResponse {
         let request = HTTPRequest(
             method: wire.method, scheme: "http", authority: "host:8080", path: "/" + wire.target,
@@ -69,7 +69,7 @@ struct ServiceFixture {
         return try answer.row()
     }
 
-    /// The rows of a page, whole or in an object with the count.
+    /// Returns the rows of a page, with or without the total count.
     func rows(_ answer: TableResponse, of table: String = "Item") throws -> (rows: [Row], count: Int64?) {
         #expect(answer.response.status == .ok, "\(answer.text)")
         let schema = try #require(try store.tables().first { $0.name == table })
@@ -94,7 +94,7 @@ extension TableResponse {
 
     func row() throws -> Row { try body.withUnsafeBytes { try JSONRow.parse($0) } }
 
-    /// The message of an answer that is an error.
+    /// Returns the message of an error response.
     func error() throws -> String { try #require(try row()["error"]?.string) }
 }
 
