@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The command line")
 struct CommandLineTests {
-    @Test("serve has defaults for everything, and listens on this machine only")
+    @Test("serve has defaults for all options and listens on the loopback address")
     func serveDefaults() throws {
         let command = try #require(TidelineCommand.parseAsRoot(["serve"]) as? ServeCommand)
         #expect(command.host == "127.0.0.1")
@@ -16,7 +16,7 @@ struct CommandLineTests {
         #expect(throws: Never.self) { try StoreLocation(parsing: ServeCommand.defaultStore) }
     }
 
-    @Test("serve takes its options")
+    @Test("serve accepts its options")
     func serveOptions() throws {
         let arguments = [
             "serve", "--host", "::1", "--port", "0", "--store", "sqlite:a.db", "--schema", "s.yaml",
@@ -38,7 +38,7 @@ struct CommandLineTests {
     }
 
     @Test(
-        "What is not understood ends with status 64",
+        "An invalid command line exits with status 64",
         arguments: [
             ["serv"], ["serve", "--port", "65536"], ["serve", "--port", "-1"], ["serve", "--port", "http"],
             ["serve", "--page-size", "0"], ["serve", "--page-size", "1001"], ["serve", "--max-body-size", "0"],
@@ -63,7 +63,7 @@ struct CommandLineTests {
         for index in options {
             let label = lines[index].prefixMatch(of: #/ {2}(-\w, )?--[\w/-]+( <[^>]+>)?/#)
             let text = lines[index].dropFirst(label?.output.0.count ?? 0)
-            // Behind a long name the help is on the next line, further in.
+            // The help for a long name is on the next line, indented further.
             let below = index + 1 < lines.endIndex && lines[index + 1].hasPrefix("      ")
             #expect(text.contains { $0 != " " } || below, "no help: \(lines[index])")
         }

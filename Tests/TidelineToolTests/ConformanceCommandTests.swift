@@ -7,7 +7,7 @@ import TidelineConformance
 
 @Suite("tideline conformance")
 struct ConformanceCommandTests {
-    @Test("Every engine keeps a promise of each kind: on rows, on files, with a second process")
+    @Test("Every engine passes a check of each kind: on rows, on files, with a second process")
     func engines() throws {
         let tool = try Tool()
         defer { tool.remove() }
@@ -24,7 +24,7 @@ struct ConformanceCommandTests {
         }
     }
 
-    @Test("A store has the settings that follow its name, and is called by them")
+    @Test("The settings after a store's name apply to it and are part of its name")
     func settings() throws {
         let tool = try Tool()
         defer { tool.remove() }
@@ -37,7 +37,7 @@ struct ConformanceCommandTests {
     }
 
     @Test(
-        "What is not understood ends with status 2 and its reason",
+        "An invalid command line exits with status 2 and the reason",
         arguments: [
             (["--store", "sqlit"], "Did you mean \"sqlite\"?"), (["--nonsense"], "--nonsense"),
             (["--store", "lmdb,size=1"], "no setting \"size\""), (["--store", "memory,size=1"], "no settings"),
@@ -53,7 +53,7 @@ struct ConformanceCommandTests {
         #expect(output.err.contains(reason), "\(output.err)")
     }
 
-    @Test("Each engine offers the suite all that it can")
+    @Test("Each engine provides all the hooks it supports")
     func hooks() throws {
         for engine in StoreEngine.all {
             let harness = try engine.harness()
@@ -64,7 +64,7 @@ struct ConformanceCommandTests {
         }
     }
 
-    @Test("An explanation names the check, whatever the case of its id")
+    @Test("An explanation finds the check, whatever the case of its ID")
     func explanation() throws {
         let tool = try Tool()
         defer { tool.remove() }

@@ -3,14 +3,14 @@ import Testing
 
 @testable import TidelineTool
 
-/// How long a server waits on a connection, second by second.
-@Suite("What a server waits for")
+/// The time limits of a connection, second by second.
+@Suite("Connection time limits")
 struct ConnectionStateTests {
     private static let limits = ServerLimits(
         idleTimeout: .seconds(60), headerTimeout: .seconds(10), bodyTimeout: .seconds(30))
     private var state = ConnectionState(limits: limits, now: .second(0))
 
-    /// Until which second the state waits, and whether it says why it ends.
+    /// The second at which the wait ends, and whether the connection then ends with an error response.
     private var wait: (second: Int64, refuses: Bool)? {
         state.wait.map { wait in
             let isRefusal = if case .refuse = wait.then { true } else { false }
@@ -18,7 +18,7 @@ struct ConnectionStateTests {
         }
     }
 
-    @Test("A request has its times, and the time between two is idle")
+    @Test("A request has time limits, and the time between two requests counts as idle")
     mutating func oneRequest() {
         #expect(wait ?? (0, true) == (60, false))
         state.bytesArrived(.second(5))
@@ -35,7 +35,7 @@ struct ConnectionStateTests {
         #expect(!state.endsWithAnswer)
     }
 
-    @Test("A client that takes nothing of its answer is disconnected; one that takes a part is given time")
+    @Test("A client that reads nothing of its response is disconnected; one that reads a part gets more time")
     mutating func untakenAnswer() {
         state.headArrived(.second(1), endsConnection: false)
         state.requestEnded(.second(1))
@@ -51,7 +51,7 @@ struct ConnectionStateTests {
         #expect(wait ?? (0, true) == (81, false))
     }
 
-    @Test("A second request is not timed while the first one's answer is due")
+    @Test("A second request has no time limit while the first response is pending")
     mutating func pipelined() {
         state.headArrived(.second(1), endsConnection: false)
         state.requestEnded(.second(1))
@@ -65,7 +65,7 @@ struct ConnectionStateTests {
         #expect(state.canRefuse)
     }
 
-    @Test("A request answered before it has come ends the connection, after a moment for the answer to be read")
+    @Test("A request answered before it is complete ends the connection, after time to read the response")
     mutating func earlyAnswer() {
         state.headArrived(.second(1), endsConnection: false)
         state.answerBegan(endsConnection: false)

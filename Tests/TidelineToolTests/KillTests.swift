@@ -8,9 +8,9 @@ import TidelineSupport
 
 @testable import TidelineTool
 
-/// Clients that are killed at random moments of adding and syncing: nothing acknowledged is lost, nothing is doubled.
+/// Clients that are killed at random moments while they add and sync. No acknowledged change is lost or duplicated.
 ///
-/// `TIDELINE_KILL_ROUNDS` sets how many kills (default 12), `TIDELINE_SEED` the moments.
+/// `TIDELINE_KILL_ROUNDS` sets the number of kills (default 12), and `TIDELINE_SEED` their times.
 @Suite("Killed at random moments", .serialized)
 struct KillTests {
     private static let rounds = setting("TIDELINE_KILL_ROUNDS") ?? 12
@@ -21,7 +21,7 @@ struct KillTests {
     }
 
     @Test(
-        "L2 rows and queue are consistent after every kill, and all that was acknowledged reaches the server once",
+        "L2 rows and queue are consistent after every kill, and each acknowledged change reaches the server once",
         arguments: StoreEngine.all.filter(\.keepsRows))
     func killLoop(engine: StoreEngine) async throws {
         let tool = try Tool()
@@ -32,7 +32,7 @@ struct KillTests {
         var acknowledged: [String: String] = [:]
         let client = tool.location(engine, "client")
         for round in 0..<Self.rounds {
-            // LevelDB lets one process in at a time.
+            // Only one process at a time can open a LevelDB store.
             let mode = round % (engine.name == StoreEngine.leveldb.name ? 2 : 3)
             try killOnce(round, mode: mode, tool, client, url, &random, &acknowledged)
             try await checkConsistency(client, acknowledged, "seed \(Self.seed), round \(round)")
@@ -43,7 +43,7 @@ struct KillTests {
         try await checkEnd(client, tool.location(engine, "server"), acknowledged)
     }
 
-    /// Adds, syncs, or both at once, and kills what runs after some milliseconds.
+    /// Adds, syncs, or both at once, and kills the running processes after a random number of milliseconds.
     private func killOnce(
         _ round: Int, mode: Int, _ tool: Tool, _ store: String, _ url: String, _ random: inout SplitMix64,
         _ acknowledged: inout [String: String]
@@ -61,7 +61,7 @@ struct KillTests {
                 if words.count == 3, words[0] == "added" { acknowledged[String(words[1])] = String(words[2]) }
             } while ContinuousClock.now < deadline
         } else {
-            // The moment of the kill is what is random here; nothing is waited for.
+            // The time of the kill is random; the test does not wait for an event.
             Thread.sleep(until: Date(timeIntervalSinceNow: (deadline - ContinuousClock.now) / .seconds(1)))
         }
         _ = adder?.killNow()
@@ -88,7 +88,7 @@ struct KillTests {
         #expect(operations.allSatisfy { byID[$0.itemID] != nil }, moment)
         let pending = Set(operations.map(\.itemID))
         for row in rows {
-            // A row is either known to the server or waiting for it, never neither.
+            // The server knows a row or the row is pending, but not neither.
             #expect((row["version"]?.string != nil) != pending.contains(row.id), moment)
         }
     }

@@ -5,7 +5,7 @@ import TidelineAsyncHTTPClient
 import TidelineSQLite
 import TidelineStore
 
-/// The README's example, compiled as it stands there.
+/// The README's example, compiled verbatim.
 private func example() async throws {
     let store = try SQLiteStore(path: "todo.db")  // the store is picked here, and only here
     let client = try SyncClient(url: "http://127.0.0.1:8080", store: store)
@@ -31,7 +31,7 @@ private func example() async throws {
 
 @Suite("README")
 struct ReadmeTests {
-    @Test("The example in the README is the one that is compiled here")
+    @Test("The README contains exactly the example compiled here")
     func example() throws {
         let source = try String(contentsOfFile: #filePath, encoding: .utf8)
         let root = URL(fileURLWithPath: #filePath)

@@ -4,7 +4,7 @@ import TidelineStore
 
 @testable import TidelineTool
 
-@Suite("The file of tables and columns")
+@Suite("Schema files")
 struct SchemaFileTests {
     private let expected = [
         TableSchema(
@@ -15,7 +15,7 @@ struct SchemaFileTests {
         TableSchema("TodoList", columns: [.string("name")], systemColumns: .all),
     ]
 
-    @Test("YAML gives the tables in its order, with their columns, indexes and references")
+    @Test("YAML defines the tables in its order, with their columns, indexes and references")
     func yaml() throws {
         let tables = try SchemaFile.parse(
             """
@@ -38,7 +38,7 @@ struct SchemaFileTests {
         #expect(tables == expected)
     }
 
-    @Test("JSON means the same")
+    @Test("JSON is equivalent")
     func json() throws {
         let tables = try SchemaFile.parse(
             """
@@ -52,14 +52,14 @@ struct SchemaFileTests {
         #expect(tables == expected)
     }
 
-    @Test("Every type can be written", arguments: ColumnType.allCases)
+    @Test("Every column type is accepted", arguments: ColumnType.allCases)
     func types(type: ColumnType) throws {
         let tables = try SchemaFile.parse("tables: {T: {columns: {c: \(type.rawValue)}}}", file: "f")
         #expect(tables.first?.columns == [ColumnSchema("c", type)])
     }
 
     @Test(
-        "A fault is told with file, line, table and column",
+        "An error names file, line, table and column",
         arguments: [
             ("", "f: a schema must be a mapping"), ("[]", "f:1: a schema must be a mapping"),
             ("42", "f:1: a schema must be a mapping"),
@@ -94,7 +94,7 @@ struct SchemaFileTests {
         #expect(error.message.contains(part), "\(error.message)")
     }
 
-    @Test("A file that is missing, a folder, too large or no text is told as such")
+    @Test("A file that is missing, a folder, too large, or not text is an error that says so")
     func unreadable() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tideline-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -4,10 +4,10 @@ import Testing
 
 @testable import TidelineTool
 
-/// `tideline serve` as a process.
+/// `tideline serve` run as a process.
 @Suite("The command serve", .timeLimit(.minutes(5)))
 struct ServeCommandTests {
-    @Test("A server that cannot listen makes no file")
+    @Test("A server that cannot listen creates no file")
     func portTaken() throws {
         let tool = try Tool()
         defer { tool.remove() }
@@ -22,7 +22,7 @@ struct ServeCommandTests {
     }
 
     @Test(
-        "With --schema, requests make tables and columns only when asked to",
+        "With --schema, requests create tables and columns only if that is enabled",
         arguments: [([], false), (["--create-tables"], true), (["--no-create-tables"], false)] as [([String], Bool)])
     func fixedSchema(flags: [String], makesTables: Bool) async throws {
         let tool = try Tool()

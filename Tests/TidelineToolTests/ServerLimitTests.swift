@@ -3,20 +3,20 @@ import Testing
 
 @testable import TidelineTool
 
-/// What a server does with clients that send too little, too much, or what is no request.
-@Suite("The server under attack", .timeLimit(.minutes(5)))
+/// Clients that send too little, too much, or invalid requests.
+@Suite("Server limits", .timeLimit(.minutes(5)))
 struct ServerLimitTests {
     private static let head = "Host: a\r\nZUMO-API-VERSION: 2.0.0\r\n"
 
     private static func short(_ change: (inout ServerLimits) -> Void) -> ServerLimits {
-        // What is not tested must not end the test.
+        // Limits that are not under test must not end it.
         var limits = ServerLimits(
             idleTimeout: .seconds(60), headerTimeout: .seconds(60), bodyTimeout: .seconds(60))
         change(&limits)
         return limits
     }
 
-    /// What one connection receives that sends these pieces and then waits for the end.
+    /// Sends the pieces on one connection and returns the received text when the server closes it.
     private func exchange(_ authority: String, _ pieces: String...) async throws -> String {
         try await RawConnection.blocking {
             let connection = try RawConnection(authority)
@@ -27,7 +27,7 @@ struct ServerLimitTests {
 
     // MARK: Time
 
-    @Test("Connections without a request are closed without a word")
+    @Test("Connections without a request are closed without a response")
     func idleConnections() async throws {
         try await serving(limits: Self.short { $0.idleTimeout = .milliseconds(50) }) { authority in
             try await RawConnection.blocking {
@@ -37,7 +37,7 @@ struct ServerLimitTests {
         }
     }
 
-    @Test("A connection is closed when it is idle after an answer")
+    @Test("A connection that is idle after a response is closed")
     func idleAfterAnswer() async throws {
         try await serving(limits: Self.short { $0.idleTimeout = .milliseconds(50) }) { authority in
             let text = try await exchange(authority, "GET /tables/T HTTP/1.1\r\n\(Self.head)\r\n")
@@ -45,7 +45,7 @@ struct ServerLimitTests {
         }
     }
 
-    @Test("Headers that do not end are answered with 408", arguments: ["G", "GET /tables/T HTTP/1.1\r\nHost: a\r\n"])
+    @Test("Incomplete headers are answered with 408", arguments: ["G", "GET /tables/T HTTP/1.1\r\nHost: a\r\n"])
     func slowHeaders(text: String) async throws {
         try await serving(limits: Self.short { $0.headerTimeout = .milliseconds(50) }) { authority in
             let answer = try #require(RawAnswer(try await exchange(authority, text)))
@@ -55,7 +55,7 @@ struct ServerLimitTests {
         }
     }
 
-    @Test("A header that comes byte by byte does not put the end off")
+    @Test("A header sent byte by byte does not extend the deadline")
     func drippingHeaders() async throws {
         try await serving(limits: Self.short { $0.headerTimeout = .milliseconds(100) }) { authority in
             let text = try await RawConnection.blocking {
@@ -69,7 +69,7 @@ struct ServerLimitTests {
     }
 
     @Test(
-        "A body that does not end is answered with 408, and nothing is carried out",
+        "An incomplete body is answered with 408, and nothing is executed",
         arguments: [
             "Content-Length: 1000\r\n\r\n{\"id\":\"a\"}", "Transfer-Encoding: chunked\r\n\r\na\r\n{\"id\":\"a\"}\r\n",
         ])
@@ -97,7 +97,7 @@ struct ServerLimitTests {
         }
     }
 
-    @Test("A body that is too large is answered with 413 before it has come", arguments: [true, false])
+    @Test("A body that is too large is answered with 413 before all of it arrives", arguments: [true, false])
     func largeBodies(isAnnounced: Bool) async throws {
         try await serving(limits: Self.short { $0.maximumBodySize = 1_000 }) { authority in
             let text =
@@ -111,7 +111,7 @@ struct ServerLimitTests {
         }
     }
 
-    @Test("Bodies in flight take so much memory and no more; what does not fit is answered with 503")
+    @Test("Bodies in flight use a bounded amount of memory; a body that exceeds it is answered with 503")
     func allBodies() async throws {
         let limits = Self.short { ($0.maximumBodySize, $0.maximumBodiesSize) = (1_000, 1_000) }
         try await serving(limits: limits) { authority in
@@ -126,10 +126,10 @@ struct ServerLimitTests {
                     return connection
                 }
                 var first = try begin()
-                // Until the first body has come, another one fits.
+                // Until the first body arrives, there is room for another.
                 var refusal: RawAnswer?
                 for number in 0..<10_000 {
-                    // It came while another one was there, and was refused itself.
+                    // The first body arrived after another and was refused itself.
                     if first.waits(milliseconds: 0) {
                         #expect(try first.receiveAnswer().status == 503)
                         first = try begin()
@@ -148,7 +148,7 @@ struct ServerLimitTests {
                 #expect(refusal?.headers["retry-after"] == "1")
                 first.send("}")
                 #expect(try first.receiveAnswer().status == 201)
-                // What was reserved is free again.
+                // The reserved memory is available again.
                 let last = try RawConnection(authority)
                 last.send(request(12) + #"{"id":"last"}"#.prefix(12))
                 #expect(try last.receiveAnswer().status == 400)
@@ -158,10 +158,10 @@ struct ServerLimitTests {
         }
     }
 
-    // MARK: What is no request
+    // MARK: Invalid requests
 
     @Test(
-        "A request that cannot be read is answered with 400 and the reason",
+        "A malformed request is answered with 400 and the reason",
         arguments: [
             "FOO /tables/T HTTP/1.1\r\n", "get /tables/T HTTP/1.1\r\n", "PRI * HTTP/2.0\r\n",
             "GET /tables/T HTTP/2.0\r\n",
@@ -179,7 +179,7 @@ struct ServerLimitTests {
     }
 
     @Test(
-        "A method that the path does not know is answered at once, with the reason",
+        "A method that the path does not support is answered immediately, with the reason",
         arguments: ["PUT", "HEAD", "OPTIONS", "TRACE", "M-SEARCH", "PROPFIND", "SOURCE", "PURGE", "CONNECT"])
     func otherMethods(method: String) async throws {
         try await serving { authority in
@@ -195,7 +195,7 @@ struct ServerLimitTests {
         }
     }
 
-    @Test("A request to change the protocol is answered as it is, and ends the connection")
+    @Test("A request to switch protocols is answered as a normal request and ends the connection")
     func upgrade() async throws {
         try await serving { authority in
             let text = "GET /tables/T HTTP/1.1\r\n\(Self.head)Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
@@ -205,7 +205,7 @@ struct ServerLimitTests {
         }
     }
 
-    @Test("Requests sent one behind the other are answered in order")
+    @Test("Pipelined requests are answered in order")
     func pipelining() async throws {
         try await serving { authority in
             let requests = (0..<20).map { "GET /tables/T\($0) HTTP/1.1\r\n\(Self.head)\r\n" }

@@ -3,10 +3,10 @@ import Testing
 
 @testable import TidelineTool
 
-@Suite("The shell of the to-do list")
+@Suite("Shell of the to-do list")
 struct ShellTests {
     @Test(
-        "A line is taken apart as a shell does",
+        "A line is split into words as in a shell",
         arguments: [
             ("", []), ("  \t ", []), ("list", ["list"]), (" add  Buy\tmilk ", ["add", "Buy", "milk"]),
             ("add 'Buy  milk'", ["add", "Buy  milk"]), ("add \"it's\"", ["add", "it's"]),
@@ -17,12 +17,12 @@ struct ShellTests {
         #expect(try CommandWords.split(line) == expected)
     }
 
-    @Test("What is not closed is refused", arguments: ["add 'x", "add \"x", "add x\\", "\"\\"])
+    @Test("An unclosed quote or escape is refused", arguments: ["add 'x", "add \"x", "add x\\", "\"\\"])
     func unclosed(line: String) {
         #expect(throws: ToolError.self) { try CommandWords.split(line) }
     }
 
-    /// Runs lines in a shell over a store in memory.
+    /// Runs lines in a shell over an in-memory store.
     private func replies(to lines: [String]) throws -> [ShellReply] {
         let tool = try Tool()
         defer { tool.remove() }
@@ -34,7 +34,7 @@ struct ShellTests {
         }
     }
 
-    @Test("A store in memory lives from line to line, and a failing line changes nothing")
+    @Test("An in-memory store keeps its rows between lines, and a failed line changes nothing")
     func session() throws {
         let lines = ["add 'Buy  milk'", "rm ''", "foo", "add --stdin", "list --store sqlite:x", "shell", "", "list"]
         let replies = try replies(to: lines)
@@ -46,13 +46,13 @@ struct ShellTests {
         #expect(replies[7].out.contains("Buy  milk") && replies[7].err.isEmpty)
     }
 
-    @Test("Help is an answer, not a failure")
+    @Test("Help is a reply, not a failure")
     func help() throws {
         let replies = try replies(to: ["help add", "list --help"])
         #expect(replies.allSatisfy { $0.status == 0 && $0.out.contains("USAGE") && $0.err.isEmpty })
     }
 
-    @Test("Without --json the output is that of the commands; exit ends it, and what follows is not read")
+    @Test("Without --json the output is that of the commands; exit ends the shell, and later lines are not read")
     func plain() throws {
         let tool = try Tool()
         defer { tool.remove() }

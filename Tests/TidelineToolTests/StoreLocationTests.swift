@@ -9,10 +9,10 @@ private func message(of error: any Error) -> String {
     (error as? ValidationError)?.message ?? "another error: \(error)"
 }
 
-@Suite("Where a store is: ENGINE:PATH[,NAME=VALUE…]")
+@Suite("Store locations: ENGINE:PATH[,NAME=VALUE…]")
 struct StoreLocationTests {
     @Test(
-        "Engine and path are told apart",
+        "Engine and path are separated",
         arguments: [
             ("sqlite:todo.db", "todo.db"), ("sqlite:/tmp/a b/ü.db", "/tmp/a b/ü.db"), ("sqlite:C:todo.db", "C:todo.db"),
             ("sqlite::memory:", ":memory:"), ("sqlite:a.db,durability=full", "a.db"), ("sqlite:a,,b.db", "a,b.db"),
@@ -27,7 +27,7 @@ struct StoreLocationTests {
     }
 
     @Test(
-        "Each engine takes its own path and settings",
+        "Each engine accepts its own path and settings",
         arguments: [
             ("lmdb:todo.lmdb", "lmdb", "todo.lmdb"),
             (
@@ -47,7 +47,7 @@ struct StoreLocationTests {
     }
 
     @Test(
-        "What is wrong is named, with what is known",
+        "An invalid part is named, with the valid choices",
         arguments: [
             ("", "has no engine"), ("todo.db", "such as sqlite:todo.db"), (":todo.db", "such as sqlite:todo.db"),
             ("sqlit:todo.db", "Did you mean \"sqlite\"? The engines are: sqlite"),
@@ -77,7 +77,7 @@ struct StoreLocationTests {
         #expect(message(of: error).contains(part), "\(message(of: error))")
     }
 
-    @Test("A command that makes its own stores takes the same names, and no path")
+    @Test("A command that makes its own stores accepts the same names, without a path")
     func namesAlone() throws {
         let names: Set<String> = ["sqlite", "memory", "a:b"]
         let words = try StoreWord.words(["sqlite:,durability=full", "memory:", "a:b"], names: names)
@@ -88,7 +88,7 @@ struct StoreLocationTests {
         #expect(throws: ValidationError.self) { try StoreEngine.withoutPath("lmdb:todo.lmdb") }
     }
 
-    @Test("A suggestion is made for a slip only")
+    @Test("A suggestion is made only for a typing error")
     func suggestions() {
         #expect(suggestion(for: "strign", among: ["string", "bool"]) == " Did you mean \"string\"?")
         #expect(suggestion(for: "columms", among: ["columns"]) == " Did you mean \"columns\"?")
@@ -100,7 +100,7 @@ struct StoreLocationTests {
         #expect(suggestion(for: "bool", among: []) == "")
     }
 
-    @Test("A store is open for the body and closed after it, also when the body fails")
+    @Test("A store is open during the body and closed after it, also if the body throws")
     func withStoreCloses() async throws {
         struct Failure: Error {}
         let location = try StoreLocation(parsing: "sqlite::memory:")

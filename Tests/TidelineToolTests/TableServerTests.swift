@@ -5,9 +5,9 @@ import TidelineServer
 
 @testable import TidelineTool
 
-@Suite("The server behind a socket")
+@Suite("Table server on a socket")
 struct TableServerTests {
-    @Test("A row that is inserted is read back, with the version that its ETag says")
+    @Test("An inserted row is read back, with the version from its ETag")
     func insertAndRead() async throws {
         try await serving { authority in
             let inserted = try await send(
@@ -25,7 +25,7 @@ struct TableServerTests {
         }
     }
 
-    @Test("A status of the service reaches the client, with its reason")
+    @Test("A status of the service reaches the client, with the reason")
     func notFound() async throws {
         try await serving { authority in
             let answer = try await send(.get, "/tables/Nothing", to: authority)
@@ -45,7 +45,7 @@ struct TableServerTests {
         }
     }
 
-    @Test("Requests at the same time are all answered")
+    @Test("Concurrent requests are all answered")
     func concurrentRequests() async throws {
         try await serving { authority in
             try await withThrowingTaskGroup(of: HTTPResponse.Status.self) { group in
@@ -60,7 +60,7 @@ struct TableServerTests {
         }
     }
 
-    @Test("A port that is taken is told, with the address")
+    @Test("A port that is in use is an error with the address")
     func portTaken() async throws {
         try await serving { authority in
             let port = try #require(authority.split(separator: ":").last.flatMap { Int($0) })
@@ -72,9 +72,9 @@ struct TableServerTests {
         }
     }
 
-    @Test("An address that is not this machine's is told")
+    @Test("An address of another machine is an error with the address")
     func unknownHost() async throws {
-        // Too long for a name, so that nobody is asked for it: a look-up without an answer takes many seconds.
+        // The name is too long for DNS, so that no lookup is made: a lookup without an answer takes many seconds.
         let host = String(repeating: "a", count: 64) + ".invalid"
         let service = try TableService(store: SQLiteStore.inMemory())
         let error = try await #require(

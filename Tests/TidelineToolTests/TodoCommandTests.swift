@@ -4,7 +4,7 @@ import TidelineStore
 
 @testable import TidelineTool
 
-/// The to-do list as a command, run as a process: what it prints, and the status it ends with.
+/// The to-do list commands, run as a process: their output and exit status.
 @Suite("tideline todo")
 struct TodoCommandTests {
     let tool: Tool
@@ -45,7 +45,7 @@ struct TodoCommandTests {
         #expect(try tool.todo("status").out.contains("1 item, 1 change to push"))
     }
 
-    @Test("An id that is unknown, or fits several items, is told; nothing changes")
+    @Test("An ID that is unknown or matches several items is an error and changes nothing")
     func ids() throws {
         defer { tool.remove() }
         let added = try tool.run("todo", "add", "one", "--store", "sqlite:\(tool.path("client.db"))")
@@ -59,7 +59,7 @@ struct TodoCommandTests {
         #expect(try tool.todo("resolve").err.contains("nothing to resolve"))
     }
 
-    @Test("An empty id, as of a script's unset variable, never stands for the only item")
+    @Test("An empty ID, as from an unset variable in a script, never matches the only item")
     func emptyID() throws {
         defer { tool.remove() }
         _ = try add("one")
@@ -71,7 +71,7 @@ struct TodoCommandTests {
         #expect(try items().map(\.text) == ["one"])
     }
 
-    @Test("A text of nothing but blanks is refused", arguments: ["", "  ", "\t\n"])
+    @Test("A blank text is refused", arguments: ["", "  ", "\t\n"])
     func blankText(text: String) throws {
         defer { tool.remove() }
         let id = try add("one")
@@ -83,7 +83,7 @@ struct TodoCommandTests {
         #expect(try items().map(\.text) == ["one"])
     }
 
-    @Test("Control characters in a text neither break a line nor reach the terminal")
+    @Test("Control characters in a text do not break a line or reach the terminal")
     func controlCharacters() throws {
         defer { tool.remove() }
         _ = try add("a\u{1B}[2Jb\nc")
@@ -93,7 +93,7 @@ struct TodoCommandTests {
     }
 
     @Test(
-        "Hostile text is kept as it is",
+        "Hostile text is stored unchanged",
         arguments: [
             #"' OR 1=1; DROP TABLE "TodoItem"; --"#, "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467} e\u{301}", "%_*?[]\\",
             #"{"json": [1, "two"]}"#, "2026-11-21T09:12:49.403Z",
@@ -121,7 +121,7 @@ struct TodoCommandTests {
         #expect(try Set(items().compactMap(\.text)) == [long, "a\u{0}b"])
     }
 
-    @Test("A command line that makes no sense ends with status 64 and says why")
+    @Test("An invalid command line exits with status 64 and the reason")
     func usage() throws {
         defer { tool.remove() }
         let lines = [
@@ -137,7 +137,7 @@ struct TodoCommandTests {
         }
     }
 
-    @Test("A server that cannot be reached, or an invalid address: status 1, a clear error, nothing lost")
+    @Test("An unreachable server or an invalid address: status 1, a clear error, nothing lost")
     func unreachable() throws {
         defer { tool.remove() }
         _ = try add("one")
@@ -155,7 +155,7 @@ struct TodoCommandTests {
         #expect(status.contains("1 item, 1 change to push") && status.contains("failed: "))
     }
 
-    @Test("A store file that is a folder, no database, cut short, or of a newer format: status 1 and the path")
+    @Test("A store file that is a folder, not a database, truncated, or of a newer format: status 1 and the path")
     func damagedStores() throws {
         defer { tool.remove() }
         try FileManager.default.createDirectory(atPath: tool.path("folder"), withIntermediateDirectories: true)
@@ -177,7 +177,7 @@ struct TodoCommandTests {
         }
     }
 
-    @Test("A store opened for reading only lists, and refuses to add")
+    @Test("A store opened read-only lists items, and refuses to add one")
     func readOnly() throws {
         defer { tool.remove() }
         _ = try add("one")
@@ -192,7 +192,7 @@ struct TodoCommandTests {
 
 @Suite("tideline demo")
 struct DemoCommandTests {
-    @Test("The demo's story holds, on real processes and a real socket")
+    @Test("The demo completes with real processes and a real socket")
     func story() throws {
         let tool = try Tool()
         defer { tool.remove() }

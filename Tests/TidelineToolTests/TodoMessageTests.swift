@@ -4,7 +4,7 @@ import TidelineStore
 
 @testable import TidelineTool
 
-/// The to-do list as a command: what it refuses, warns of and tells.
+/// The to-do list commands: errors, warnings and hints.
 @Suite("tideline todo, messages")
 struct TodoMessageTests {
     let tool: Tool
@@ -12,7 +12,8 @@ struct TodoMessageTests {
     init() throws { tool = try Tool() }
 
     @Test(
-        "A command that only reads leaves a server's store as it is, which refuses it", arguments: ["list", "status"])
+        "A command that only reads is refused by a server's store and leaves it unchanged",
+        arguments: ["list", "status"])
     func serversStore(command: String) throws {
         defer { tool.remove() }
         let (server, url) = try tool.startServer()
@@ -27,7 +28,7 @@ struct TodoMessageTests {
         #expect(served.status == 1 && served.err.contains("belongs to a client"), "\(served.err)")
     }
 
-    @Test("A command that only reads makes no store and no table")
+    @Test("A command that only reads creates no store and no table")
     func makesNothing() throws {
         defer { tool.remove() }
         #expect(try tool.todo("list").status == 1)
@@ -45,7 +46,7 @@ struct TodoMessageTests {
     }
 
     @Test(
-        "A store in memory warns that nothing is kept, and needs no colon",
+        "An in-memory store warns that nothing is kept, and needs no colon",
         arguments: ["memory", "memory:", "sqlite::memory:"])
     func memory(store: String) throws {
         defer { tool.remove() }
@@ -55,7 +56,7 @@ struct TodoMessageTests {
     }
 
     @Test(
-        "A command that is not known is named, with the one that may be meant",
+        "An unknown command is named, with a suggestion",
         arguments: [(["serv"], "serve"), (["todo", "lst"], "list"), (["todo", "snyc", "--json"], "sync")])
     func suggestions(words: [String], meant: String) throws {
         defer { tool.remove() }
@@ -64,7 +65,7 @@ struct TodoMessageTests {
         #expect(output.err.contains("Did you mean \"\(meant)\"?"), "\(output.err)")
     }
 
-    @Test("A sync that fails prints JSON too, with what was sent and what is left")
+    @Test("A failed sync also prints JSON, with what was sent and what is pending")
     func failingJSON() throws {
         defer { tool.remove() }
         #expect(try tool.todo("add", "one").status == 0)
@@ -74,7 +75,8 @@ struct TodoMessageTests {
         #expect(report.pushed == 0 && report.pending == 1 && report.error?.code == "network")
     }
 
-    @Test("An insert that the server refuses: sync tells what to do, and resolve that the item is removed")
+    @Test(
+        "An insert that the server refuses: sync says how to resolve it, and resolve reports that the item is removed")
     func refusedInsert() throws {
         defer { tool.remove() }
         try Data("tables: { TodoItem: { columns: { other: string } } }".utf8).write(
@@ -91,7 +93,7 @@ struct TodoMessageTests {
         #expect(try tool.todo("list").out == "nothing to do\n")
     }
 
-    @Test("Another server is refused until the list is moved to it")
+    @Test("Another server is refused until the list is switched to it")
     func otherServer() throws {
         defer { tool.remove() }
         let (first, firstURL) = try tool.startServer()
@@ -110,7 +112,7 @@ struct TodoMessageTests {
         #expect(list.contains("two") && !list.contains("one"))
     }
 
-    @Test("Ctrl-C ends a sync with status 130, and tells what was sent and what waits")
+    @Test("Ctrl-C ends a sync with status 130, and reports what was sent and what is pending")
     func interrupted() throws {
         defer { tool.remove() }
         let (server, url) = try tool.startServer()
@@ -119,7 +121,7 @@ struct TodoMessageTests {
             server.stop()
         }
         #expect(try tool.todo("add", "one").status == 0)
-        // The server takes the connection and never answers.
+        // The server accepts the connection but does not answer.
         server.signal(SIGSTOP)
         let sync = try tool.start(["todo", "sync", "--url", url, "--store", "sqlite:\(tool.path("client.db"))"])
         defer { sync.stop() }
@@ -149,7 +151,7 @@ struct TodoMessageTests {
         #expect(status.split(separator: "\n").filter { $0.contains(" insert") }.count == 10)
     }
 
-    @Test("A long text is cut on the terminal, and times are local, to the second")
+    @Test("A long text is truncated on the terminal, and times are local, to the second")
     func texts() throws {
         defer { tool.remove() }
         #expect(shortened("short") == "short")

@@ -8,9 +8,9 @@ import Testing
     import Musl
 #endif
 
-/// A connection of bytes to a server on this machine, for clients that no HTTP library would be.
+/// A byte-level connection to a local server, for clients that an HTTP library cannot imitate.
 ///
-/// Its calls block, for 30 seconds at the most; ``blocking(_:)`` keeps them off the threads that serve.
+/// Its calls block for at most 30 seconds. ``blocking(_:)`` keeps them off the threads of the server.
 final class RawConnection {
     private let socket: Int32
 
@@ -47,9 +47,9 @@ final class RawConnection {
         guard holds else { throw Failure(call: call, number: errno) }
     }
 
-    /// Sends as much as the server takes.
+    /// Sends as many bytes as the server accepts.
     ///
-    /// - Returns: Whether it took all.
+    /// - Returns: Whether the server accepted all of them.
     @discardableResult
     func send(_ text: String) -> Bool {
         var rest = Array(text.utf8)[...]
@@ -61,14 +61,14 @@ final class RawConnection {
         return true
     }
 
-    /// What comes until the server ends the connection.
+    /// Returns the text received until the server ends the connection.
     func receiveToEnd() throws -> String {
         var text: [UInt8] = []
         while let piece = try receive() { text += piece }
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// What comes until so many answers with a body of a known length are complete.
+    /// Returns the next response, once it is complete. Its body must have a known length.
     func receiveAnswer() throws -> RawAnswer {
         var text: [UInt8] = []
         while true {
@@ -78,7 +78,7 @@ final class RawConnection {
         }
     }
 
-    /// Whether something came, or the connection ended, within some milliseconds.
+    /// Returns whether bytes arrive, or the connection ends, within the given number of milliseconds.
     func waits(milliseconds: Int32) -> Bool {
         var descriptor = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         return poll(&descriptor, 1, milliseconds) > 0
@@ -91,7 +91,7 @@ final class RawConnection {
         return count == 0 ? nil : Array(buffer[..<count])
     }
 
-    /// Runs what blocks on a thread of its own.
+    /// Runs blocking code on its own thread.
     static func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
@@ -99,13 +99,13 @@ final class RawConnection {
     }
 }
 
-/// An answer as it came.
+/// A response as received.
 struct RawAnswer: Sendable {
     let status: Int
     let headers: [String: String]
     let body: String
 
-    /// Nil when the text is not at least the head of an answer.
+    /// Returns `nil` if the text does not contain a complete response head.
     init?(_ text: String) {
         guard let split = text.range(of: "\r\n\r\n") else { return nil }
         let lines = text[..<split.lowerBound].components(separatedBy: "\r\n")

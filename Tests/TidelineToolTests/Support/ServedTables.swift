@@ -13,7 +13,7 @@ func makeServer(host: String = "127.0.0.1", port: Int = 0, limits: ServerLimits 
         host: host, port: port, limits: limits, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
 }
 
-/// Serves tables in memory while `body` runs, which gets the server's authority (`127.0.0.1:PORT`).
+/// Serves in-memory tables while `body` runs. `body` receives the server's authority (`127.0.0.1:PORT`).
 func serving(limits: ServerLimits = ServerLimits(), _ body: @escaping @Sendable (String) async throws -> Void)
     async throws
 {
@@ -38,7 +38,7 @@ func serving(limits: ServerLimits = ServerLimits(), _ body: @escaping @Sendable 
     try store.close()
 }
 
-/// Sends a request as a client of the table protocol does.
+/// Sends a request of the table protocol.
 func send(
     _ method: HTTPRequest.Method, _ path: String, to authority: String, body: [UInt8]? = nil
 ) async throws -> TransportResponse {

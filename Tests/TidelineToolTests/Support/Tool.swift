@@ -3,13 +3,13 @@ import Testing
 
 @testable import TidelineTool
 
-/// The built command, run as a process of its own, with a folder to work in.
+/// The built command, run as a process, with a working folder.
 struct Tool {
     let folder: URL
     let executable: URL
 
     init() throws {
-        // The command lies beside the test runner.
+        // The command is in the same folder as the test runner.
         let runner = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         let folders = [runner, URL(fileURLWithPath: CommandLine.arguments[0])].map { $0.deletingLastPathComponent() }
         executable = try #require(
@@ -36,10 +36,10 @@ struct Tool {
         try ToolProcess(arguments, keepsErrors: true, executable: executable)
     }
 
-    /// The location of a store in the folder.
+    /// Returns the location of a store in the working folder.
     func location(_ engine: StoreEngine, _ name: String) -> String { engine.location(named: name, in: folder) }
 
-    /// A server on a free port, and its address.
+    /// Starts a server on a free port, and returns it with its address.
     func startServer(
         _ arguments: String..., engine: StoreEngine = .sqlite
     ) throws -> (process: ToolProcess, url: String) {
