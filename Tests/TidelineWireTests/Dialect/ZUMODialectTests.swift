@@ -189,7 +189,7 @@ struct ZUMODialectWriteTests {
         }
     }
 
-    /// The requests for a row that exists.
+    /// Returns the requests for an existing row.
     private func requests(of id: String) -> [() throws -> WireRequest] {
         [
             { try dialect.lookup(id, in: "T") }, { try dialect.delete(id, from: "T", version: nil) },

@@ -29,7 +29,7 @@ import TidelineWire
 
     @Test(arguments: [IDMatching.asciiCaseInsensitive, .exact])
     func idsThatOnlyLookAlikeAreTwo(matching: IDMatching) throws {
-        // All but for one bit, or one length, the same: letters apart from their cases, canonical equivalents, zeros.
+        // Identifiers that differ in one bit or in length only: letters in other cases, canonical equivalents, zeros.
         let ids = [
             "@", "`", "[", "{", "é", "É", "e\u{301}", "\u{1}", "!", "a", "a\0", "a\0\0", "aaaaaaaa", "aaaaaaaa\0",
             "0", "\u{10}", "00000000", "0000000\u{10}",

@@ -3,7 +3,7 @@ import TidelineStore
 
 @testable import TidelineWire
 
-/// A table with a column of every type, named after the type, for tests of the JSON of rows.
+/// A table with one column of each type, named after the type.
 let everyTypeSchema = TableSchema(
     "Item",
     columns: [
@@ -12,7 +12,7 @@ let everyTypeSchema = TableSchema(
     ])
 
 extension PageParser {
-    /// The rows and what else an answer says.
+    /// Returns the rows of a response and its page information.
     func page(_ bytes: [UInt8]) throws(WireError) -> (rows: [Row], info: PageInfo) {
         var packed = PackedRows(shape: shape)
         let info = try parsePage(bytes, into: &packed)
@@ -27,7 +27,7 @@ extension PageParser {
     }
 }
 
-/// The error that `body` throws, nil when it throws none.
+/// Returns the error that `body` throws, or `nil` if it throws none.
 func wireError<T>(_ body: () throws(WireError) -> T) -> WireError? {
     do {
         _ = try body()
@@ -47,5 +47,5 @@ func json(_ row: Row) -> String {
     return String(decoding: writer.bytes, as: UTF8.self)
 }
 
-/// How often a test tries random input: `TIDELINE_FUZZ_ITERATIONS`, or enough for every run of the suite.
+/// The number of random inputs a test tries: `TIDELINE_FUZZ_ITERATIONS`, or a default for normal runs.
 let fuzzIterations = ProcessInfo.processInfo.environment["TIDELINE_FUZZ_ITERATIONS"].flatMap { Int($0) } ?? 4000

@@ -96,7 +96,7 @@ import TidelineSupport
     }
 }
 
-/// Random JSON objects with distinct names, spaced at random.
+/// Random JSON objects with distinct names and random whitespace.
 private struct RandomDocuments {
     private var random: SplitMix64
 

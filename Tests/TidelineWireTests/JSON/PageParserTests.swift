@@ -5,7 +5,7 @@ import TidelineWire
 @Suite struct PageParserTests {
     let parser = PageParser(schema: everyTypeSchema)
 
-    // MARK: Shapes of answers
+    // MARK: Response shapes
 
     @Test(arguments: [
         #"[{"id":"a","int":1},{"id":"b","int":2}]"#,

@@ -5,7 +5,7 @@ import TidelineSupport
 
 @testable import TidelineWire
 
-/// Members given twice, whose values need room of their own: texts with escapes, and base64.
+/// Repeated members whose values are decoded into a buffer: strings with escapes, and base64.
 @Suite struct RepeatedMemberTests {
     let parser = PageParser(schema: everyTypeSchema)
 
@@ -44,7 +44,7 @@ import TidelineSupport
         #expect(row.values.map(\.value) == [5, 2, 3, 4])
     }
 
-    // MARK: Against Foundation
+    // MARK: Comparison with Foundation
 
     @Test(arguments: [UInt64(1), 2, 3])
     func `what is read is what Foundation reads`(seed: UInt64) throws {
@@ -92,12 +92,13 @@ import TidelineSupport
         case .bool: return (other as? Bool) == value.bool
         case .int: return (other as? NSNumber)?.int64Value == value.int
         case .double:
-            // Foundation's goes through a decimal and is off by some last bits; that ours is right has its own tests.
+            // Foundation converts through a decimal and can be off in the last bits. Other tests check that our value
+            // is exact.
             guard let ours = value.double, let theirs = (other as? NSNumber)?.doubleValue else { return false }
             return abs(ours - theirs) <= abs(ours) * 1e-12
         case .timestamp: return text.flatMap { Timestamp(String(decoding: $0, as: UTF8.self)) } == value.timestamp
         case .bytes:
-            // Foundation insists on the padding, which a mutation may have taken away.
+            // Foundation requires the padding, which a mutation may have removed.
             guard let text = other as? String else { return false }
             let padded = text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
             return Data(base64Encoded: padded).map { Array($0) } == value.bytes
@@ -108,7 +109,7 @@ import TidelineSupport
     }
 }
 
-/// Pages of rows of ``everyTypeSchema`` whose members come in any order and often twice, with texts escaped at random.
+/// Random pages of rows of ``everyTypeSchema``, with members in any order, often repeated, and with random escapes.
 private enum RandomPage {
     static func text(using random: inout SplitMix64) -> String {
         let rows = (0..<Int.random(in: 1...3, using: &random)).map { row(number: $0, using: &random) }
@@ -148,7 +149,7 @@ private enum RandomPage {
             (0..<Int.random(in: 0...12, using: &random)).compactMap { _ in alphabet.randomElement(using: &random) })
     }
 
-    /// A JSON string in which any character may be escaped.
+    /// Returns a JSON string in which any character can be escaped.
     private static func string(_ text: String, using random: inout SplitMix64) -> String {
         var json = "\""
         for scalar in text.unicodeScalars {

@@ -9,7 +9,7 @@ import TidelineSupport
 @Suite struct StrictJSONTests {
     let parser = PageParser(schema: everyTypeSchema)
 
-    /// A value where it is skipped, where it is typed, and where there is no definition.
+    /// The errors of a value that is skipped, that has a defined column, and that has no definition.
     private func errors(ofValue value: [UInt8], column: String) -> [WireError?] {
         let before = Array(#"[{"id":"a","\#(column)":"#.utf8)
         let skipped = Array(#"[{"id":"a","xxxxx":"#.utf8)
@@ -117,7 +117,7 @@ import TidelineSupport
         #expect(wireError { () throws(WireError) in try parser.page(nested(100_000, "[", "]")) } != nil)
     }
 
-    // MARK: Bad input of every kind
+    // MARK: Invalid input
 
     static let page: [UInt8] = Array(
         #"""
@@ -133,7 +133,7 @@ import TidelineSupport
         _ = try parser.parsePage(Array(#"[{"id":"kept","int":1}]"#.utf8), into: &rows)
         let byteCount = rows.byteCount
         for length in 0..<Self.page.count {
-            // A copy of that very length, so that a read past its end is a read of foreign memory.
+            // A copy of exactly this length, so that a read past its end is outside the allocation.
             let cut = Array(Self.page[..<length])
             let error = wireError { () throws(WireError) in try parser.parsePage(cut, into: &rows) }
             #expect(error?.code == .malformedJSON, "cut to \(length)")

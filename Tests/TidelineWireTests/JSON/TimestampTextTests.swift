@@ -5,7 +5,7 @@ import TidelineSupport
 import TidelineWire
 
 @Suite struct TimestampTextTests {
-    /// What the parser makes of a text, far from the end of the input, where it reads the usual form the quick way.
+    /// Parses a text far from the end of the input, where the parser takes the fast path for the usual format.
     private func parsed(_ text: String) throws(WireError) -> Timestamp? {
         let schema = TableSchema("T", columns: [.timestamp("at")], systemColumns: [])
         let json = #"{"at":"\#(text)","id":"a","x":"\#(String(repeating: "x", count: 40))"}"#

@@ -4,11 +4,12 @@ import TidelineStore
 import TidelineSupport
 import TidelineWire
 
-/// What is read several bytes at once is read as it would be byte by byte, wherever it begins and the input ends.
+/// Reading several bytes at once gives the same result as reading byte by byte, at every offset and every length of
+/// input.
 @Suite struct WordwiseReadingTests {
     private let parser = PageParser(schema: everyTypeSchema)
 
-    /// The row with a value, once with much behind it and once near the end of the input.
+    /// Parses a row with the value twice: once with many bytes after it, and once near the end of the input.
     private func rows(_ column: String, _ value: String) throws(WireError) -> [Row] {
         let padding = String(repeating: "x", count: 40)
         return [
@@ -60,7 +61,7 @@ import TidelineWire
             (0..<40).map { "extra\($0)" } + ["madeSomewhat", "madeSomewhen", "strinh", "a_name_too_long_to_be_known"]
         let members = extras.map { #""\#($0)":[{"int":9}]"# }.joined(separator: ",")
         let rows = (0..<5).map { #"{\#(members),"id":"\#($0)","string":"s","integer":1,"int":\#($0)}"# }
-        // The same places with other names, each of which is a column's in one row.
+        // Unknown and known names at swapped positions.
         let swapped = (5..<10).map { #"{"id":"\#($0)","madeSomewhat":0,"int":\#($0),"madeSomewhat":0,"string":"s"}"# }
         let page = try parser.page(
             "["

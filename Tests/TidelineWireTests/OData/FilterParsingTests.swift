@@ -68,7 +68,7 @@ struct FilterParsingTests {
         #expect(try read("a eq \(text)") == (.column("a") == .literal(.bytes(bytes))))
     }
 
-    /// With work that grew with the square of their number, these terms took hours.
+    /// With quadratic work, these terms would take hours.
     @Test(.timeLimit(.minutes(5)))
     func `the work of reading a list of terms grows with their number`() throws {
         let text = (0..<100_000).map { "a eq \($0)" }.joined(separator: " or ")

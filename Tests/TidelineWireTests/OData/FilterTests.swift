@@ -196,7 +196,7 @@ struct FilterNullTests {
     func `a portable filter finds the same rows by SQL's logic as by the evaluator's`(_ seed: UInt64) throws {
         let schema = RandomRows.everyType()
         var source = RandomRows(seed: seed)
-        // JSON has no NaN and no infinity, and so no server has them.
+        // JSON cannot represent NaN and infinity, so a server does not have them.
         let rows = source.rows(40, of: schema).map { row in
             Row(
                 id: row.key,
@@ -218,7 +218,7 @@ struct FilterNullTests {
                 let expected = try? evaluator.result(of: Query("Item", predicate: predicate), over: packed)
             else { continue }
             let parsed = try OData.parseFilter(text, schema: schema)
-            // Our own server, and one over SQL.
+            // Tideline's server, and a server over SQL.
             let own = try evaluator.result(of: Query("Item", predicate: parsed), over: packed)
             #expect(own.rows.map(\.id) == expected.rows.map(\.id), "\(text)")
             let found = try sql.ids(of: parsed, over: packed)
@@ -241,7 +241,7 @@ struct FilterNullTests {
     }
 }
 
-/// SQL's logic of three values over a filter as it was read: null stands for unknown.
+/// Evaluates a parsed filter with SQL's three-valued logic, in which null means unknown.
 private struct SQLLogic {
     let evaluator: Evaluator
 
@@ -270,7 +270,7 @@ private struct SQLLogic {
             let isNullTest: Bool = a == .null || b == .null
             let (x, y) = (try value(of: a, in: row), try value(of: b, in: row))
             if x.isNull || y.isNull {
-                // IS NULL and IS NOT NULL, where the filter names null itself.
+                // IS NULL and IS NOT NULL, if the filter contains a literal null.
                 guard isNullTest else { return .null }
                 switch comparison {
                 case .equal: return .bool(x.isNull && y.isNull)
@@ -297,13 +297,13 @@ private struct SQLLogic {
         return values
     }
 
-    /// The column `id` compares as the table has it; anything else is its value.
+    /// Returns the column `id`, so that it is compared by the table's rule, and every other operand as its value.
     private func kept(_ operand: RowPredicate, _ value: Value) -> RowPredicate {
         if case .column("id") = operand { operand } else { .literal(value) }
     }
 }
 
-// MARK: - The normal form, said a second time and independently of the writer
+// MARK: - The normal form, implemented independently of the writer
 
 extension RowPredicate {
     fileprivate var isCertain: Bool {
@@ -354,7 +354,7 @@ extension RowPredicate {
         }
     }
 
-    /// With JSON and bytes as strings where no column types them.
+    /// The predicate with JSON and bytes literals as strings, if no column determines their type.
     fileprivate var untyped: RowPredicate {
         switch self {
         case .literal(.json(let text)): .literal(.string(text))
@@ -395,7 +395,7 @@ extension RowPredicate {
         }
     }
 
-    /// Whether arithmetic or a function of it may come out as null though no operand is: doubles that overflow.
+    /// Whether arithmetic can be null although no operand is, because a double overflows.
     fileprivate var maybeOverflows: Bool {
         any {
             switch $0 {
@@ -405,7 +405,7 @@ extension RowPredicate {
         }
     }
 
-    /// Whether every literal keeps its type on the wire; if not, the column that it is compared with gives it another.
+    /// Whether every literal keeps its type on the wire. Otherwise, the column it is compared with determines the type.
     fileprivate var keepsTypes: Bool {
         switch self {
         case .comparison(_, .column(let name), .literal(let value)),
@@ -425,7 +425,7 @@ extension Value {
         return isNull || type == column?.type
     }
 
-    /// As the column that it is compared with reads it.
+    /// Returns the value as the column it is compared with reads it.
     fileprivate func typed(as column: String) -> Value {
         guard case .string(let text) = self else { return self }
         switch RandomRows.everyType().column(column)?.type {
