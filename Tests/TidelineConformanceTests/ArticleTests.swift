@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TidelineConformance
 
-/// The articles show what is built.
+/// Tests that the code in the articles is the code that is built.
 @Suite struct ArticleTests {
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -11,7 +11,7 @@ import TidelineConformance
         try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
     }
 
-    /// The lines of code in a part of a text that begins and ends with these headings.
+    /// Returns the lines of code between two headings of an article.
     private static func code(in text: String, from start: String, to end: String) -> [String] {
         let part = text.components(separatedBy: start).last?.components(separatedBy: end).first ?? ""
         let blocks = part.components(separatedBy: "```swift\n").dropFirst()
@@ -39,7 +39,7 @@ import TidelineConformance
         #expect(lines.count < 100)
     }
 
-    /// `make conformance-pages` makes the page anew.
+    /// `make conformance-pages` updates the page.
     @Test func thePageOfChecksHasThemAll() throws {
         let page = try Self.text("Conformance/Suite/TidelineConformance.docc/Checks.md")
         let listed = page.split(separator: "\n").compactMap { line in

@@ -3,7 +3,7 @@ import TidelineStore
 
 import class Foundation.Thread
 
-/// A predicate with the value it must have for the row of ``EvaluatorFixture``.
+/// A predicate with its expected value for the row of ``EvaluatorFixture``.
 struct Expected: Sendable, CustomTestStringConvertible {
     let predicate: RowPredicate
     let value: Value
@@ -21,7 +21,7 @@ private let int = RowPredicate.column("int")
 private let text = RowPredicate.column("string")
 private let noText = RowPredicate.column("nostring")
 
-@Suite("What each node of a predicate means")
+@Suite("Evaluation of each node of a predicate")
 struct EvaluatorTests {
     @Test(
         "Conditions have two values",
@@ -39,7 +39,7 @@ struct EvaluatorTests {
     }
 
     @Test(
-        "Equality takes null for a value, ordering does not",
+        "Equality treats null as a value; ordering does not",
         arguments: [
             Expected(noText == .null, true), Expected(noText != .null, false), Expected(text == .null, false),
             Expected(text != .null, true), Expected(noText == text, false), Expected(noText != text, true),
@@ -53,7 +53,7 @@ struct EvaluatorTests {
     }
 
     @Test(
-        "Numbers compare by exact value, others by their bytes, different types never",
+        "Numbers compare by exact value, other values by their bytes, different types never",
         arguments: [
             Expected(.column("big") == .literal(.double(0x1p53)), false),
             Expected(.column("big") > .literal(.double(0x1p53)), true),
@@ -132,7 +132,7 @@ struct EvaluatorTests {
     }
 
     @Test(
-        "Arithmetic keeps ints exact and makes of overflow a double, of division by zero null",
+        "Integer arithmetic is exact; overflow gives a double, and division by zero null",
         arguments: [
             Expected(int + 1, 8), Expected(int - 10, -3), Expected(int * -2, -14), Expected(int / 2, 3),
             Expected(literal(-7) / 2, -3), Expected(literal(-7) % 2, -1), Expected(int % -2, 1),
@@ -156,7 +156,7 @@ struct EvaluatorTests {
     }
 
     @Test(
-        "Parts of an instant are those in UTC, from year 1 to 9999",
+        "Parts of an instant are in UTC, from year 1 to 9999",
         arguments: [
             ("0001-01-01", [1, 1, 1, 0, 0, 0]), ("1969-12-31T23:59:59.9999999Z", [1969, 12, 31, 23, 59, 59]),
             ("1970-01-01", [1970, 1, 1, 0, 0, 0]), ("2024-02-29T12:34:56.7Z", [2024, 2, 29, 12, 34, 56]),
@@ -173,7 +173,7 @@ struct EvaluatorTests {
         #expect(try EvaluatorFixture.value(of: .column("notimestamp").year) == .null)
     }
 
-    @Test("Ids compare without regard to ASCII case where the table says so, and only as they stand")
+    @Test("Ids compare without regard to ASCII case where the table says so, and only as whole operands")
     func ids() throws {
         let id = RowPredicate.column("id")
         var exact = EvaluatorFixture.schema
@@ -191,7 +191,7 @@ struct EvaluatorTests {
     }
 
     @Test(
-        "A predicate that cannot have a meaning is refused before a row is read",
+        "A predicate without a meaning is refused before a row is read",
         arguments: [
             int, literal("a"), .not(int), .and([int]), .or([true, text]), text.year, int.length, text + 1, text.floor,
             .column("timestamp").lowercased, literal(.json("[]")).length, text.substring(from: 1.5),
@@ -218,7 +218,7 @@ struct EvaluatorTests {
         #expect(try Evaluator(schema: EvaluatorFixture.schema).type(of: predicate) == type)
     }
 
-    @Test("A column that the table lacks is named")
+    @Test("An error about an unknown column names the column")
     func unknownColumns() {
         for query in [
             Query("Item").filter(.and([true, .not(.column("nope").isNull)])), Query("Item").order(by: "nope"),
@@ -235,7 +235,7 @@ struct EvaluatorTests {
         }
     }
 
-    @Test("Deep and wide trees work on a small stack")
+    @Test("Deep and wide trees need only a small stack")
     func deepTrees() async throws {
         let outcome = await withCheckedContinuation { continuation in
             let thread = Thread { continuation.resume(returning: Result { try Self.evaluateLargeTrees() }) }
@@ -245,8 +245,8 @@ struct EvaluatorTests {
         #expect(try outcome.get() == [true, false, true, false])
     }
 
-    /// With work that grew with the square of their number, these terms took hours.
-    @Test("The work of compiling a list of terms grows with their number", .timeLimit(.minutes(5)))
+    /// With work that grows with the square of their number, these terms would take hours.
+    @Test("The work of compiling a list of terms grows linearly with their number", .timeLimit(.minutes(5)))
     func longLists() throws {
         let terms = (0..<100_000).map { int == .literal(.int($0 + 1_000)) }
         #expect(try !EvaluatorFixture.matches(.or(terms)))

@@ -2,9 +2,9 @@ import Foundation
 import Testing
 import TidelineStore
 
-@Suite("A value behind a lock")
+@Suite("A value protected by a lock")
 struct LockedValueTests {
-    @Test("Of many threads, each finds what the one before has left")
+    @Test("Each of many threads sees the change of the thread before it")
     func exclusion() async {
         let counts = LockedValue([0, 0])
         await withTaskGroup(of: Void.self) { group in
@@ -22,7 +22,7 @@ struct LockedValueTests {
         #expect(counts.withLock { $0 } == [40_000, 40_000 * 40_001 / 2])
     }
 
-    @Test("An error leaves the lock free")
+    @Test("An error releases the lock")
     func errors() {
         struct Own: Error {}
         let value = LockedValue(1)

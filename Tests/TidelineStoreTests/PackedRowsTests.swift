@@ -12,7 +12,7 @@ struct PackedRowsTests {
         rows.withRow(at: index) { row in (0..<row.shape.count).map { row.value(at: $0) } }
     }
 
-    @Test("Values come back as they were set, in whatever order, and the last of a column counts")
+    @Test("Values are read back as they were set, in any order, and the last value of a column counts")
     func order() throws {
         var rows = PackedRows(shape: shape)
         rows.beginRow()
@@ -33,7 +33,7 @@ struct PackedRowsTests {
         #expect(rows.withRow(at: 0) { $0.id } == "ab")
     }
 
-    @Test("A row over 64 KiB is wide, whatever the order, and its neighbours are narrow", arguments: [false, true])
+    @Test("A row over 64 KiB is wide, in any order, and the rows next to it are narrow", arguments: [false, true])
     func wide(isReversed: Bool) throws {
         let long = String(repeating: "é", count: 40_000)
         let blob = [UInt8](repeating: 7, count: 70_000)
@@ -76,7 +76,7 @@ struct PackedRowsTests {
         }
     }
 
-    @Test("A row that fails or is cancelled leaves the batch as it was")
+    @Test("A row that fails or is cancelled does not change the batch")
     func failures() throws {
         var rows = PackedRows(shape: shape)
         try rows.append(["id": "a", "n": 1])
@@ -108,7 +108,7 @@ struct PackedRowsTests {
         #expect(values(rows) == [nil, nil, nil, nil, nil, nil])
     }
 
-    @Test("An id of another type than the table's is refused, never misread")
+    @Test("An id of another type than the table's is refused")
     func idTypes() throws {
         var numbered = PackedRows(shape: RowShape(table: "Op", idType: .int, columns: []))
         for id in ["12345678", "1", ""] {
@@ -133,7 +133,7 @@ struct PackedRowsTests {
         #expect(textual.count == 0)
     }
 
-    @Test("Copies between batches and owned rows are the same rows", arguments: 0..<20 as Range<UInt64>)
+    @Test("Copies between batches and owned rows are equal", arguments: 0..<20 as Range<UInt64>)
     func copies(seed: UInt64) throws {
         var source = RandomRows(seed: seed, values: RandomValues(includesNaN: true))
         let schema = source.schema()
@@ -157,7 +157,7 @@ struct PackedRowsTests {
         }
     }
 
-    @Test("A body that throws leaves the column as it was; one that writes less leaves no gap")
+    @Test("A body that throws leaves the column unchanged; one that writes fewer bytes leaves no gap")
     func writtenInPlace() throws {
         struct Stop: Error {}
         var rows = PackedRows(shape: shape)

@@ -13,7 +13,7 @@ struct QueryResultTests {
         return try Evaluator(schema: schema).result(of: query, over: packed)
     }
 
-    @Test("Nulls first ascending, then NaN, then numbers; descending the reverse; ties always by id ascending")
+    @Test("Ascending, nulls come first, then NaN, then numbers; descending reverses this; ties are by ascending id")
     func order() throws {
         let doubles: [Value] = [1.5, .null, .double(.nan), 0.0, .double(-0.0), .double(-.infinity), .null]
         let rows = doubles.enumerated().map { Row(dictionaryLiteral: ("id", .string("i\($0)")), ("d", $1)) }
@@ -23,7 +23,7 @@ struct QueryResultTests {
         #expect(descending.rows.map(\.id) == ["i0", "i3", "i4", "i5", "i2", "i1", "i6"])
     }
 
-    @Test("Ids order by the table's rule, integer ids as numbers")
+    @Test("Ids are ordered by the table's rule, integer ids as numbers")
     func idOrder() throws {
         let rows = ["b", "B2", "a", "A1", "C"].map { Row(id: .string($0)) }
         #expect(try result(Query("Item"), rows).rows.map(\.id) == ["a", "A1", "b", "B2", "C"])
@@ -41,7 +41,7 @@ struct QueryResultTests {
                 == [.int(.min), .int(-1), .int(9), .int(10), .int(.max)])
     }
 
-    @Test("Several keys apply one after the other")
+    @Test("Several sort terms apply one after the other")
     func severalKeys() throws {
         let rows: [Row] = [
             ["id": "1", "s": "a", "n": 1], ["id": "2", "s": "b", "n": 1], ["id": "3", "s": "a", "n": 2],
@@ -51,7 +51,7 @@ struct QueryResultTests {
         #expect(try result(query, rows).rows.map(\.id) == ["4", "3", "1", "2"])
     }
 
-    @Test("Pages are windows of the whole, the count regards neither", arguments: [0, 1, 4, 5, 9], [nil, 0, 1, 3, 9])
+    @Test("Pages are windows of the result; the count ignores them", arguments: [0, 1, 4, 5, 9], [nil, 0, 1, 3, 9])
     func paging(skip: Int, limit: Int?) throws {
         let rows = (0..<5).map { Row(dictionaryLiteral: ("id", .string("\($0)")), ("n", .int(Int64($0 % 2)))) }
         var query = Query("Item", skip: skip, limit: limit)
@@ -63,7 +63,7 @@ struct QueryResultTests {
         #expect(try result(query.filter(.column("n") == 1), rows).totalCount == 2)
     }
 
-    @Test("A result names the columns selected, id and version, and null for what a row lacks")
+    @Test("A result contains the selected columns, id and version, and null for missing values")
     func selection() throws {
         let rows: [Row] = [["id": "1", "s": "a", "version": "v"], ["id": "2", "n": 1, "b": true]]
         let query = Query("Item").filter(.column("b").isNull).select("s", "id", "s")
@@ -72,7 +72,7 @@ struct QueryResultTests {
         #expect(try result(Query("Item"), rows).rows[1].columnNames.sorted() == schema.allColumns.map(\.name).sorted())
     }
 
-    @Test("Rows of a shape that lacks columns read as null there")
+    @Test("Columns that a row's shape lacks read as null")
     func olderShape() throws {
         var packed = PackedRows(shape: RowShape(table: "Item", columns: [.bool("b"), .string("s")]))
         try packed.append(["id": "2", "s": "x", "b": true])
@@ -86,7 +86,7 @@ struct QueryResultTests {
             ])
     }
 
-    @Test("What a seed generates is valid, the same again, and finds rows", arguments: 0..<40 as Range<UInt64>)
+    @Test("Generated queries are valid, reproducible from the seed, and find rows", arguments: 0..<40 as Range<UInt64>)
     func generated(seed: UInt64) throws {
         var source = RandomRows(seed: seed)
         let schema = source.schema()

@@ -36,7 +36,7 @@ struct RowCodableTests {
         var counts: [String: Int] = ["a": 1]
     }
 
-    @Test("Every kind of property has its column type and comes back as it was")
+    @Test("Every kind of property has its column type and is read back unchanged")
     func everything() throws {
         let row = try Row(encoding: Everything())
         let expected: Row = [
@@ -54,7 +54,7 @@ struct RowCodableTests {
         #expect(try row.decode(Everything.self) == Everything())
     }
 
-    @Test("Nil clears, null and absent are nil")
+    @Test("Nil clears a value; null and absent values read as nil")
     func nils() throws {
         struct Item: Codable, Equatable {
             var id: String?
@@ -92,7 +92,7 @@ struct RowCodableTests {
     }
 
     @Test(
-        "What a row cannot hold is refused, with the path of the property",
+        "A property that a row cannot represent is refused with its path",
         arguments: [
             (WithUnsigned(count: .max), ["count"]), (WithBoolID(id: true), ["id"]), (ByHand(), ["inner"]),
             (WithNested(place: ["x": .infinity]), ["place", "x"]), ([1], []), ("text", []),
@@ -119,7 +119,7 @@ struct RowCodableTests {
     }
 
     @Test(
-        "A column that does not fit is refused, with the path of the property",
+        "A column that does not fit is refused with the path of the property",
         arguments: [
             Refused(Small.self, ["n": 128], "n"), Refused(Small.self, ["n": "1"], "n"),
             Refused(Small.self, ["n": true], "n"), Refused(Small.self, ["n": 1.0], "n"),
@@ -140,7 +140,7 @@ struct RowCodableTests {
         #expect(found?.codingPath.map(\.stringValue) == refused.path)
     }
 
-    @Test("A double property reads an int that it holds exactly")
+    @Test("A double property accepts an int that it represents exactly")
     func widening() throws {
         struct Item: Decodable { var d: Double }
         #expect(try (["d": 3] as Row).decode(Item.self).d == 3)

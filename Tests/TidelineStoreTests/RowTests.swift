@@ -3,7 +3,7 @@ import TidelineStore
 
 @Suite("Rows and values")
 struct RowTests {
-    @Test("Equal values have equal hashes, different ones differ")
+    @Test("Equal values have equal hashes, different values differ")
     func valueEquality() {
         let different: [Value] = [
             .null, false, true, 0, 1, 0.0, 1.0, .double(.nan), "", "a", "é", "e\u{301}", "1", .json(""), .json("a"),
@@ -44,14 +44,14 @@ struct RowTests {
         #expect(row["id"] == "7" && !row.columnNames.contains("id"))
     }
 
-    @Test("Names are told apart by their bytes")
+    @Test("Names are compared by their bytes")
     func names() {
         let row: Row = ["é": 1, "e\u{301}": 2]
         #expect(row["é"] == 1)
         #expect(row["e\u{301}"] == 2)
     }
 
-    @Test("Typed columns give values of their type only")
+    @Test("Typed columns return values of their type only")
     func typedColumns() throws {
         var row: Row = ["n": 5, "d": 2, "s": "x"]
         #expect(row[Column<Int>("n")] == 5)
@@ -61,7 +61,7 @@ struct RowTests {
         #expect(row["s"] == .null)
     }
 
-    @Test("Definitions that contradict themselves are refused")
+    @Test("Contradictory definitions are refused")
     func schemas() throws {
         try TableSchema("Item", columns: [.int("a")], indexes: [["a", "id", "version"]]).validate()
         let names = ["", "__x", "a\0", "\u{85}", String(repeating: "x", count: 129)]

@@ -3,9 +3,9 @@ import TidelineSupport
 
 @testable import TidelineStore
 
-@Suite("Validation of rows of many columns")
+@Suite("Validation of rows with many columns")
 struct RowValidationTests {
-    /// A shape of random columns, and a row of it with each of them null or not.
+    /// Returns a shape of random columns and a row of it, each value null or not.
     private static func random(_ random: inout SplitMix64) throws -> (shape: RowShape, bytes: [UInt8]) {
         let columns = (0..<Int.random(in: 1...27, using: &random)).map { number in
             ColumnSchema("c\(number)", ColumnType.allCases.randomElement(using: &random) ?? .int)
@@ -37,7 +37,7 @@ struct RowValidationTests {
         }
     }
 
-    /// Whether bytes are a row of a shape, as the format's description says, a column at a time.
+    /// Whether bytes are a row of a shape, checked column by column against the description of the format.
     private static func isRow(_ bytes: [UInt8], of shape: RowShape) -> Bool {
         guard bytes.count >= 8, bytes[0] == 1 || bytes[0] == 2 else { return false }
         let columns = Int(bytes[2]) + Int(bytes[3]) << 8
@@ -63,7 +63,7 @@ struct RowValidationTests {
         return payload + previous == bytes.count
     }
 
-    /// The values of a row, one by one and all at once, where the view takes it.
+    /// Returns the values of a row, read one by one and all at once, or `nil` if the view refuses the row.
     private static func read(_ bytes: [UInt8], _ shape: RowShape) -> (one: [Value?], all: [Value?])? {
         try? bytes.withUnsafeBytes { bytes in
             var view = RowView(shape: shape)
@@ -78,7 +78,7 @@ struct RowValidationTests {
     }
 
     @Test(
-        "Whole rows of a layout, and no others, are taken at once", arguments: 0..<40 as Range<UInt64>)
+        "Only complete rows of a layout are accepted at once", arguments: 0..<40 as Range<UInt64>)
     func takesWholeRowsAtOnce(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let (shape, bytes) = try Self.random(&random)
@@ -104,7 +104,7 @@ struct RowValidationTests {
         }
     }
 
-    @Test("A row is taken exactly when each of its columns is as the format says", arguments: 0..<40 as Range<UInt64>)
+    @Test("A row is accepted only if each of its columns conforms to the format", arguments: 0..<40 as Range<UInt64>)
     func agreesWithTheFormat(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let (shape, bytes) = try Self.random(&random)
@@ -123,7 +123,7 @@ struct RowValidationTests {
         }
     }
 
-    @Test("All values at once are those that are read one by one", arguments: 0..<40 as Range<UInt64>)
+    @Test("All values read at once equal the values read one by one", arguments: 0..<40 as Range<UInt64>)
     func allAtOnce(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let (shape, bytes) = try Self.random(&random)
@@ -136,7 +136,7 @@ struct RowValidationTests {
 }
 
 extension BorrowedValue {
-    /// The value, copied.
+    /// A copy of the value.
     fileprivate var owned: Value? {
         switch self {
         case .absent: nil

@@ -14,7 +14,7 @@ struct RowViewTests {
         return rows.withRow(at: 0) { $0.withPackedBytes { Array($0) } }
     }
 
-    /// The values that stored bytes have, read from an address of odd alignment.
+    /// Returns the values of stored bytes, read from an address of odd alignment.
     private func read(_ bytes: [UInt8], shape: RowShape = shape, id: [UInt8] = [65]) throws -> [Value?] {
         try ([0] + bytes).withUnsafeBytes { all in
             try id.withUnsafeBytes { id in
@@ -27,7 +27,7 @@ struct RowViewTests {
 
     private let row: Row = ["id": "a", "n": 5, "s": "text", "b": true, "t": .timestamp(.max)]
 
-    @Test("A tag's number is its memory")
+    @Test("An unchecked tag equals the checked tag of the same number")
     func knownTags() {
         for number in UInt8.min...UInt8.max {
             guard let tag = RowTag(rawValue: number) else { continue }
@@ -35,7 +35,7 @@ struct RowViewTests {
         }
     }
 
-    @Test("Stored bytes read back; columns added later are absent")
+    @Test("Stored bytes are read back; columns added later are absent")
     func roundTrip() throws {
         let bytes = try packed(row)
         #expect(try read(bytes) == [5, "text", true, .timestamp(.max)])
@@ -53,7 +53,7 @@ struct RowViewTests {
     }
 
     @Test(
-        "A byte changed anywhere is refused or gives values of the columns' types, never a trap",
+        "A changed byte is refused or gives values of the columns' types; it never traps",
         arguments: [4, 70_000])
     func corruption(textLength: Int) throws {
         var row = row
@@ -75,7 +75,7 @@ struct RowViewTests {
         }
     }
 
-    @Test("Random bytes are refused or read, never a trap", arguments: 0..<50 as Range<UInt64>)
+    @Test("Random bytes are refused or read; they never trap", arguments: 0..<50 as Range<UInt64>)
     func noise(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         for _ in 0..<200 {
@@ -94,7 +94,7 @@ struct RowViewTests {
         #expect(try read(bytes, shape: numbered, id: [1, 2, 3, 4, 5, 6, 7, 8]).count == 4)
     }
 
-    @Test("An instant out of range in stored bytes is held to the range")
+    @Test("An instant out of range in stored bytes is clamped to the range")
     func instantOutOfRange() throws {
         var bytes = try packed(row)
         for index in bytes.count - 8..<bytes.count { bytes[index] = 0xFF }
@@ -102,7 +102,7 @@ struct RowViewTests {
         #expect(try read(bytes)[3] == .timestamp(.max))
     }
 
-    @Test("Names are found by their bytes, whatever is guessed", arguments: [-1, 0, 3, 99, .max, .min])
+    @Test("Names are found by their bytes, whatever position is guessed", arguments: [-1, 0, 3, 99, .max, .min])
     func names(guess: Int) {
         let names = [
             "", "a", "b", "ab", "é", "e\u{301}", "12345678", "123456789", "1234567890123456",

@@ -23,7 +23,7 @@ struct TimestampTests {
     }
 
     @Test(
-        "What is no instant, or none exactly, is not read",
+        "Text that is not an exactly representable instant is refused",
         arguments: [
             "", "1970", "1970-1-1", "1970-01-01T", "1970-01-01T00", "1970-01-01T00:00:00.",
             "1970-01-01T00:00:00.12345671Z",
@@ -50,7 +50,7 @@ struct TimestampTests {
         #expect(Timestamp.max.iso8601() == "9999-12-31T23:59:59.9999999Z")
     }
 
-    @Test("Text and parts give the instant back", arguments: 0..<20 as Range<UInt64>)
+    @Test("Text and parts give the same instant back", arguments: 0..<20 as Range<UInt64>)
     func roundTrip(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         for _ in 0..<200 {
@@ -62,7 +62,7 @@ struct TimestampTests {
     }
 
     @Test(
-        "Any Date is held to the years 1 to 9999",
+        "Any Date is clamped to the years 1 to 9999",
         arguments: [
             (0, 0), (-0.5, -5_000_000), (1.23456789, 12_345_679), (.nan, 0), (.infinity, Timestamp.max.ticks),
             (-.infinity, Timestamp.min.ticks), (1e12, Timestamp.max.ticks), (-1e12, Timestamp.min.ticks),
@@ -75,7 +75,7 @@ struct TimestampTests {
         #expect(abs(found - ticks) <= 1)
     }
 
-    @Test("Moving and flooring stay in range")
+    @Test("Addition and rounding down stay in range")
     func moving() {
         #expect(Timestamp.max.advanced(byTicks: .max) == .max)
         #expect(Timestamp.min.advanced(byTicks: .min) == .min)

@@ -5,13 +5,13 @@ import TidelineConformance
 import TidelineFaults
 import TidelineStore
 
-/// The suite over a store that keeps every promise, and over stores that each break one.
-@Suite("Stores that are broken on purpose")
+/// Runs the suite over a store that keeps every promise and over stores that each break one.
+@Suite("Deliberately broken stores")
 struct BrokenStoreTests {
-    /// `TIDELINE_BROKEN_STORES=all` runs every check over every broken store, which takes long.
+    /// `TIDELINE_BROKEN_STORES=all` runs every check over every broken store, which takes a long time.
     private static let isThorough = ProcessInfo.processInfo.environment["TIDELINE_BROKEN_STORES"] == "all"
 
-    /// A call that hangs is a mistake, too, and found by waiting.
+    /// A call that hangs is a flaw as well. It is detected by a timeout.
     private static func makeSuite(_ flaw: Flaw?, timeLimit: Duration) -> ConformanceSuite {
         let harness = StoreHarness(
             modes: [.existing, .readOnly, .limitedSize], process: makeProcess(flaw), faults: InterposedFiles(),
@@ -20,7 +20,7 @@ struct BrokenStoreTests {
         return ConformanceSuite(harness, settings: ConformanceSettings(rows: 500, timeLimit: timeLimit))
     }
 
-    /// The executable that opens plain stores too, which lies beside the tests.
+    /// The executable, next to the tests, that can also open plain stores.
     private static func makeProcess(_ flaw: Flaw?) -> StoreProcess? {
         guard let tests = Bundle.main.executableURL else { return nil }
         let probe = tests.deletingLastPathComponent().appendingPathComponent("StoreProbe").path
@@ -32,10 +32,10 @@ struct BrokenStoreTests {
     @Test("A store that keeps every promise passes every check", arguments: plain.checks)
     func passes(_ check: Check) async throws { try await Self.plain.verify(check) }
 
-    @Test("Every mistake is found by the checks of the promise that it breaks", arguments: BrokenStore.all)
+    @Test("Each flaw is found by the checks of the promise that it breaks", arguments: BrokenStore.all)
     func isFound(_ broken: BrokenStore) async throws {
         for id in broken.checks {
-            // One each, as a check does not wait long where another one has timed out.
+            // One suite for each check, because a check waits for less time after another one has timed out.
             let suite = Self.makeSuite(broken.flaw, timeLimit: .seconds(20))
             let check = try #require(Check.named(id))
             let result = await suite.run(check)
@@ -45,15 +45,15 @@ struct BrokenStoreTests {
         }
     }
 
-    @Test("Every mistake that the plain store can make is in the list, once, with a check")
+    @Test("Every flaw of the plain store is in the list exactly once, with a check")
     func isListed() {
         #expect(Set(BrokenStore.all.map(\.flaw)) == Set(Flaw.allCases))
         #expect(BrokenStore.all.count == Flaw.allCases.count)
         #expect(BrokenStore.all.filter { $0.checks.isEmpty }.map(\.flaw) == [])
     }
 
-    /// None makes the suite itself fail, and whatever is found is told.
-    @Test("No broken store gets past the whole suite, or breaks it", .enabled(if: isThorough), arguments: Flaw.allCases)
+    /// No broken store makes the suite itself fail, and every finding has a message.
+    @Test("No broken store passes the whole suite or makes it fail", .enabled(if: isThorough), arguments: Flaw.allCases)
     func getsNowhere(_ flaw: Flaw) async {
         let suite = Self.makeSuite(flaw, timeLimit: .seconds(5))
         var findings: [CheckResult] = []

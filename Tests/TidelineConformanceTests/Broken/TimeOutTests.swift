@@ -6,7 +6,7 @@ import TidelineStore
 
 @Suite("Checks that time out")
 struct TimeOutTests {
-    @Test("A store that never releases its lock after an error costs one time limit, and its other checks say which")
+    @Test("A store that keeps its lock after an error costs one time limit; its other checks name the cause")
     func lockHeldForever() async throws {
         let harness = StoreHarness(modes: []) { try PlainStore($0, flaw: .lockHeldForever) }
         let suite = ConformanceSuite(harness, settings: ConformanceSettings(timeLimit: .seconds(10)))
@@ -22,11 +22,11 @@ struct TimeOutTests {
             #expect(result.status == .notRun)
             #expect(result.reason?.contains("as \(first.id) had timed out") == true, "\(result.reason ?? "")")
         }
-        // A check that does not wait has its verdict.
+        // A check that does not wait has its own verdict.
         #expect(results.first { $0.id == "UPS-001" }?.status == .passed)
     }
 
-    @Test("The first of a kind waits for the whole limit, others of the store less, those of its group least")
+    @Test("The first check waits for the whole limit, other checks of the store less, those of its group least")
     func limits() {
         let timeOuts = TimeOuts()
         let limit = Duration.seconds(300)

@@ -5,7 +5,7 @@ import TidelineTestSupport
 
 @Suite("The conformance command")
 struct CommandTests {
-    @Test("A run without failures ends with 0 and writes every report that was asked for")
+    @Test("A run without failures ends with 0 and writes every requested report")
     func reports() throws {
         let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
@@ -27,7 +27,7 @@ struct CommandTests {
         #expect(try probe.leftovers() == [])
     }
 
-    @Test("A report on standard output sends everything else to standard error")
+    @Test("If a report goes to standard output, all other output goes to standard error")
     func standardOutput() throws {
         let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
@@ -36,7 +36,7 @@ struct CommandTests {
         #expect(output.err.contains("No failures in 1 check."))
     }
 
-    @Test("Failures end with 1, and are told with what repeats them")
+    @Test("Failures end with 1 and are printed with the options that reproduce them")
     func failures() throws {
         let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
@@ -48,7 +48,7 @@ struct CommandTests {
         #expect(try probe.run("--store", "miscounts", "--filter", "GET-011", "--in-process", "-q").status == 1)
     }
 
-    @Test("A known failure is no failure; one that passes is")
+    @Test("A known failure does not count as a failure; a known failure that passes does")
     func known() throws {
         let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
@@ -66,7 +66,7 @@ struct CommandTests {
     }
 
     @Test(
-        "What is not understood ends with 2 and says why, before anything runs",
+        "Invalid arguments end with 2 and an explanation, before anything runs",
         arguments: [
             (["--store", "nane"], "Did you mean \"none\"?"), (["--filter", "UPX"], "Did you mean \"UPS\"?"),
             (["--filter", ""], "no check matches"),
@@ -88,7 +88,7 @@ struct CommandTests {
         #expect(output.out.isEmpty)
     }
 
-    @Test("A list of known failures is refused with the line that is wrong")
+    @Test("A list of known failures is refused with the number of the invalid line")
     func knownLine() throws {
         let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
@@ -98,7 +98,7 @@ struct CommandTests {
         #expect(output.err.contains("line 2: UPS-001 has no reason"))
     }
 
-    @Test("The list has every check, in the text and in Markdown; an explanation has all of one")
+    @Test("The list contains every check, as text and as Markdown; an explanation describes one check completely")
     func listing() throws {
         let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
@@ -115,7 +115,7 @@ struct CommandTests {
         }
     }
 
-    @Test("A store without a name has the one it declares")
+    @Test("A store without a name has the name that it declares")
     func nameless() throws {
         let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }

@@ -6,10 +6,10 @@ import TidelineMemory
 @testable import TidelineConformance
 @testable import TidelineConformanceCommand
 
-@Suite("What the command is asked for")
+@Suite("Selection of checks and stores")
 struct SelectionTests {
     @Test(
-        "A pattern is an id, the beginning of ids, a group's name, or words of a promise",
+        "A pattern is an id, a prefix of ids, a group's name, or words of a promise",
         arguments: ["UPS-001", "ups-001", "An insert stores the row, with null in the columns that it does not name"])
     func one(pattern: String) throws {
         #expect(try CheckSelection(profile: .full, patterns: [pattern]).checks.map(\.id) == ["UPS-001"])
@@ -24,7 +24,7 @@ struct SelectionTests {
         }
     }
 
-    @Test("Several patterns find what any of them finds, once and in order; none finds the profile")
+    @Test("Several patterns find the union of their checks, once and in order; no pattern finds the profile")
     func several() throws {
         let ids = try CheckSelection(profile: .full, patterns: ["UPS-002", "UPS-001", "UPS-00"]).checks.map(\.id)
         #expect(ids == Check.all.map(\.id).filter { $0.hasPrefix("UPS-00") })
@@ -33,7 +33,7 @@ struct SelectionTests {
         #expect(throws: ValidationError.self) { try CheckSelection(profile: .full, patterns: ["UPS", "nonsense"]) }
     }
 
-    @Test("Stores are named one by one or with commas; settings follow their store")
+    @Test("Stores are named individually or separated by commas; settings follow their store")
     func words() throws {
         let words = try StoreWord.words(["a,b,x=1,y=2", "c"], names: ["a", "b", "c"])
         #expect(words == [.init(name: "a"), .init(name: "b", settings: ["x=1", "y=2"]), .init(name: "c")])
@@ -43,7 +43,7 @@ struct SelectionTests {
         #expect(throws: ValidationError.self) { try StoreWord.words(["a", "a"], names: ["a"]) }
     }
 
-    @Test("A store with settings is made by its maker and named with them")
+    @Test("A store with settings is opened with them and named after them")
     func configuring() throws {
         let plain = StoreHarness(name: "a", modes: []) { _ in try MemoryStore() }
         let stores = ConformanceStores([plain]) { store, settings in

@@ -5,9 +5,9 @@ import TidelineTestSupport
 @testable import TidelineConformance
 @testable import TidelineConformanceCommand
 
-@Suite("Processes that run checks")
+@Suite("Worker processes")
 struct WorkerTests {
-    @Test("A store that ends its process fails the check it was in; the others go on")
+    @Test("A store that ends its process fails the check that was running; the other checks continue")
     func death() throws {
         let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
@@ -29,7 +29,7 @@ struct WorkerTests {
         #expect(try probe.leftovers() == [])
     }
 
-    @Test("A store that ends its process when it is opened fails every check, in one go")
+    @Test("A store that ends its process when it is opened fails every check at once")
     func deathOnOpening() throws {
         let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
@@ -41,7 +41,7 @@ struct WorkerTests {
         #expect(results.allSatisfy { $0.failure?.message.contains("when it was opened") == true })
     }
 
-    @Test("A check that hangs fails, and the rest runs in another process")
+    @Test("A check that hangs fails, and the remaining checks run in another process")
     func hang() throws {
         let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
@@ -56,7 +56,7 @@ struct WorkerTests {
         #expect(try probe.leftovers() == [])
     }
 
-    @Test("After one check that times out the others end early and say why, in other processes too")
+    @Test("After one check times out, the others end early with the reason, in other processes too")
     func repeatedHang() throws {
         let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
@@ -70,7 +70,7 @@ struct WorkerTests {
         #expect(results.dropFirst().allSatisfy { $0.reason?.contains("within 5.0 seconds") == true })
     }
 
-    @Test("What a store prints is no message of its process")
+    @Test("The output of a store is not taken for a message of its process")
     func printing() throws {
         let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
@@ -78,7 +78,7 @@ struct WorkerTests {
         #expect(output.status == 0, "\(output)")
     }
 
-    @Test("An interrupted run says what is done, writes its reports, leaves nothing behind and ends with 130")
+    @Test("An interrupted run reports the completed checks, writes its reports, leaves no files, and ends with 130")
     func interruption() throws {
         let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
@@ -102,7 +102,7 @@ struct WorkerTests {
         let probe = try ProbeProcess("CommandProbe")
         defer { probe.remove() }
         let process = try probe.start(["--store", "hangs", "--filter", "GET-010"])
-        // The check's own folder lies in the worker's: when it is there, the worker is at work.
+        // The folder of the check is inside the worker's folder. If it exists, the worker is running the check.
         try waitUntil("the worker to be at work") {
             try probe.leftovers().contains { try !probe.leftovers(in: $0).isEmpty }
         }
@@ -111,11 +111,11 @@ struct WorkerTests {
         try waitUntil("the files to go") { try probe.leftovers().isEmpty }
     }
 
-    // MARK: Who is to blame
+    // MARK: Attribution of a crash
 
     private var checks: [Check] { Array(Check.all.prefix(3)) }
 
-    @Test("The check under way is to blame")
+    @Test("A crash is attributed to the running check")
     func blamesRunning() {
         var ledger = WorkerLedger(checks, seed: 5)
         _ = ledger.take(.began(checks[0].id))
@@ -129,7 +129,7 @@ struct WorkerTests {
         #expect(ledger.remaining == [checks[2]])
     }
 
-    @Test("Between checks the last one is to blame, which may have left something running")
+    @Test("A crash between checks is attributed to the last check, which may have left a task running")
     func blamesLast() {
         var ledger = WorkerLedger(checks, seed: 5)
         _ = ledger.take(.began(checks[0].id))
@@ -140,7 +140,7 @@ struct WorkerTests {
         #expect(ledger.remaining == Array(checks.dropFirst()))
     }
 
-    @Test("Before the first check it is the opening, which ends them all unless the store has been opened once")
+    @Test("A crash before the first check ends all checks, unless the store was opened before")
     func blamesOpening() {
         var ledger = WorkerLedger(checks, seed: 5)
         #expect(ledger.died("x", output: "").map(\.id) == checks.map(\.id))
@@ -151,7 +151,7 @@ struct WorkerTests {
         #expect(ledger.remaining.count == 2)
     }
 
-    @Test("A message about a check that was not asked for is passed over")
+    @Test("A message about a check that was not requested is ignored")
     func strangers() {
         var ledger = WorkerLedger(checks, seed: 5)
         #expect(ledger.take(.began("XXX-001")) == nil)

@@ -7,9 +7,9 @@ import TidelineTestSupport
 @testable import TidelineFaults
 
 #if os(Linux)
-    /// The layer around the file calls, asked through Foundation and through the C library itself.
+    /// Tests the layer around the file calls through Foundation and through the C library.
     @Suite struct InterposedFilesTests {
-        /// Decides as it is told, and notes what it hears.
+        /// Decides about each call with a closure, and records the calls.
         private final class Observer: FileObserver {
             let decision: @Sendable (FileOperation) -> FileDecision
             private let heard = Mutex<[FileOperation]>([])

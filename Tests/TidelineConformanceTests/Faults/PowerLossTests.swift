@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidelineConformance
 
-/// What of a log of file changes is on the disk after a loss of power.
+/// Tests which part of a log of file changes is on the disk after a power loss.
 @Suite struct PowerLossTests {
     private func log(_ operations: [FileOperation]) -> FileLog {
         var log = FileLog()
@@ -57,7 +57,7 @@ import Testing
         let one = Array(repeating: 1 as UInt8, count: 100)
         let two = Array(repeating: 2 as UInt8, count: 100)
         let three = Array(repeating: 3 as UInt8, count: 100)
-        // Never the last write without the one before it in the same sector.
+        // The last write never appears without the earlier write to the same sector.
         #expect(found == [[], one + one, two + one, two + three])
     }
 

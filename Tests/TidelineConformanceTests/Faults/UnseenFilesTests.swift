@@ -2,7 +2,7 @@ import Testing
 import TidelineConformance
 import TidelineTestStores
 
-/// A store that reaches its files in a way that the layer does not see is not judged.
+/// Tests that a store whose file access bypasses the layer gets no verdict.
 @Suite struct UnseenFilesTests {
     private struct BlindFaults: FileFaults {
         let isAvailable = true
@@ -14,7 +14,7 @@ import TidelineTestStores
         }
     }
 
-    /// A suite over a store on files, with another layer or none.
+    /// Returns a suite over a store on files, with the given fault layer.
     private static func suite(_ faults: any FileFaults) -> ConformanceSuite? {
         guard var harness = StoreKind.all.first(where: { $0.testDescription == "SQLite file" })?.harness else {
             return nil
@@ -31,7 +31,7 @@ import TidelineTestStores
         #expect(result.reason?.contains("observed") == true)
     }
 
-    /// Where there is no layer at all, the checks that need one do not run.
+    /// On a platform without the layer, the checks that need one do not run.
     @Test func aPlatformWithoutTheLayerOmitsTheChecks() throws {
         struct NoFaults: FileFaults {
             let isAvailable = false

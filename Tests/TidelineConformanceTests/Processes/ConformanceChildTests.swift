@@ -4,7 +4,7 @@ import TidelineStore
 
 @testable import TidelineConformance
 
-/// The second process of the suite, from both sides.
+/// Tests both sides of the suite's second process.
 @Suite struct ConformanceChildTests {
     private static let harness = StoreHarness(modes: []) { _ in try MemoryStore() }
 
@@ -19,7 +19,7 @@ import TidelineStore
         #expect(ConformanceChild.run(arguments: arguments, harness: Self.harness) == ChildJob.Status.unknownJob)
     }
 
-    /// Neither says anything of the store, so there is no verdict.
+    /// Such a failure is unrelated to the store, so there is no verdict.
     @Test(arguments: ["/bin/false", "/bin/none", "/bin/cat"])
     func anExecutableThatDoesNoJobsIsNoVerdict(_ executable: String) async throws {
         var harness = StoreHarness(name: "lasting", modes: [], process: StoreProcess(executable: executable)) { _ in
@@ -59,7 +59,7 @@ import TidelineStore
     }
 }
 
-/// A store in memory that claims to have files.
+/// An in-memory store that claims to be persistent.
 private struct LastingStore: LocalStore {
     let base: MemoryStore
 

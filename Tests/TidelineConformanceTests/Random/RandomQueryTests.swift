@@ -3,7 +3,7 @@ import TidelineConformance
 import TidelineStore
 
 @Suite struct RandomQueryTests {
-    /// Queries that find nothing, or everything, would find no fault either.
+    /// Queries that match no rows or all rows would not detect any fault.
     @Test func theQueriesFindSomeRowsAndLeaveOut() throws {
         var telling = 0
         for seed in UInt64(1)...20 {

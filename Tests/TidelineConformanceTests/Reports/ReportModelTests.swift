@@ -15,27 +15,27 @@ struct ReportModelTests {
         #expect(SampleReport.report.stores[1].totals.passed == 7)
     }
 
-    @Test("A profile is reached when nothing failed and nothing was left out")
+    @Test("A profile is reached if no check failed and none was left out")
     func reached() {
         #expect(SampleReport.report.stores[1].profiles.allSatisfy { $0.outcome == .reached && $0.words == "reached" })
     }
 
-    @Test("A profile is missed for a failure, known or not, of its own groups")
+    @Test("A profile is missed if a check of its own groups failed, known or not")
     func missed() {
         let profiles = SampleReport.report.stores[0].profiles
-        // The sample has no check of the sync core.
+        // The sample contains no check of the sync core.
         #expect(profiles[0].outcome == .reached)
         #expect(profiles[1].outcome == .missed)
         #expect(profiles[1].failed == 1)
         #expect(profiles[1].skipped == 1)
         #expect(profiles[2].failed == 2)
         #expect(profiles[2].words == "2 failed")
-        // The check that the suite itself could not do counts as not run.
+        // A check that the suite itself could not perform counts as not run.
         #expect(profiles[3].notRun == 2)
     }
 
     @Test(
-        "A profile is open while a check has not run, be it not asked for",
+        "A profile is open while one of its checks has not run, even if the check was not requested",
         arguments: [CheckStatus.notRun, .harnessError, nil])
     func open(status: CheckStatus?) {
         var results = SampleReport.checks.map { CheckResult(id: $0.id, status: .passed) }
@@ -47,7 +47,7 @@ struct ReportModelTests {
         #expect(ProfileVerdict(.full, results: [], among: SampleReport.all).words == "not run")
     }
 
-    @Test("A report written as JSON is read back as it was")
+    @Test("A report written as JSON is read back unchanged")
     func json() throws {
         let text = try JSONReport().text(of: SampleReport.report)
         let read = try ConformanceReport(json: Data(text.utf8))
@@ -57,7 +57,7 @@ struct ReportModelTests {
         #expect(text == (try JSONReport().text(of: read)))
     }
 
-    @Test("A report of another version is refused by name, and what is no report by what is missing")
+    @Test("A report of another version is refused with its version; a file that is no report, with the missing part")
     func refusals() throws {
         let text = try JSONReport().text(of: SampleReport.report)
         let newer = text.replacing("tideline-conformance/1", with: "tideline-conformance/2\\u001b")
@@ -77,7 +77,7 @@ struct ReportModelTests {
         } catch { return "\(error)" }
     }
 
-    @Test("A run over several stores reports each check of each store, and what the stores declare")
+    @Test("A run over several stores reports each check of each store and the capabilities of the stores")
     func run() async throws {
         var run = ConformanceRun(
             ["a", "b"].map { name in StoreHarness(name: name, modes: []) { _ in try MemoryStore() } }, jobs: 2)
@@ -95,7 +95,7 @@ struct ReportModelTests {
         }
     }
 
-    @Test("A report of a run that has not ended says so, and which checks are left")
+    @Test("A report of an unfinished run contains that fact and the remaining checks")
     func incomplete() async {
         var run = ConformanceRun([StoreHarness(name: "a", modes: []) { _ in try MemoryStore() }])
         run.checks = Array(Check.all.prefix(3))
@@ -111,9 +111,9 @@ struct ReportModelTests {
     }
 }
 
-@Suite("What did not run")
+@Suite("Checks that did not run")
 struct OmissionTests {
-    @Test("Stores that omit the same for the same reason are told of together, most checks first")
+    @Test("Stores that omit the same checks for the same reason are listed together, most checks first")
     func together() {
         func store(_ name: String, _ omitted: [(String, CheckStatus, String)]) -> StoreReport {
             let results = omitted.map { CheckResult(id: $0.0, status: $0.1, reason: $0.2) }
@@ -132,7 +132,7 @@ struct OmissionTests {
             ])
     }
 
-    @Test("What a store declares not to do is skipped, whatever hooks are missing; else the hook is told of")
+    @Test("A check that the store's capabilities rule out is skipped; otherwise a missing hook is named")
     func precedence() async {
         for check in Check.all where check.needs.contains(where: \.isCapability) {
             guard check.needs.contains(where: { !$0.isCapability }), check.needs.contains(.persistence) else {

@@ -3,9 +3,9 @@ import TidelineSupport
 
 @testable import TidelineConformance
 
-/// A made-up report with every status, and texts that must not be taken for anything but text.
+/// A sample report with every status and with texts that must be treated as plain text.
 enum SampleReport {
-    /// Markup, quotes, ends of sections, pipes, line ends, control characters, a turn of direction.
+    /// Markup, quotation marks, section ends, pipes, line ends, control characters, a change of text direction.
     static let nasty =
         "<script>alert(1)</script>&amp; \"it's\" ]]> a|b `c` *d*\nnext\r\u{0}\u{1B}[31m\u{7}\u{202E}\u{FFFE}é🙂"
 
@@ -23,7 +23,7 @@ enum SampleReport {
         CheckSummary(id: "MOD-001", group: .model, tier: .stress, promise: "It is as the model is"),
     ]
 
-    /// Two stores: one with every status there is, one that passes.
+    /// Two stores: one with every status and one that passes.
     static var report: ConformanceReport {
         ConformanceReport(
             suite: SuiteSummary(version: "1.2", checks: 7),
@@ -44,7 +44,7 @@ enum SampleReport {
             ])
     }
 
-    /// The checks as the suite would have them.
+    /// The checks as the suite would declare them.
     static let all = checks.map { Check($0.id, $0.promise) { _ in } }
 
     private static var results: [CheckResult] {

@@ -8,13 +8,13 @@ import TidelineSupport
     import FoundationXML
 #endif
 
-@Suite("The forms of a report")
+@Suite("Report formats")
 struct WriterTests {
     private let report = SampleReport.report
 
     // MARK: Terminal
 
-    @Test("On a terminal a failure has its promise, what was found, how to repeat it, and a script")
+    @Test("In a terminal, a failure has its promise, the finding, the command that reproduces it, and a script")
     func failure() {
         let text = TerminalReport(command: "tideline conformance").text(of: report)
         #expect(text.contains("FAILED  bad <script>"))
@@ -28,7 +28,7 @@ struct WriterTests {
         #expect(text.contains("It holds, but is listed as a known failure: issue 13"))
     }
 
-    @Test("On a terminal what did not run is told by reason, and the summary has every store and profile")
+    @Test("In a terminal, checks that did not run are grouped by reason; the summary contains every store and profile")
     func summary() throws {
         let text = TerminalReport().text(of: report)
         let lines = text.split(separator: "\n").map(String.init)
@@ -41,7 +41,7 @@ struct WriterTests {
         #expect(lines.last == "3 failures in 7 checks over 2 stores.")
     }
 
-    @Test("No control character reaches a terminal, and no colour where none is wanted")
+    @Test("No control character reaches a terminal, and no color is written when colors are off")
     func control() {
         let plain = TerminalReport(command: "x").text(of: report)
         #expect(!plain.unicodeScalars.contains { $0.properties.generalCategory == .control && $0 != "\n" })
@@ -50,7 +50,7 @@ struct WriterTests {
         #expect(colored.replacing(#/\u{1B}\[\d+m/#, with: "") == plain)
     }
 
-    @Test("A long script is cut on a terminal, with the number of the lines left out")
+    @Test("A long script is cut in a terminal, with the number of omitted lines")
     func longScript() {
         var report = report
         report.stores[0].results[1].failure?.script = (1...100).map { "line \($0)" }.joined(separator: "\n")
@@ -59,7 +59,7 @@ struct WriterTests {
         #expect(!text.contains("line 41"))
     }
 
-    @Test("Quiet, a terminal has failures and summary only")
+    @Test("With --quiet, a terminal shows only failures and the summary")
     func quiet() {
         let text = TerminalReport(isQuiet: true).text(of: report)
         #expect(text.contains("FAILED"))
@@ -69,7 +69,7 @@ struct WriterTests {
 
     // MARK: JUnit
 
-    @Test("JUnit's XML is well formed, and gives back every text but what XML cannot hold")
+    @Test("The JUnit XML is well formed and preserves all text that XML can contain")
     func junit() throws {
         let document = try XMLElements(JUnitReport().text(of: report))
         #expect(document.errors.isEmpty)
@@ -132,7 +132,7 @@ struct WriterTests {
 
     // MARK: HTML
 
-    @Test("The HTML page is closed in itself: every tag is closed, nothing is loaded, no text becomes markup")
+    @Test("The HTML page is self-contained: every tag is closed, nothing is loaded, no text becomes markup")
     func html() throws {
         let text = HTMLReport().text(of: report)
         #expect(text.hasPrefix("<!DOCTYPE html>"))
@@ -151,7 +151,7 @@ struct WriterTests {
         #expect(body.contains("data-status=\"failed passed\""))
     }
 
-    /// The elements that are opened and not closed in turn.
+    /// Returns the elements that are not closed in order.
     private func unclosed(_ html: String) -> [String] {
         let withoutCode = html.replacing(#/<(style|script)>[\s\S]*?<\/\1>/#, with: "")
         let void: Set = ["meta", "input", "!DOCTYPE"]

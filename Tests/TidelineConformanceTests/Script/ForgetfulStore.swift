@@ -1,8 +1,8 @@
 import TidelineMemory
 import TidelineStore
 
-/// A store in memory that deletes the first of several ids only. It uses nothing but public interfaces, so that a test
-/// can compile this file together with a printed script.
+/// An in-memory store that deletes only the first of several ids. It uses only public API, so that a test can compile
+/// this file together with a printed script.
 final class ForgetfulStore: LocalStore {
     private let base: MemoryStore
 

@@ -1,15 +1,15 @@
 import Foundation
 import TidelineTestSupport
 
-/// Compiles a printed script against the modules of this very build, with a program around it, and runs it.
+/// Compiles a printed script against the modules of this build, together with a main program, and runs it.
 enum ScriptCompiler {
-    /// How a program ended, and what it and the compiler said.
+    /// The exit status of a program, and the output of the program and the compiler.
     struct Outcome {
         var status: Int32
         var output: String
     }
 
-    /// Where the build has put modules and objects: beside the program that runs the tests.
+    /// The folder of the built modules and objects: next to the program that runs the tests.
     private static let products: URL? = {
         let folder = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
             .deletingLastPathComponent()
@@ -17,13 +17,13 @@ enum ScriptCompiler {
         return FileManager.default.fileExists(atPath: module.path) ? folder : nil
     }()
 
-    /// Whether there are a compiler and the modules of this build.
+    /// Whether a compiler and the modules of this build are available.
     static let isAvailable = products != nil && (try? run("/usr/bin/env", ["swiftc", "--version"]))?.status == 0
 
     /// Compiles a script's function with a store and runs it.
     /// - Parameters:
     ///   - function: The function's name.
-    ///   - store: An expression that makes a store.
+    /// - store: An expression that creates a store.
     static func run(_ script: String, calling function: String, on store: String) throws -> Outcome {
         try withTemporaryFolder { folder in
             let main = """
@@ -48,8 +48,8 @@ enum ScriptCompiler {
         }
     }
 
-    /// The modules and the objects of the stores' targets, as the build links them into the tests: its folders may hold objects
-    /// of sources that are gone.
+    /// The modules and the objects of the stores' targets, as the build links them into the tests. The build folders
+    /// may also contain objects of removed sources.
     private static var inputs: [String] {
         guard let products else { return [] }
         let list = products.appendingPathComponent("tidelinePackageTests.product/Objects.LinkFileList")

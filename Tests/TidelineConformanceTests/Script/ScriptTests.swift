@@ -7,7 +7,7 @@ import TidelineTestSupport
 
 @testable import TidelineConformance
 
-/// Random scripts find what is wrong with a store, and tell it briefly.
+/// Tests that random scripts find the flaws of a store and report them briefly.
 @Suite("Random scripts")
 struct ScriptTests {
     private static func withStage<T>(
@@ -28,14 +28,14 @@ struct ScriptTests {
         return try #require(throws: CheckFailure.self) { try search.run(seeds: seeds, steps: 25, options: options) }
     }
 
-    /// The lines within the printed function.
+    /// Returns the lines inside the printed function.
     private static func statements(_ failure: CheckFailure) -> [Substring] {
         let lines = failure.script?.split(separator: "\n") ?? []
         return Array(lines.drop { !$0.hasPrefix("func MOD000") }.dropFirst().prefix { $0 != "}" })
     }
 
     @Test(
-        "A mistake is found and shrunk to a script of at most four steps",
+        "A flaw is found and shrunk to a script of at most four steps",
         arguments: [
             Flaw.onlyFirstIDDeleted, .mergeReplaces, .rollbackForgetsSecondTable, .indexKeepsOldValues,
             .snapshotMoves, .failedTransactionCommitted,
@@ -49,7 +49,7 @@ struct ScriptTests {
         }
     }
 
-    @Test("A store without a mistake holds what the model holds", arguments: UInt64(100)..<104)
+    @Test("A store without a flaw has the same contents as the model", arguments: UInt64(100)..<104)
     func holds(_ seed: UInt64) throws {
         try Self.withStage(nil) { stage in
             let search = ScriptSearch(stage: stage, name: "MOD000")
@@ -57,7 +57,7 @@ struct ScriptTests {
         }
     }
 
-    @Test("The same seed makes the same script, and leaves equal dumps in different stores")
+    @Test("The same seed creates the same script and leaves equal dumps in different stores")
     func isRepeated() throws {
         var digests: Set<String> = []
         for _ in 0..<2 {
@@ -79,7 +79,7 @@ struct ScriptTests {
     }
 
     @Test(
-        "The printed script compiles, shows the failure, and runs through on a store without the mistake",
+        "The printed script compiles, reproduces the failure, and succeeds on a store without the flaw",
         .enabled(if: ScriptCompiler.isAvailable, "there is no compiler beside the modules of this build"))
     func isSwift() throws {
         try withTemporaryFolder { folder in
@@ -95,7 +95,7 @@ struct ScriptTests {
     }
 
     @Test(
-        "A long script with everything in it compiles and runs through",
+        "A long script with every kind of step compiles and succeeds",
         .enabled(if: ScriptCompiler.isAvailable, "there is no compiler beside the modules of this build"))
     func isSwiftInFull() throws {
         let capabilities = try MemoryStore().capabilities

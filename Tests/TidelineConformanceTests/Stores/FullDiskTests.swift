@@ -5,7 +5,7 @@ import TidelineTestStores
 
 private let smallDisk = ProcessInfo.processInfo.environment["TIDELINE_TEST_SMALL_DISK"]
 
-/// On a real file system that is full. It takes one of some megabytes, named by `TIDELINE_TEST_SMALL_DISK`:
+/// Tests on a real full file system. They need a file system of a few megabytes, named by `TIDELINE_TEST_SMALL_DISK`:
 /// `mount -t tmpfs -o size=16m tmpfs <folder>`.
 @Suite(.serialized, .enabled(if: smallDisk != nil)) struct FullDiskTests {
     private static let table = TableSchema("t", columns: [.bytes("x")])

@@ -2,7 +2,7 @@ import Testing
 import TidelineStore
 import TidelineTestStores
 
-/// What the package's own stores do beyond what every store must, and what the list of them says.
+/// Tests the properties of the package's own stores that are not required of every store, and the list of these stores.
 @Suite struct StoreKindTests {
     @Test(arguments: StoreKind.all)
     func capabilitiesAreThoseOfTheKind(_ subject: StoreKind) throws {

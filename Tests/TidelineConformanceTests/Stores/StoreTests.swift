@@ -4,9 +4,11 @@ import TidelineConformance
 import TidelineTestStores
 import TidelineTestSupport
 
-/// Every store of the package keeps what every local store promises. (The example's is held to it by its own package.)
+/// Runs the conformance suite over every store of the package. (The package of the example runs it over the example's
+/// store.)
 ///
-/// `TIDELINE_CONFORMANCE_SEED` sets what random checks begin with, `TIDELINE_CONFORMANCE_ROUNDS` how often they try.
+/// `TIDELINE_CONFORMANCE_SEED` sets the first seed of random checks, `TIDELINE_CONFORMANCE_ROUNDS` their number of
+/// rounds.
 @Suite struct StoreTests {
     /// A check of one store.
     struct Case: Sendable, CustomTestStringConvertible {
@@ -19,13 +21,13 @@ import TidelineTestSupport
     private static let cases =
         suites.flatMap { suite in suite.checks.map { Case(suite: suite, check: $0) } } + checksumCases
 
-    /// What checksums can change: how a store lasts, and what becomes of damaged files.
+    /// The checks that page checksums can affect: durability and damaged files.
     private static var checksumCases: [Case] {
         let suite = suite(of: .sqliteWithChecksums)
         return suite.checks.filter { $0.group == .durability }.map { Case(suite: suite, check: $0) }
     }
 
-    /// Without a limit, all checks begin at once, and those that wait for threads of their own time out on a busy machine.
+    /// Without a limit, all checks start at once, and those that wait for their own threads time out on a busy machine.
     private static let limit = ConcurrencyLimit(4)
 
     private static func suite(of kind: StoreKind) -> ConformanceSuite {
@@ -43,7 +45,7 @@ import TidelineTestSupport
         try await Self.limit.run { try await subject.suite.verify(subject.check) }
     }
 
-    /// What does not run on any of them would go unproven.
+    /// A check that runs on none of the stores would remain unproven.
     @Test func everyCheckRunsOnSomeStoreButForThoseThatNeedTheirOwnHarness() {
         let ran = Set(Self.cases.map(\.check.id))
         let needy: Set<CheckNeed> = [
