@@ -2,9 +2,9 @@ import Testing
 import TidelineKeyValue
 import TidelineStore
 
-/// Keys, values, their order and ranges.
+/// Tests of keys, values, their order, and ranges.
 @Suite struct EngineOrderTests {
-    /// Keys that are easily mistaken for each other, in order.
+    /// Keys that are easily confused with each other, in order.
     static let keys: [[UInt8]] = [
         [], [0], [0, 0], [0, 1], [0, 255], [1], [65], [97], [97, 0], [97, 0, 0], [97, 97], [97, 98], [127], [127, 255],
         [128], [128, 0], [200, 1], [254], [254, 255], [255], [255, 0], [255, 255], [255, 255, 255],
@@ -12,7 +12,7 @@ import TidelineStore
     static let space: [UInt8] = [0, 0, 0, 9]
     static let whole = KeyRange(prefix: space)
 
-    /// Each key's value is its place, so that a wrong one shows; the first is empty.
+    /// The value of each key is its position, so that a wrong value is detected; the first value is empty.
     static let entries = keys.enumerated()
         .map { MapModel.Entry(key: $1, value: [UInt8](repeating: UInt8($0), count: $0 * 3)) }
 
@@ -49,7 +49,8 @@ import TidelineStore
         }
     }
 
-    /// Every second key is stored, so bounds are met and missed; half of them are committed, half are own changes.
+    /// Every second key is stored, so that bounds are both present and absent. Half of the keys are committed, half are
+    /// uncommitted changes of the transaction.
     @Test(arguments: EngineUnderTest.all)
     func aRangeHasItsLowerBoundAndNotItsUpper(_ engine: EngineUnderTest) throws {
         try engine.withEngine { engine in

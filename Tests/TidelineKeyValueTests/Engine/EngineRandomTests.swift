@@ -5,7 +5,7 @@ import TidelineStore
 import TidelineSupport
 import TidelineTestSupport
 
-/// Random transactions on an engine and on a model, which must agree at every step.
+/// Runs random transactions on an engine and on a model, which must agree at every step.
 @Suite struct EngineRandomTests {
     private struct Own: Error {}
 
@@ -28,7 +28,7 @@ import TidelineTestSupport
     }
 }
 
-/// Random operations from a seed, and the model that says what they should do.
+/// Random operations from a seed, and the model of their expected results.
 private struct RandomScript {
     private struct Dropped: Error {}
 
@@ -46,7 +46,7 @@ private struct RandomScript {
         Int.random(in: 0..<total, using: &random) < chances
     }
 
-    /// Runs some operations as one transaction; one in five is dropped in the end.
+    /// Runs a group of operations as one transaction; one in five is rolled back at the end.
     mutating func runTransaction(on engine: any OrderedKeyValueEngine) throws {
         let before = model
         do {
@@ -92,7 +92,7 @@ private struct RandomScript {
         }
     }
 
-    /// The comparison is made outside of the expectation, which would describe the difference of what is large.
+    /// The comparison is made outside of the expectation, which would describe the difference of large values.
     private func expectValue(_ key: [UInt8], _ snapshot: some KeyValueSnapshot) throws {
         let isSame = try snapshot.value(key) == model[key]
         try #require(isSame, "seed \(seed), \(key)")
@@ -107,7 +107,7 @@ private struct RandomScript {
         }
     }
 
-    /// A key of one of two spaces, every second time one that there is.
+    /// Returns a key of one of two spaces, every second time an existing one.
     private mutating func randomKey() -> [UInt8] {
         if decides(1, of: 2), let key = model.randomKey(&random) { return key }
         let alphabet: [UInt8] = [0, 1, 97, 98, 254, 255]

@@ -5,7 +5,7 @@ import TidelineKeyValue
 import TidelineStore
 import TidelineTestSupport
 
-/// Transactions, snapshots and threads.
+/// Tests of transactions, snapshots and threads.
 @Suite struct EngineTransactionTests {
     private static let whole = KeyRange(prefix: [0, 0, 0, 9])
 
@@ -155,7 +155,7 @@ import TidelineTestSupport
         try engine.withEngine { engine in
             guard engine.capabilities.readersDoNotBlockWriters else { return }
             try engine.write { writer throws in for number in 0..<300 { try writer.put(Self.key(number), [0]) } }
-            // The first half gets other values, the second half is removed.
+            // The first half gets new values, the second half is deleted.
             @Sendable func rewrite(_ step: Int) throws {
                 try engine.write { writer throws in
                     for number in 0..<150 { try writer.put(Self.key(number), [UInt8(step), 1, 1]) }
@@ -192,7 +192,7 @@ import TidelineTestSupport
         try result.withLock { $0 }.get()
     }
 
-    /// A ring of counters: each transaction takes from one what it gives to another, so every snapshot has their sum.
+    /// Each transaction moves an amount from one counter to another, so every snapshot has the same sum.
     @Test(arguments: EngineUnderTest.all)
     func manyReadersBesideAWriterSeeWholeCommits(_ engine: EngineUnderTest) throws {
         try engine.withEngine { engine in

@@ -4,9 +4,9 @@ import TidelineMemory
 import TidelineStore
 import TidelineSupport
 
-/// What an engine asks of the overlay; what its bodies ask of it, the tests of the engines show.
+/// Tests the part of the overlay that engines call. The engine tests cover the part that transaction bodies call.
 @Suite struct OverlayTransactionTests {
-    /// A snapshot that counts how often it is asked.
+    /// A snapshot that counts its calls.
     private final class CountingSnapshot: KeyValueSnapshot {
         var entries = MapModel()
         private(set) var gets = 0
@@ -95,7 +95,7 @@ import TidelineSupport
         #expect(base.scans == 1)
     }
 
-    /// A removed key of the snapshot is passed over without a call of the body, at either end, too.
+    /// A scan skips deleted keys of the snapshot without a call of the body, at either end too.
     @Test func removedKeysAreNotSeen() throws {
         let range = KeyRange(prefix: [0, 0, 0, 1])
         for removed in [1, 7, 3, 5] as [UInt8] {
@@ -111,8 +111,8 @@ import TidelineSupport
         #expect(try overlay.entries(in: range).map(\.value) == [[4]])
     }
 
-    /// Spaces beside each other, the last of which is followed by a key with less bytes than a space, and ranges within one,
-    /// of a whole one, and across their borders.
+    /// Adjacent spaces, the last of which is followed by a key with fewer bytes than a space, and ranges within one
+    /// space, of a whole space, and across the borders of spaces.
     @Test(arguments: 0..<20 as Range<UInt64>)
     func whatAScanPassesOnIsTheSameInWhateverSpacesChangesAre(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)

@@ -5,11 +5,11 @@ import TidelineKeyValue
 import TidelineStore
 import TidelineTestSupport
 
-/// What the engine of an app promises of its file.
+/// Tests the file of the example engine.
 @Suite struct SortedFileEngineTests {
     private static let whole = KeyRange(prefix: [0, 0, 0, 1])
 
-    /// Makes a store of a few commits and closes it.
+    /// Creates a store with a few commits and closes it.
     /// - Returns: The path of its file.
     private static func makeStore(in folder: String) throws -> URL {
         let engine = try SortedFileEngine(path: folder)
@@ -50,7 +50,7 @@ import TidelineTestSupport
         }
     }
 
-    /// A commit that was cut short has written a part of the new file and left the old one alone.
+    /// An interrupted commit has written a part of the new file and has not changed the old one.
     @Test func aPartOfANewFileIsPassedOver() throws {
         try withTemporaryFolder { folder throws in
             let file = try Self.makeStore(in: folder)

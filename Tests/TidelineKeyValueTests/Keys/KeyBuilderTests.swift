@@ -5,7 +5,7 @@ import TidelineSupport
 
 @testable import TidelineKeyValue
 
-/// Keys are held against the evaluator's order, which says what a query means.
+/// Compares the order of keys with the evaluator's order, which defines the meaning of a query.
 @Suite struct KeyBuilderTests {
     @Test(arguments: ColumnType.allCases)
     func keysOfOneColumnCompareAsItsValuesDo(_ type: ColumnType) throws {
@@ -28,7 +28,7 @@ import TidelineSupport
             let count = Int.random(in: 2...4, using: &random)
             let types = (0..<count).map { _ in ColumnType.allCases.randomElement(using: &random) ?? .int }
             let keys = KeyCase(types: types, descending: types.map { _ in Bool.random(using: &random) })
-            // Few values per column, so that the later columns decide, too.
+            // A small number of values per column, so that the later columns also affect the order.
             let pools = types.map { type in
                 (0..<4).map { _ in source.value(type, using: &random) } + KeyCase.edges(of: type).prefix(3)
             }
@@ -102,7 +102,7 @@ import TidelineSupport
         }
     }
 
-    /// Files are not trusted: whatever the bytes are, a length stays within them.
+    /// Files are not trusted: for any bytes, the length of a component stays within them.
     @Test(arguments: ColumnType.allCases)
     func noBytesMakeAComponentReachBeyondTheKey(_ type: ColumnType) {
         var random = SplitMix64(seed: 2)
@@ -143,7 +143,7 @@ import TidelineSupport
     }
 }
 
-/// Keys over columns of some types, held against the evaluator's order of rows of those columns.
+/// Keys over columns of some types, compared with the evaluator's order of rows of those columns.
 private struct KeyCase {
     let types: [ColumnType]
     let descending: [Bool]
@@ -153,7 +153,7 @@ private struct KeyCase {
         return TableSchema("t", columns: columns, systemColumns: [])
     }
 
-    /// Values between which an encoding is likely to go wrong.
+    /// Boundary values, where an encoding is likely to have errors.
     static func edges(of type: ColumnType) -> [Value] {
         let values: [Value] =
             switch type {
@@ -182,7 +182,7 @@ private struct KeyCase {
         for values in rows {
             packed.beginRow()
             for (index, value) in values.enumerated() { packed.set(value, at: index) }
-            // All ids are equal, so that the columns alone decide.
+            // All ids are equal, so that only the columns determine the order.
             packed.setID("x")
             try packed.endRow()
         }
@@ -196,7 +196,7 @@ private struct KeyCase {
         Self.expectAscending(sorted, by: order, comment)
     }
 
-    /// Expects keys to lie as what they stand for, which comes in order.
+    /// Expects keys to have the order of the values they encode, which are sorted.
     private static func expectAscending(_ sorted: [(RowOrder.Key, [UInt8])], by order: RowOrder, _ comment: Comment) {
         for (former, latter) in zip(sorted, sorted.dropFirst()) {
             let isSame =
@@ -218,7 +218,7 @@ private struct KeyCase {
         return key.bytes
     }
 
-    /// Expects row keys, and ids as components, both ways, to lie as the evaluator's order of ids says.
+    /// Expects row keys, and ids as components in both directions, to have the evaluator's order of ids.
     static func expectOrder(of ids: [RowID], in schema: TableSchema, _ comment: Comment) throws {
         var packed = PackedRows(shape: schema.makeShape())
         for id in ids { try packed.append(Row(id: id)) }

@@ -6,9 +6,9 @@ import TidelineSupport
 
 @testable import TidelineKeyValue
 
-/// Keys of any length over an engine whose keys end, against a model that knows no such end.
+/// Tests keys of any length over an engine with a maximum key length, against a model without one.
 @Suite struct KeyMapTests {
-    /// How long keys stand in the engine, and what hash tells them apart.
+    /// The maximum length of keys in the engine, and the hash of overflow keys.
     struct Folding: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let keys: OverflowKey
@@ -125,7 +125,7 @@ import TidelineSupport
         }
     }
 
-    /// A whole key in which a bit was flipped would be another row's.
+    /// A flipped bit in a stored whole key would make it the key of another row.
     @Test(arguments: [0, 3, 50, 117, 118, 399, 403]) func aDamagedWholeKeyIsCorrupt(_ position: Int) throws {
         let keys = OverflowKey(maximum: 128)
         let engine = MemoryEngine()
@@ -163,7 +163,7 @@ import TidelineSupport
         #expect(error?.code == .corrupt, sourceLocation: sourceLocation)
     }
 
-    /// The hash is part of the format: files written by one version are read by the next.
+    /// The hash is part of the format: each version reads files written by earlier versions.
     @Test func theHashOfAKeyNeverChanges() {
         #expect(Array("".utf8).withUnsafeBytes(OverflowKey.hash) == 0xCBF2_9CE4_8422_2325)
         #expect(Array("a".utf8).withUnsafeBytes(OverflowKey.hash) == 0xAF63_DC4C_8601_EC8C)
@@ -171,7 +171,7 @@ import TidelineSupport
     }
 }
 
-/// A transaction that holds its user to a length of keys.
+/// A transaction that enforces a maximum key length.
 private struct LimitedTransaction: KeyValueTransaction {
     private let base: MemoryTransaction
     private let maximum: Int
@@ -202,7 +202,7 @@ private struct LimitedTransaction: KeyValueTransaction {
     func delete(_ key: UnsafeRawBufferPointer) throws -> Bool { base.delete(check(key)) }
 }
 
-/// Random operations from a seed, over keys of up to 1,100 bytes many of which begin alike.
+/// Random operations from a seed, over keys of up to 1,100 bytes, many of which have a common prefix.
 private struct LongKeyScript {
     let seed: UInt64
     private var random: SplitMix64
@@ -255,7 +255,7 @@ private struct LongKeyScript {
         }
     }
 
-    /// A key of one of two spaces, every second time one there is or its neighbour.
+    /// Returns a key of one of two spaces, every second time an existing key or its neighbor.
     private mutating func key() -> [UInt8] {
         if Bool.random(using: &random), let known = model.randomKey(&random) {
             switch Int.random(in: 0..<6, using: &random) {
@@ -272,7 +272,7 @@ private struct LongKeyScript {
     }
 }
 
-/// Maps with arrays for keys and values, as tests like them.
+/// Maps with arrays as keys and values, which are convenient for tests.
 extension KeyMap {
     fileprivate func value(of key: [UInt8]) throws -> [UInt8]? {
         try key.withUnsafeBytes { try get($0) { Array($0) } }

@@ -3,7 +3,7 @@ import Testing
 @testable import TidelineKeyValue
 
 extension OrderedMap {
-    /// Checks what must hold of the tree whatever was done to it; see ``MapNode``.
+    /// Checks the invariants of the tree; see ``MapNode``.
     func requireInvariants(sourceLocation: SourceLocation = #_sourceLocation) throws {
         var cursor = cursor()
         var previous: [UInt8]?
@@ -26,8 +26,8 @@ extension OrderedMap {
 }
 
 extension MapNode {
-    /// Checks the node and those below it, whose keys lie between two separators.
-    /// - Returns: How deep it is.
+    /// Checks the node and its descendants, whose keys lie between two separators.
+    /// - Returns: The depth of the node.
     @discardableResult
     func requireInvariants(
         isRoot: Bool = false, from lower: [UInt8]?, to upper: [UInt8]?, sourceLocation: SourceLocation
@@ -56,7 +56,8 @@ extension MapNode {
         return (depths.first ?? 0) + 1
     }
 
-    /// A leaf's bytes have a bound but for one entry, which may have any size; the holes have one, too.
+    /// The size of a leaf is bounded except for one entry, which may have any size. The size of the holes is bounded
+    /// too.
     private func requireSize(_ keys: [[UInt8]], _ sourceLocation: SourceLocation) throws {
         let sizes = (0..<entries.count).map { entries.withEntry(at: $0) { $0.count + $1.count } }
         try #require(entries.byteCount == sizes.reduce(0, +), sourceLocation: sourceLocation)
@@ -67,7 +68,7 @@ extension MapNode {
         }
     }
 
-    /// How deep the tree is below this node.
+    /// The depth of the tree below this node.
     var depth: Int { (children.first.map { $0.depth + 1 }) ?? 0 }
 }
 

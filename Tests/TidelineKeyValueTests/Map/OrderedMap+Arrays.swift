@@ -1,7 +1,7 @@
 import TidelineKeyValue
 import TidelineStore
 
-/// The map with arrays for keys and values, as tests like them.
+/// The map with arrays as keys and values, which are convenient for tests.
 extension OrderedMap {
     func get(_ key: [UInt8]) -> [UInt8]? { key.withUnsafeBytes { get($0) { Array($0) } } }
 

@@ -6,7 +6,7 @@ import TidelineSupport
 @testable import TidelineKeyValue
 
 @Suite struct OrderedMapTests {
-    /// Keys and values of some length, and how many: short ones make wide nodes, long ones a deep tree.
+    /// The length of keys and values, and their number: short ones make wide nodes, long ones a deep tree.
     struct Load: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var keyCounts: ClosedRange<Int>
@@ -36,7 +36,7 @@ import TidelineSupport
         var map = OrderedMap()
         var model = MapModel()
         for step in 0..<load.operations {
-            // A phase that grows, one that shrinks, and so on to the end.
+            // Phases of growth and of shrinking alternate.
             let grows = (step / 1000).isMultiple(of: 2)
             let key = load.randomKey(model, &random)
             let value = load.randomValue(&random)
@@ -101,7 +101,7 @@ import TidelineSupport
             let isSame = copy.entries() == entries
             try #require(isSame)
         }
-        // A copy changes without the others, too.
+        // A change of one copy does not affect the others.
         var changed = copies[20].0
         let isEveryKeyFound = copies[20].1.allSatisfy { changed.delete($0.key) }
         #expect(isEveryKeyFound && changed.count == 0)
@@ -147,7 +147,7 @@ import TidelineSupport
         var map = OrderedMap()
         for number in 0..<100_000 { map.put(key(number), []) }
         try map.requireInvariants()
-        // 65 entries at least in a leaf, 65 children at least in a branch.
+        // At least 65 entries in a leaf and at least 65 children in a branch.
         #expect(map.root.depth == 2)
         let isEveryKeyFound = (0..<100_000).reversed().allSatisfy { map.delete(key($0)) }
         #expect(isEveryKeyFound)
@@ -155,7 +155,7 @@ import TidelineSupport
         #expect(map.root.isLeaf)
     }
 
-    /// A value that has another size each time leaves a hole each time.
+    /// A value whose size changes each time leaves a hole each time.
     @Test func replacedValuesDoNotPileUp() throws {
         var map = OrderedMap()
         for number in 0..<2_000 {
@@ -166,7 +166,7 @@ import TidelineSupport
         #expect(map.get([1]) == [UInt8](repeating: 1, count: 1000 + 1_999 % 7))
     }
 
-    /// A branch that is down to one child goes to its neighbour even when that is full, which is divided then.
+    /// A branch with one remaining child is merged into its neighbor even if that is full; the neighbor is then split.
     @Test func aFullBranchTakesInWhatIsLeftOfItsNeighbour() throws {
         var map = OrderedMap()
         var last = 0
@@ -208,7 +208,7 @@ import TidelineSupport
 }
 
 extension OrderedMapTests.Load {
-    /// A key, every second time one that the model has.
+    /// Returns a key, every second time one that the model contains.
     func randomKey(_ model: MapModel, _ random: inout SplitMix64) -> [UInt8] {
         if Bool.random(using: &random), let key = model.randomKey(&random) { return key }
         return (0..<Int.random(in: keyCounts, using: &random)).map { _ in UInt8.random(in: alphabet, using: &random) }

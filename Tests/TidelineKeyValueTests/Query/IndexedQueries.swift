@@ -2,7 +2,7 @@ import TidelineConformance
 import TidelineStore
 import TidelineSupport
 
-/// Queries made from a seed that indexes can answer in part: conditions on the columns of one, orders along it.
+/// Queries from a seed that indexes can answer in part: conditions on the columns of an index, and orders along it.
 struct IndexedQueries {
     let schema: TableSchema
     let rows: [Row]
@@ -68,7 +68,7 @@ struct IndexedQueries {
         return isLikely(0.2) ? .comparison(relation, literal, operand) : .comparison(relation, operand, literal)
     }
 
-    /// A value of the column in some row, or another of its type, or of another.
+    /// Returns a value of the column in some row, another value of its type, or a value of another type.
     private mutating func value(of column: String) -> Value {
         if isLikely(0.05) { return .null }
         if isLikely(0.75), let value = rows.randomElement(using: &random)?[column] {

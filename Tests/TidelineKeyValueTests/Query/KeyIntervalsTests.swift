@@ -5,13 +5,13 @@ import TidelineSupport
 
 @testable import TidelineKeyValue
 
-/// What conditions leave of a column's values is neither more nor less than what satisfies them.
+/// Tests that the intervals of conditions contain exactly the values that satisfy the conditions.
 @Suite struct KeyIntervalsTests {
     private static func interval(_ lower: Int, _ upper: Int?) -> KeyInterval {
         KeyInterval(lower: [UInt8(lower)], upper: upper.map { [UInt8($0)] })
     }
 
-    /// Sets of intervals over 0 to 15, by all their members.
+    /// Returns all members between 0 and 15 of a set of intervals.
     private static func members(_ intervals: KeyIntervals) -> [Int] {
         (0..<16).filter { number in
             intervals.intervals.contains { interval in
@@ -40,7 +40,7 @@ import TidelineSupport
         }
     }
 
-    /// The bounds of an index over doubles, next to the zeros above all.
+    /// The bounds of an index over doubles, especially close to the zeros.
     @Test(arguments: RowPredicate.Comparison.allCases)
     func boundsOfDoublesAreExact(_ comparison: RowPredicate.Comparison) throws {
         let schema = TableSchema("t", columns: [.double("d")], systemColumns: [], indexes: [["d"]])

@@ -4,7 +4,7 @@ import TidelineTestSupport
 @testable import TidelineKeyValue
 
 extension StoredTable {
-    /// A table as a new store would keep it.
+    /// Creates a table as a new store would keep it.
     convenience init(testing schema: TableSchema) {
         let indexes = schema.indexes.enumerated().map { number, index in
             StoredDefinition.Index(columns: index.columns, space: KeySpace(number: UInt32(20 + number)))
@@ -17,21 +17,21 @@ extension StoredTable {
 }
 
 extension PackedRows {
-    /// These rows, packed.
+    /// Packs rows.
     init(_ rows: [Row], of schema: TableSchema) throws {
         self.init(shape: schema.makeShape())
         for row in rows { try append(row) }
     }
 }
 
-/// A table with rows and index entries, to be asked.
+/// A table with rows and index entries, for queries.
 struct QueryFixture {
     let table: StoredTable
     let entries = SortedEntries()
     let map: KeyStoreMap<SortedEntries>
     let rowCount: Int
 
-    /// - Parameter maximumKeyLength: From which length on keys are folded.
+    /// - Parameter maximumKeyLength: The length above which keys become overflow keys.
     init(_ schema: TableSchema, _ rows: borrowing PackedRows, maximumKeyLength: Int = .max) throws {
         table = StoredTable(testing: schema)
         map = KeyStoreMap(entries, maximumKeyLength: maximumKeyLength)
@@ -84,14 +84,14 @@ struct QueryFixture {
         try QueryRun(query, table: table, keys: map, isWriting: isWriting)
     }
 
-    /// Scans as a store does, which knows the number of its rows.
+    /// Scans as a store does, which knows its number of rows.
     func scan(
         _ query: Query, isWriting: Bool = false, _ body: (borrowing RowView) throws -> ScanStep
     ) throws -> Int? {
         try run(query, isWriting: isWriting).scan(rowCount: { rowCount }, body)
     }
 
-    /// The whole answer.
+    /// Returns the complete result.
     func result(of query: Query, isWriting: Bool = false) throws -> QueryResult {
         var rows: [Row] = []
         let total = try scan(query, isWriting: isWriting) { row in

@@ -3,7 +3,7 @@ import TidelineStore
 
 @testable import TidelineKeyValue
 
-/// Each shape of query gets the way that fits it.
+/// Tests that each shape of query gets the expected access path.
 @Suite struct QueryPlannerTests {
     private static let schema = TableSchema(
         "Item",
@@ -56,7 +56,7 @@ import TidelineStore
 
     @Test func rangesOfIdsAreWalked() throws {
         #expect(try Self.plan(Self.id > "a" && Self.id <= "b") == "Item: range of ids, id > \"a\" and id <= \"b\"")
-        // A function sees the id as it is stored, so that the range holds too much.
+        // A function receives the id as it is stored, so the range contains more rows than match.
         #expect(
             try Self.plan(Self.id.hasPrefix("A"))
                 == "Item: range of ids, id startsWith \"A\"; filter: id startsWith \"A\"")
@@ -179,7 +179,7 @@ import TidelineStore
             "Item: index (priority), in order of priority; filter: text contains \"x\""
         ),
         (
-            // Every row is looked at for the count: then the index spares nothing.
+            // The count examines every row, so the index saves no work.
             Query("Item", predicate: .column("text").contains("x")).order(by: "priority").limit(5)
                 .includingTotalCount(),
             "Item: scan of all rows; filter: text contains \"x\"; keeps the first 5 by priority"

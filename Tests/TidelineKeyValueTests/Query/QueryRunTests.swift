@@ -5,9 +5,9 @@ import TidelineSupport
 
 @testable import TidelineKeyValue
 
-/// A query is answered as the evaluator answers it, whatever way its rows are found.
+/// Tests that a query gives the evaluator's results for every access path.
 @Suite struct QueryRunTests {
-    /// What the random tests hold to be tables: the same rows with no index, with those declared, with many.
+    /// The tables of the random tests: the same rows without indexes, with the declared indexes, and with many indexes.
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
     func answersAreTheEvaluatorsWithEverySetOfIndexes(_ seed: UInt64) throws {
         var source = RandomRows(seed: seed, values: RandomValues(includesNaN: true))

@@ -3,7 +3,7 @@ import TidelineStore
 
 @testable import TidelineKeyValue
 
-/// A query does no more work than its answer takes.
+/// Tests that a query does no more work than its result requires.
 @Suite struct QueryWorkTests {
     private static let schema = TableSchema(
         "Item", columns: [.string("text"), .bool("complete"), .int("priority")], systemColumns: [],
@@ -31,13 +31,13 @@ import TidelineStore
         (Query("Item").order(by: "priority").skip(20).limit(3), 23, 3),
         (Query("Item", predicate: open).order(by: "priority").limit(3), 3, 3),
         (Query("Item", predicate: priority == 7), 5, 5),
-        // The first group is gathered, and one key more tells that it ends.
+        // The first group is collected, and one more key shows that the group has ended.
         (Query("Item").order(by: "priority", descending: true).limit(3), 6, 3),
         (Query("Item", predicate: .column("id").isIn(["id-1001", "ID-1001", "id-1002", "x"])), 0, 3),
         (Query("Item", predicate: priority == 7 && priority == 8), 0, 0),
         (Query("Item").limit(2).includingTotalCount(), 2, 0),
         (Query("Item").limit(0).includingTotalCount(), 0, 0),
-        // The count takes the rest of the index, but none of its rows.
+        // The count scans the rest of the index, but reads none of its rows.
         (Query("Item", predicate: priority < 10).order(by: "priority").limit(2).includingTotalCount(), 50, 2),
         (Query("Item", predicate: priority < 10).limit(0).includingTotalCount(), 50, 0),
     ])
@@ -87,7 +87,7 @@ import TidelineStore
         }
     }
 
-    /// A body that deletes what it is passed does not change how many there were.
+    /// A body that deletes the rows it receives does not change the total count.
     @Test func theTotalIsOfBeforeTheBody() throws {
         let fixture = try Self.fixture()
         var rowCount = 1_000
@@ -136,7 +136,7 @@ import TidelineStore
         let expected = try fixture.result(of: query).rows.map(\.id)
         var seen: [String] = []
         _ = try fixture.scan(query, isWriting: true) { row in
-            // Of all rows, the first time: what comes next is gone from the store by then.
+            // Delete all rows at the first call: the following rows no longer exist in the store.
             if seen.isEmpty {
                 for number in 1_000..<2_000 { try fixture.delete(fixture.rowKey(.string("id-\(number)"))) }
             }
@@ -197,7 +197,7 @@ import TidelineStore
         }
     }
 
-    /// A heap that holds few of many rows lets go of those that it pushed out.
+    /// A heap that keeps a few of many rows releases the rows that it removes.
     @Test func theFirstOfManyAreKept() throws {
         let rows = (0..<500).map { ["id": .string("\($0)"), "text": .string("\(99_999 - $0)")] as Row }
         let packed = try PackedRows(rows, of: Self.schema)
@@ -211,7 +211,7 @@ import TidelineStore
         }
     }
 
-    /// Ids that others begin with, met in another order than theirs.
+    /// Ids that are prefixes of other ids, found in another order than theirs.
     @Test func tiesAmongTheFirstOfManyComeByID() throws {
         let rows = (0..<300 as Range<Int64>).map { (number: Int64) -> Row in
             let text = number % 7 == 0 ? "b" : "a"
@@ -245,7 +245,7 @@ import TidelineStore
         var key = KeyBuilder(KeySpace(number: 21))
         key.append(.int(7))
         let beginning = key.bytes
-        // No row; a row of another value; an id that no key holds; a row that is none.
+        // A missing row; a row with another value; an id that no key contains; a malformed row.
         try expectCorrupt { try $0.delete($0.rowKey(.string("id-1007"))) }
         try expectCorrupt { try $0.put(beginning + Array("id-1008".utf8), []) }
         try expectCorrupt { try $0.put(beginning + Array("ID-1007".utf8), []) }

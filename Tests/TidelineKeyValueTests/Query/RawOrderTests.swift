@@ -4,7 +4,7 @@ import TidelineStore
 
 @testable import TidelineKeyValue
 
-/// What is told from the bytes of rows where they lie is what their keys tell.
+/// Tests that comparisons on the packed bytes of rows agree with comparisons of their keys.
 @Suite struct RawOrderTests {
     private static func rows(_ seed: UInt64) throws -> PackedRows {
         var source = RandomRows(seed: seed, values: RandomValues(includesNaN: true))
@@ -36,7 +36,8 @@ import TidelineStore
         }
     }
 
-    /// An index's key is its row's, and no other row's of other values; texts with zeros may be left to the whole key.
+    /// An index key equals the key of its row and differs from the keys of rows with other values. A text that contains
+    /// zeros may need the whole key.
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
     func keysOfAnIndexAreComparedInPlace(_ seed: UInt64) throws {
         let rows = try Self.rows(seed)

@@ -4,7 +4,7 @@ import TidelineStore
 
 @testable import TidelineKeyValue
 
-/// A filter over a row's bytes answers as the evaluator does over its values.
+/// Tests that a filter over the bytes of a row gives the evaluator's results.
 @Suite struct RowFilterTests {
     @Test(arguments: 1...12 as ClosedRange<UInt64>)
     func randomConditionsAnswerAsTheEvaluator(_ seed: UInt64) throws {
@@ -19,7 +19,8 @@ import TidelineStore
         }
     }
 
-    /// Every comparison, both sides, of every column with values of every type, and of every pair of columns.
+    /// Every comparison, with the column on either side, of every column with values of every type, and of every pair
+    /// of columns.
     @Test(arguments: [IDType.string, .int], [IDMatching.exact, .asciiCaseInsensitive])
     func everyPairingAnswersAsTheEvaluator(_ idType: IDType, _ matching: IDMatching) throws {
         var schema = RandomRows.everyType()
@@ -99,7 +100,7 @@ import TidelineStore
         try expectEqualAnswers(.not(.and([.or([]), .and([])])), table, packed)
     }
 
-    /// What has a test of its own is not left to the evaluator, which is slow.
+    /// A condition with a filter step of its own is not passed to the evaluator, which is slow.
     @Test(
         arguments: [
             .column("n") == 1, 1.5 < .column("n"), .column("d") >= 3, .column("s") < "x", .column("b"),
@@ -117,7 +118,7 @@ import TidelineStore
         #expect(!filter.steps.isEmpty)
     }
 
-    /// What the first test alone decides, of most rows, whatever the other conditions are.
+    /// Conditions for which the pre-filter alone decides, for most rows, whatever the other conditions are.
     @Test func theFirstTestDecidesWithoutTheOthers() throws {
         let schema = TableSchema("t", columns: [.int("n"), .double("d"), .string("s"), .bool("b"), .int("none")])
         let table = StoredTable(testing: schema)
@@ -139,7 +140,8 @@ import TidelineStore
         }
     }
 
-    /// Of a damaged row, the first test says what the filter says, which tells damage, or leaves it to that.
+    /// For a damaged row, the pre-filter either agrees with the filter or leaves the decision to the filter, which
+    /// reports the damage.
     @Test(arguments: ["n", "d", "s", "b", "t"])
     func theFirstTestPassesOverNoDamageThatTheFilterTells(_ column: String) throws {
         let schema = TableSchema("t", columns: [.int("n"), .double("d"), .string("s"), .bool("b"), .timestamp("t")])
@@ -182,7 +184,7 @@ import TidelineStore
     }
 }
 
-/// Checks that a filter takes the rows that the evaluator takes.
+/// Checks that a filter accepts the rows that the evaluator accepts.
 func expectEqualAnswers(
     _ predicate: RowPredicate, _ table: StoredTable, _ rows: borrowing PackedRows, _ note: String = "",
     sourceLocation: SourceLocation = #_sourceLocation

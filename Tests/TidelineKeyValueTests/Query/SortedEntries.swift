@@ -2,12 +2,12 @@ import TidelineStore
 
 @testable import TidelineKeyValue
 
-/// An engine's transaction as plain as can be, an array in order, which counts what it is asked.
+/// A minimal transaction, a sorted array, that counts its calls.
 final class SortedEntries: KeyValueTransaction {
     private var entries: [(key: [UInt8], value: [UInt8])] = []
-    /// How many keys scans have passed to their bodies.
+    /// The number of keys that scans passed to their bodies.
     private(set) var scanned = 0
-    /// How many values were looked up.
+    /// The number of looked-up values.
     private(set) var lookedUp = 0
 
     func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T? {
@@ -49,7 +49,7 @@ final class SortedEntries: KeyValueTransaction {
 
     func forgetCounts() { (scanned, lookedUp) = (0, 0) }
 
-    /// The first position whose key does not come before `key`.
+    /// Returns the first position whose key is not less than `key`.
     private func position(of key: UnsafeRawBufferPointer) -> Int {
         var (lower, upper) = (0, entries.count)
         while lower < upper {

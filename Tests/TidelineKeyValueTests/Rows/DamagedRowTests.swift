@@ -7,11 +7,11 @@ import TidelineTestSupport
 
 @testable import TidelineKeyValue
 
-/// Stored rows that were damaged are corrupt, or rows of their table.
+/// Tests that damaged stored rows are reported as corrupt or are rows of their table.
 @Suite struct DamagedRowTests {
     private static let rows = KeySpace(number: 1)
 
-    /// A store with one row of every type, in its own layout or in one of before.
+    /// Creates a store with one row of every type, in the current layout or in an earlier one.
     private static func engine(_ ids: IDRule, isOfOldLayout: Bool) throws -> MemoryEngine {
         let engine = MemoryEngine()
         let store = try KeyValueStore(engine: engine)
@@ -33,7 +33,8 @@ import TidelineTestSupport
         return engine
     }
 
-    /// Uses what is stored in every way; whatever comes of it is corrupt, naming the row, or a row that can be read.
+    /// Uses the stored row in every way. The result is an error with code `corrupt` that names the row, or a readable
+    /// row.
     private func use(_ engine: MemoryEngine, _ ids: IDRule, _ comment: Comment) throws {
         let store = try KeyValueStore(engine: engine)
         let id: RowID = ids == .int ? .int(-7) : "Row-1"

@@ -4,12 +4,12 @@ import TidelineTestSupport
 
 @testable import TidelineKeyValue
 
-/// Stored rows, which are not trusted, and rows of older definitions.
+/// Tests of stored rows, which are not trusted, and of rows of older definitions.
 @Suite struct RowCursorTests {
     private static let old = [ColumnSchema.int("a"), .string("b"), .bytes("gone")]
     private static let new = [ColumnSchema.timestamp("t"), .string("b"), .int("a"), .bool("z")]
 
-    /// A table whose second layout has other columns, in another order.
+    /// Creates a table whose second layout has other columns, in another order.
     private static func makeTable(
         idType: IDType = .string, matching: IDMatching = .asciiCaseInsensitive
     ) -> StoredTable {
@@ -21,7 +21,7 @@ import TidelineTestSupport
         )
     }
 
-    /// What is stored of a row of one of the table's layouts.
+    /// Returns the stored key and value of a row in one of the table's layouts.
     private static func stored(
         _ row: Row, layout: Int, of table: StoredTable
     ) throws -> (key: [UInt8], value: [UInt8]) {
@@ -92,7 +92,8 @@ import TidelineTestSupport
         }
     }
 
-    /// Every bit, every length: a right row, another row's values, or an error that says where, but never a trap.
+    /// Flips every bit and cuts at every length: the result is the right row, a row with other values, or an error with
+    /// the location, but never a trap.
     @Test(arguments: [0, 1], [IDType.string, .int])
     func damagedRowsAreFoundOrReadable(_ layout: Int, _ idType: IDType) throws {
         let table = Self.makeTable(idType: idType)
@@ -131,7 +132,7 @@ import TidelineTestSupport
         }
     }
 
-    /// - Parameter unless: Whether the value may be a whole row all the same, as it is when only the id's spelling went.
+    /// - Parameter unless: Whether the value may still be a whole row, as when only the original id was cut off.
     private func expectDamage(
         _ entry: (key: [UInt8], value: [UInt8]), _ table: StoredTable, unless mayBeWhole: Bool = false
     ) {
@@ -149,7 +150,7 @@ import TidelineTestSupport
         table.ids == .int ? "7" : String(decoding: key.dropFirst(4), as: UTF8.self)
     }
 
-    /// An id that is spelled otherwise than its key says would be another row's.
+    /// An original id that contradicts its key would belong to another row.
     @Test func aSpellingThatIsNotTheKeysIsDamage() throws {
         let table = Self.makeTable()
         var entry = try Self.stored(["id": "Seven"], layout: 1, of: table)

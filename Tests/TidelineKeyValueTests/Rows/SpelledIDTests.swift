@@ -5,7 +5,7 @@ import TidelineTestSupport
 
 @testable import TidelineKeyValue
 
-/// Ids compare without case and keep the spelling stored first; long ones work where keys are short.
+/// Tests that ids compare without regard to case, keep the case stored first, and work with overflow keys.
 @Suite struct SpelledIDTests {
     private static let schema = TableSchema(
         "T", columns: [.string("a"), .int("b")], systemColumns: [], indexes: [["b"]])
@@ -17,7 +17,8 @@ import TidelineTestSupport
         for looksUpSlowly in [false, true] { try expectFirstSpelling(spellings, isWhole, looksUpSlowly) }
     }
 
-    /// - Parameter looksUpSlowly: Then the table has no indexes, and its rows are remembered.
+    /// - Parameter looksUpSlowly: Whether the engine looks up slowly. If so, the table has no indexes and its rows are
+    ///   cached.
     private func expectFirstSpelling(
         _ spellings: (String, String), _ isWhole: (Bool, Bool), _ looksUpSlowly: Bool
     ) throws {
@@ -46,7 +47,7 @@ import TidelineTestSupport
         #expect(try store.read { try $0.rows(matching: Query("T")).rows.map(\.id) } == [second])
     }
 
-    /// A row that is written again whole and as it was spelled is stored as it lies, without a look at the old one.
+    /// A row that is written again as a whole, with the same original id, is stored without reading the old one.
     @Test(arguments: ["id-a", "ID-A"])
     func aWholeRowTakesTheOthersPlace(_ id: String) throws {
         let engine = WrappedEngine()

@@ -4,7 +4,7 @@ import TidelineStore
 
 @testable import TidelineKeyValue
 
-/// What lies in the engine after an upsert, byte by byte.
+/// Tests the bytes in the engine after an upsert.
 @Suite struct StoredBytesTests {
     private static let columns = [ColumnSchema.string("text"), .int("rank")]
 
@@ -23,7 +23,7 @@ import TidelineStore
         return (0..<packed.count).map { packed.withRow(at: $0) { $0.withPackedBytes { Array($0) } } }
     }
 
-    /// The rows of the store's only table, in order of their keys.
+    /// Returns the rows of the store's only table, in order of their keys.
     private func entries(_ engine: MemoryEngine) throws -> [MapModel.Entry] {
         try engine.read { try $0.entries(in: KeySpace(number: 1).range) }
     }
@@ -65,7 +65,7 @@ import TidelineStore
         #expect(try entries(engine).map(\.value) == whole)
     }
 
-    /// A row is written with the columns that are in use then, the retired ones behind them.
+    /// A row is written with the columns in use at that time, followed by the retired ones.
     @Test func anUpsertBringsARowToTheLayoutInUse() throws {
         let (engine, store) = try Self.makeStore(TableSchema("t", columns: Self.columns, systemColumns: []))
         try store.write { try $0.upsert([["id": "a", "text": "x", "rank": 1], ["id": "b", "rank": 2]], into: "t") }
@@ -82,7 +82,7 @@ import TidelineStore
         try engine.audit()
     }
 
-    /// The width of offsets follows the row as it grows and shrinks.
+    /// The width of offsets changes as the row grows and shrinks.
     @Test func rowsGrowAndShrinkAcrossTheWideForm() throws {
         let schema = TableSchema("t", columns: Self.columns + [.bytes("more")], indexes: [["text"]])
         let (engine, store) = try Self.makeStore(schema)
@@ -98,7 +98,7 @@ import TidelineStore
         }
     }
 
-    /// A batch may hold the same id many times; each row merges with the ones before.
+    /// A batch may contain the same id several times; each row merges with the earlier ones.
     @Test func rowsOfOneBatchSeeEachOther() throws {
         let schema = TableSchema("t", columns: Self.columns, indexes: [["rank"], ["text", "rank"]])
         let (engine, store) = try Self.makeStore(schema)
@@ -116,14 +116,14 @@ import TidelineStore
         try engine.audit()
     }
 
-    /// What an upsert does not change in an index it does not touch.
+    /// An upsert does not write index entries that it does not change.
     @Test func anIndexIsWrittenToOnlyWhereItChanges() throws {
         let engine = WrappedEngine()
         let store = try KeyValueStore(engine: engine)
         let schema = TableSchema("t", columns: Self.columns, systemColumns: [], indexes: [["rank"]])
         try store.define([schema])
         try store.write { try $0.upsert(["id": "a", "text": "x", "rank": 1], into: "t") }
-        // Begin, look up and store the row, commit; a changed entry is a deletion and a put more.
+        // Begin, look up and store the row, commit; a changed index entry adds a deletion and a put.
         let same: Row = ["id": "a", "text": "y", "rank": 1]
         #expect(try engine.countSteps { try store.write { try $0.upsert(same, into: "t") } } == 4)
         let other: Row = ["id": "a", "text": "z", "rank": 2]

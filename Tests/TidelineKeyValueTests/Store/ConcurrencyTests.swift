@@ -7,7 +7,7 @@ import TidelineTestSupport
 
 @testable import TidelineKeyValue
 
-/// Runs `body` on several threads at once and waits for all.
+/// Runs `body` on several threads at the same time and waits for all of them.
 private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
     let failure = Mutex<(any Error)?>(nil)
     let group = DispatchGroup()
@@ -90,7 +90,7 @@ private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws ->
     @Test func aTaskCancelledWhileItWaitsForItsTurnWritesNothing() async throws {
         let store = try MemoryStore()
         try store.define([TableSchema("T", columns: [.int("n")])])
-        // The thread that writes is none of the tasks', of which there may be one only.
+        // The writing thread is not a thread of the cooperative pool, which may have only one thread.
         let task = await withCheckedContinuation { began in
             Thread.detachNewThread {
                 try? store.write { writer in

@@ -8,15 +8,15 @@ import TidelineTestSupport
 
 @testable import TidelineKeyValue
 
-/// Definitions that change while others read and write.
+/// Tests definitions that change during reads and writes.
 @Suite struct DefinitionRaceTests {
-    /// The table as its n-th definition has it: its number of columns says which it is.
+    /// Returns the table of the n-th definition, which its number of columns identifies.
     private static func schema(_ number: Int) -> TableSchema {
         let columns = (0...number % 5).map { ColumnSchema.int("c\($0)") }
         return TableSchema("t", columns: columns, systemColumns: [], indexes: [IndexSchema(["c\(number % 5)"])])
     }
 
-    /// Whether files are shared decides how a store learns of new definitions.
+    /// Shared files determine how a store detects new definitions.
     private static func engines(sharing: Bool) -> WrappedEngine {
         let base = MemoryEngine()
         var capabilities = base.capabilities
@@ -40,7 +40,7 @@ import TidelineTestSupport
                         try store.read { reader throws in
                             let columns = try reader.schema(of: "t").columns.map(\.name)
                             let row = try reader.row(in: "t", id: "x")
-                            // Asks the index that this definition has and the next one has not.
+                            // Query the index that exists in this definition and not in the next one.
                             let last = columns[columns.count - 1]
                             let count = try reader.count(Query("t", predicate: .column(last) == .literal(.null)))
                             if row?.columnNames != columns || count != 1 {
@@ -83,7 +83,7 @@ import TidelineTestSupport
             #expect(try reader.rows(matching: Query("t")).rows == [["id": "x", "c0": 1]])
             #expect(try reader.count(Query("t", predicate: .column("c0") == 1)) == 1)
             #expect(throws: StoreError.self) { _ = try reader.schema(of: "new") }
-            // A read that begins now, within this one too, sees what is defined now.
+            // A read that begins now, including one inside this read, sees the current definitions.
             try store.read { inner throws in
                 #expect(try inner.schema(of: "t") == Self.schema(3))
                 #expect(try inner.count(Query("t")) == 2)
@@ -91,7 +91,7 @@ import TidelineTestSupport
         }
     }
 
-    /// Definitions change after a read looked for them and before it has its snapshot.
+    /// The definitions change after a read looked for them and before it takes its snapshot.
     @Test(arguments: [false, true])
     func definitionsChangedJustBeforeTheSnapshotAreSeen(_ sharing: Bool) throws {
         let engine = Self.engines(sharing: sharing)
@@ -102,7 +102,7 @@ import TidelineTestSupport
         #expect(try store.tables() == [Self.schema(3)])
     }
 
-    /// Definitions are committed, and those who wrote them down have not yet said so.
+    /// The definitions are committed, and the committing thread has not yet updated its cache.
     @Test(arguments: [false, true])
     func definitionsJustCommittedAreSeen(_ sharing: Bool) throws {
         let engine = Self.engines(sharing: sharing)
@@ -118,7 +118,7 @@ import TidelineTestSupport
         try engine.audit()
     }
 
-    /// Runs `body` on a thread of its own, to its end.
+    /// Runs `body` to completion on another thread.
     private static func runElsewhere(_ body: @escaping @Sendable () throws -> Void) {
         let group = DispatchGroup()
         run(in: group) {
@@ -127,7 +127,7 @@ import TidelineTestSupport
         do { try group.finish() } catch { Issue.record(error) }
     }
 
-    /// A definition that fails is none, for the one who made it and for all others.
+    /// A failed definition has no effect, on the calling store or on others.
     @Test(arguments: [false, true])
     func aDefinitionThatFailsLeavesTheOldOnesInUse(_ sharing: Bool) throws {
         let engine = Self.engines(sharing: sharing)
@@ -167,15 +167,15 @@ import TidelineTestSupport
         try WrappedEngine(base).audit()
     }
 
-    /// What is asked of the engine by transactions that have nothing to do.
+    /// Counts the engine operations of transactions that have nothing to do.
     @Test func whatNeedsNoLookAtTheDefinitionsTakesNone() throws {
         for (sharing, expected) in [(false, 2), (true, 3)] {
             let engine = Self.engines(sharing: sharing)
             let store = try KeyValueStore(engine: engine)
             try store.define([Self.schema(1)])
-            // Begin and look up the row; where files are shared, the generation of the definitions.
+            // Begin and look up the row; if files are shared, also the generation of the definitions.
             #expect(try engine.countSteps { try store.read { _ = try $0.row(in: "t", id: "x") } } == expected)
-            // The same definition again is looked at in a read only.
+            // Defining the same tables again only needs a read.
             #expect(try engine.countSteps { try store.define([Self.schema(1)]) } == expected - 1)
         }
     }

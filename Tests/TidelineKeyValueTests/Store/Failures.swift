@@ -1,6 +1,6 @@
 import TidelineStore
 
-/// The error with which `body` fails as a store does; nil when it does not.
+/// Returns the `StoreError` that `body` throws, or `nil` if it succeeds.
 func failure(_ body: () throws -> Void) -> StoreError? {
     do {
         try body()

@@ -3,7 +3,7 @@ import TidelineStore
 
 @testable import TidelineKeyValue
 
-/// An engine that fails at every place where it can.
+/// Tests a store over an engine that fails at each of its operations in turn.
 @Suite struct FaultTests {
     private static let items = TableSchema(
         "item", columns: [.string("text"), .int("rank", optional: false), .bool("done")],
@@ -91,7 +91,7 @@ import TidelineStore
                     engine.faults.begin(after: place)
                     try? writer.upsert([["id": "b", "rank": 1], ["id": "c", "rank": 1]], into: "item")
                     engine.faults.begin(after: nil)
-                    // Nor does what comes after it count.
+                    // Later changes have no effect either.
                     let later = failure { _ = try writer.delete(ids: ["1"], from: "item") }
                     #expect(later?.code == .io)
                 }
@@ -139,7 +139,7 @@ import TidelineStore
                 #expect(error.code == .io)
                 #expect(engine.closingCount == 1)
                 engine.faults.begin(after: nil)
-                // Nothing is left half-made.
+                // No partial store is left.
                 let store = try KeyValueStore(engine: WrappedEngine(engine.base))
                 #expect(try store.tables() == [])
             }

@@ -7,12 +7,12 @@ import TidelineSupport
 
 @testable import TidelineKeyValue
 
-/// What a store says of itself in its files is not trusted.
+/// Tests the format record, the definitions and the counts of a store, which are not trusted.
 @Suite struct FormatTests {
     private static let schema = TableSchema(
         "Item", columns: [.string("text"), .int("n")], systemColumns: [.version], indexes: [["n"], ["text", "id"]])
 
-    /// The entries of a store with a row, whose definition changed once.
+    /// Returns the entries of a store with a row, whose definition changed once.
     private static func engine() throws -> MemoryEngine {
         let engine = MemoryEngine()
         let store = try KeyValueStore(engine: engine)
@@ -124,7 +124,7 @@ import TidelineSupport
         openingFails(engine, with: .corrupt)
     }
 
-    /// Pieces of the definition of `Item`, and what stands in their place.
+    /// Parts of the definition of `Item`, and their replacements.
     @Test(arguments: [
         (#""rows":1"#, #""rows":2"#), (#""rows":1"#, #""rows":0"#), (#""space":3"#, #""space":0"#),
         (#""space":3"#, #""space":1"#), (#""space":3"#, #""space":2"#), (#""space":3"#, #""space":4"#),
@@ -150,7 +150,7 @@ import TidelineSupport
         let range = try #require(text.range(of: piece), "\(text)")
         try Self.replace(key, by: Array(text.replacingCharacters(in: range, with: damage).utf8), in: engine)
         if damage == #""layouts":[[],"# {
-            // A layout without columns is one, and nothing was written with it; the rows are of another now.
+            // A layout without columns is valid, and no row was written with it; the rows now have another layout.
             #expect(throws: Never.self) { try KeyValueStore(engine: engine) }
         } else {
             openingFails(engine, with: .corrupt)

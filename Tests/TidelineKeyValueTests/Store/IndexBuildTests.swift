@@ -3,7 +3,7 @@ import TidelineStore
 
 @testable import TidelineKeyValue
 
-/// Indexes that come and go over more rows than are looked at in one go.
+/// Tests adding and removing indexes over more rows than one batch.
 @Suite struct IndexBuildTests {
     private static func schema(_ indexes: [IndexSchema]) -> TableSchema {
         TableSchema("t", columns: [.int("n"), .string("text")], systemColumns: [], indexes: indexes)
@@ -15,7 +15,7 @@ import TidelineStore
         let store = try KeyValueStore(engine: engine)
         try store.define([Self.schema([])])
         let rows: [Row] = (0..<count).map { number in
-            // Every tenth id is longer than a key of the engine.
+            // Every tenth id is longer than the engine's maximum key length.
             let id = number % 10 == 0 ? String(repeating: "k", count: 150) + "\(number)" : "\(number)"
             return ["id": .string(id), "n": .int(Int64(number % 7)), "text": .string("t\(number % 3)")]
         }

@@ -3,7 +3,7 @@ import TidelineStore
 
 @testable import TidelineKeyValue
 
-/// Rows that a store has met and need not look for again.
+/// Tests the cache of rows that a store has seen and need not look up again.
 @Suite struct KnownRowsTests {
     private static let table = TableSchema("t", columns: [.int("n")], systemColumns: [])
 
@@ -20,7 +20,7 @@ import TidelineStore
 
     private func row(_ id: String, _ number: Int64 = 0) -> Row { ["id": .string(id), "n": .int(number)] }
 
-    /// How many operations it takes of the engine to write a whole row.
+    /// Returns the number of engine operations to write a whole row.
     private func steps(_ id: String, _ store: KeyValueStore<WrappedEngine>, _ engine: WrappedEngine) throws -> Int {
         try engine.countSteps { try store.write { try $0.upsert(row(id, 1), into: "t") } }
     }
@@ -36,7 +36,7 @@ import TidelineStore
         #expect(try steps("a", store, engine) == first - 1)
         #expect(try steps("a", store, engine) == first - 1)
         #expect(try store.read { try $0.row(in: "t", id: "a") } == row("a", 1))
-        // Nor is one that the transaction has read.
+        // A row that the transaction has read is not looked up either.
         try store.write { try $0.upsert(row("b"), into: "t") }
         try store.write { writer throws in #expect(try writer.row(in: "t", id: "b") == row("b")) }
         #expect(try steps("b", store, engine) == first - 1)

@@ -3,7 +3,7 @@ import TidelineStore
 
 @testable import TidelineKeyValue
 
-/// The queue of operations costs the same however long it is.
+/// Tests that the cost of the operation queue does not depend on its length.
 @Suite struct QueueCostTests {
     private static let tables = SystemTables()
     private static let name = tables.operations
@@ -29,11 +29,11 @@ import TidelineStore
         return (engine, store)
     }
 
-    /// One of the things that the core asks of the queue.
+    /// An operation that the core performs on the queue.
     private enum Step: CaseIterable {
         case next, lastNumber, lookUpByItem, lookUpByNumber, count, enqueue, change, remove
 
-        /// - Parameter count: The number of operations, numbered from 1 on.
+        /// - Parameter count: The number of operations, numbered from 1.
         func run(on store: KeyValueStore<WrappedEngine>, _ count: Int) throws {
             let id = RowPredicate.column("id")
             let middle = Int64(count / 2)

@@ -6,7 +6,7 @@ import TidelineSupport
 
 @testable import TidelineKeyValue
 
-/// Rows, index entries and counts agree after whatever was done.
+/// Tests that rows, index entries and counts agree after any changes.
 @Suite struct RandomChangeTests {
     private struct Dropped: Error {}
 
@@ -15,7 +15,8 @@ import TidelineSupport
         for _ in 0..<6 { try runScript(seed: .random(in: 0...999_999), maximumKeyLength, looksUpSlowly) }
     }
 
-    /// - Parameter looksUpSlowly: Then the table has no indexes for most of the time, and its rows are remembered.
+    /// - Parameter looksUpSlowly: Whether the engine looks up slowly. If so, the table has no indexes most of the time,
+    ///   and its rows are cached.
     private func runScript(seed: UInt64, _ maximumKeyLength: Int, _ looksUpSlowly: Bool) throws {
         var source = RandomRows(seed: seed)
         source.values.includesLongTexts = true
@@ -56,14 +57,14 @@ import TidelineSupport
         #expect(try store.read { try $0.rows(matching: Query("Item")).rows.count } == count, "seed \(seed)")
     }
 
-    /// Some of the indexes there are, and one that is new.
+    /// Returns some of the existing indexes and a new one.
     private func indexes(of schema: TableSchema, _ random: inout SplitMix64) -> [IndexSchema] {
         let names = (schema.allColumns.map(\.name) + ["id"]).shuffled(using: &random)
         let new = IndexSchema(Array(names.prefix(.random(in: 1...3, using: &random))))
         return schema.indexes.filter { _ in Bool.random(using: &random) } + [new]
     }
 
-    /// Nothing is asked of an engine once it has failed.
+    /// No operation is called on an engine after it has failed.
     @Test func afterAFailedChangeATransactionAnswersNothingMore() throws {
         let engine = WrappedEngine()
         let store = try KeyValueStore(engine: engine)

@@ -5,7 +5,7 @@ import TidelineMemory
 import TidelineStore
 import TidelineSupport
 
-/// Rows that outlive many definitions, against a model that keeps every value ever given.
+/// Tests rows across many definitions, against a model that keeps all values ever stored.
 @Suite struct RandomDefinitionTests {
     @Test(arguments: [Int.max, 128], [IDMatching.asciiCaseInsensitive, .exact])
     func rowsKeepTheirValuesThroughEveryDefinition(_ maximumKeyLength: Int, _ matching: IDMatching) throws {
@@ -22,11 +22,11 @@ import TidelineSupport
     }
 }
 
-/// Random definitions and changes from a seed, and what must have come of them.
+/// Random definitions and changes from a seed, and their expected result.
 private struct DefinitionScript {
     private struct Dropped: Error {}
 
-    /// A row of the model: the id as it was spelled first, and the values of all columns that there ever were.
+    /// A row of the model: its original id and the values of all columns that ever existed.
     private struct Known {
         var id: String
         var values: [String: Value]
@@ -98,7 +98,7 @@ private struct DefinitionScript {
         }
     }
 
-    /// Rows in the table's shape, or in one of their own.
+    /// Returns rows in the table's shape or in a shape of their own.
     private mutating func batch() -> (shape: RowShape, rows: [Row]) {
         var columns = schema.allColumns
         if Int.random(in: 0..<3, using: &random) == 0 {
@@ -121,7 +121,7 @@ private struct DefinitionScript {
         rows[key(row.id)] = known
     }
 
-    /// What ids are told apart by; not canonically equivalent, as the ids above are not.
+    /// Returns the key by which ids are compared. The ids above are not canonically equivalent, so `==` suffices.
     private func key(_ id: String) -> String { schema.idMatching == .exact ? id : id.asciiLowercased }
 
     func expectAgreement(_ store: KeyValueStore<WrappedEngine>) throws {

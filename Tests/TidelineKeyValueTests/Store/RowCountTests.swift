@@ -7,7 +7,7 @@ import TidelineTestSupport
 
 @testable import TidelineKeyValue
 
-/// The numbers of rows, which a store knows from one transaction to the next.
+/// Tests the row counts that a store caches between transactions.
 @Suite struct RowCountTests {
     private static let table = TableSchema("t", columns: [.int("n")])
 
@@ -25,7 +25,7 @@ import TidelineTestSupport
             try stores[0].define([Self.table])
             for turn in 0..<6 {
                 try stores[turn % 2].write { try $0.upsert(Self.rows(turn * 3..<turn * 3 + 3), into: "t") }
-                // Twice by the same, once by each, and a change after which there are as many as before.
+                // Write twice from the same store, once from each, and once without changing the number of rows.
                 if turn % 3 == 0 {
                     try stores[turn % 2].write { try $0.upsert(Self.rows(1000 + turn..<1001 + turn), into: "t") }
                     try stores[1 - turn % 2].write { try $0.upsert(Self.rows(0..<3), into: "t") }
@@ -50,7 +50,7 @@ import TidelineTestSupport
         }
         let steps = try engine.countSteps { try store.write { try $0.upsert(Self.rows(5..<7), into: "t") } }
         #expect(try Self.count(in: store) == 7)
-        // At each step, the commit among them.
+        // Fail at each step, including the commit.
         for step in 0..<steps {
             _ = engine.faults.remainder(of: step) {
                 _ = try? store.write { _ = try $0.upsert(Self.rows(7..<9), into: "t") }

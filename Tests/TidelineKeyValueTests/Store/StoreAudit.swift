@@ -3,12 +3,12 @@ import TidelineStore
 
 @testable import TidelineKeyValue
 
-/// Looks a store through from below: what is in the engine is what the definitions say, no more and no less.
+/// Verifies from the engine's entries that a store contains exactly what its definitions require.
 struct StoreAudit<Snapshot: KeyValueSnapshot> {
     private let map: KeyMap<Snapshot>
     private let comment: Comment
 
-    /// Looks through all that an engine holds.
+    /// Verifies all entries of an engine.
     static func run<Engine: OrderedKeyValueEngine>(_ engine: Engine, _ comment: Comment = "") throws
     where Engine.Snapshot == Snapshot {
         try engine.read { snapshot throws in
@@ -64,7 +64,7 @@ struct StoreAudit<Snapshot: KeyValueSnapshot> {
         }
     }
 
-    /// Made anew and not as the store makes it.
+    /// Computes the key independently of the store's own code.
     private static func key(of row: borrowing RowView, in index: StoredIndex, of table: StoredTable) -> [UInt8] {
         var key = KeyBuilder(index.space)
         for name in index.columns {
@@ -81,6 +81,6 @@ struct StoreAudit<Snapshot: KeyValueSnapshot> {
 }
 
 extension OrderedKeyValueEngine {
-    /// Looks the store in this engine through.
+    /// Verifies the store in this engine.
     func audit(_ comment: Comment = "") throws { try StoreAudit<Snapshot>.run(self, comment) }
 }

@@ -3,20 +3,21 @@ import TidelineKeyValue
 import TidelineMemory
 import TidelineStore
 
-/// An engine in memory that says of itself what a test wants, and fails when a test wants.
+/// An in-memory engine with configurable capabilities and injected failures.
 final class WrappedEngine: OrderedKeyValueEngine {
     let base: MemoryEngine
     let capabilities: StoreCapabilities
     let maximumKeyLength: Int
     let looksUpSlowly: Bool
     let faults = Faults()
-    /// Called once before the next snapshot is taken.
+    /// Called once, before the next snapshot is taken.
     let beforeSnapshot = Interruption()
-    /// Called once when the next transaction was committed, before the store knows.
+    /// Called once, after the next transaction is committed and before the store is notified.
     let afterCommit = Interruption()
     private let closings = Atomic(0)
 
-    /// - Parameter base: Where the entries are; what was stored through another engine over it is there.
+    /// - Parameter base: The engine that contains the entries. Entries stored through another engine over it are
+    ///   visible.
     init(
         _ base: MemoryEngine = MemoryEngine(), capabilities: StoreCapabilities? = nil, maximumKeyLength: Int = .max,
         looksUpSlowly: Bool = false
@@ -27,10 +28,11 @@ final class WrappedEngine: OrderedKeyValueEngine {
         self.looksUpSlowly = looksUpSlowly
     }
 
-    /// How often it was closed.
+    /// The number of times the engine was closed.
     var closingCount: Int { closings.load(ordering: .sequentiallyConsistent) }
 
-    /// How many operations `body` asks of the engine: begun transactions, look-ups, steps of scans, changes, commits.
+    /// Returns the number of engine operations in `body`: begun transactions, look-ups, steps of scans, changes,
+    /// commits.
     func countSteps(of body: () throws -> Void) rethrows -> Int {
         try 1_000_000 - faults.remainder(of: 1_000_000, body)
     }
@@ -54,7 +56,7 @@ final class WrappedEngine: OrderedKeyValueEngine {
     func close() { closings.add(1, ordering: .sequentiallyConsistent) }
 }
 
-/// What comes between two steps of an engine, once.
+/// A closure that runs once, between two steps of an engine.
 final class Interruption: Sendable {
     private let body = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -73,10 +75,10 @@ final class Interruption: Sendable {
 final class Faults: Sendable {
     private let remaining = Mutex<Int?>(nil)
 
-    /// Lets `count` operations succeed and all after that fail; none with nil.
+    /// Lets `count` operations succeed and all later ones fail. With `nil`, no operation fails.
     func begin(after count: Int?) { remaining.withLock { $0 = count } }
 
-    /// How many of so many operations `body` does not use.
+    /// Returns the number of operations, out of `count`, that `body` does not use.
     func remainder(of count: Int, _ body: () throws -> Void) rethrows -> Int {
         begin(after: count)
         defer { begin(after: nil) }

@@ -7,11 +7,12 @@ import TidelineMemory
 import TidelineStore
 import TidelineTestSupport
 
-/// An engine that the documentation of ``OrderedKeyValueEngine`` is held against. To add one: a case in ``all``.
+/// An engine that is tested against the documentation of ``OrderedKeyValueEngine``. To add an engine, add a case to
+/// ``all``.
 struct EngineUnderTest: Sendable, CustomTestStringConvertible {
     let testDescription: String
     var isPersistent = true
-    /// Opens the engine in a folder, or makes an empty one where it does not persist.
+    /// Opens the engine in a folder, or creates an empty one if it is not persistent.
     let open: @Sendable (_ folder: String) throws -> any OrderedKeyValueEngine
 
     static let all: [EngineUnderTest] = [
@@ -21,7 +22,7 @@ struct EngineUnderTest: Sendable, CustomTestStringConvertible {
         EngineUnderTest(testDescription: "sorted file") { try SortedFileEngine(path: "\($0)/log") },
     ]
 
-    /// The engines that keep their entries when they are closed.
+    /// The persistent engines.
     static let persistent = all.filter(\.isPersistent)
 
     /// Calls `body` with an empty engine.

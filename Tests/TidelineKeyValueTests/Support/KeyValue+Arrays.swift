@@ -2,7 +2,7 @@ import Testing
 import TidelineKeyValue
 import TidelineStore
 
-/// Snapshots and transactions with arrays for keys and values, as tests like them.
+/// Snapshots and transactions with arrays as keys and values, which are convenient for tests.
 extension KeyValueSnapshot {
     func value(_ key: [UInt8]) throws -> [UInt8]? { try key.withUnsafeBytes { try get($0) { Array($0) } } }
 
@@ -23,7 +23,7 @@ extension KeyValueTransaction {
 
     func delete(_ key: [UInt8]) throws -> Bool { try key.withUnsafeBytes { try delete($0) } }
 
-    /// - Returns: The value there is, nil when this one was stored.
+    /// - Returns: The existing value, or `nil` if the given value was stored.
     func insert(_ key: [UInt8], _ value: [UInt8]) throws -> [UInt8]? {
         try key.withUnsafeBytes { key in
             try value.withUnsafeBytes { value in
@@ -38,8 +38,8 @@ extension KeyValueTransaction {
         }
     }
 
-    /// Stores a value, whether or not there is one.
-    /// - Returns: The value there was.
+    /// Stores a value, whether or not the key exists.
+    /// - Returns: The previous value.
     func replace(_ key: [UInt8], by value: [UInt8]) throws -> [UInt8]? {
         try key.withUnsafeBytes { key in
             try value.withUnsafeBytes { value in

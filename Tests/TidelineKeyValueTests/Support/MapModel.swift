@@ -3,7 +3,7 @@ import TidelineKeyValue
 import TidelineStore
 import TidelineSupport
 
-/// What an ordered map is, said as plainly as possible: the measure for those that are made to be fast.
+/// A simple reference implementation of an ordered map, against which fast ones are tested.
 struct MapModel {
     struct Entry: Equatable {
         var key: [UInt8]
@@ -37,7 +37,7 @@ struct MapModel {
 
     func randomKey(_ random: inout SplitMix64) -> [UInt8]? { entries.randomElement(using: &random)?.key }
 
-    /// How many keys come before one.
+    /// Returns the number of keys that are less than the given one.
     private func index(of key: [UInt8]) -> Int {
         var low = 0
         var high = entries.count
