@@ -8,12 +8,12 @@ import TidelineTestSupport
 
 @testable import TidelineLMDB
 
-/// Damaged files give ``StoreError/Code/corrupt`` or the right rows, now and after a write; never a crash, never a wrong
-/// row. `TIDELINE_TEST_FLIPS` sets how many bits are flipped.
+/// Tests that damaged files give ``StoreError/Code/corrupt`` or the right rows, both immediately and after a write;
+/// never a crash or a wrong row. `TIDELINE_TEST_FLIPS` sets the number of flipped bits.
 @Suite(.serialized) struct DamageTests {
     private static let flips = ProcessInfo.processInfo.environment["TIDELINE_TEST_FLIPS"].flatMap { Int($0) } ?? 400
 
-    /// A closed store: its file and what is in it.
+    /// A closed store: its file and its contents.
     private struct Sample {
         var data: [UInt8]
         let lock: [UInt8]
@@ -26,7 +26,7 @@ import TidelineTestSupport
 
     private static let sample = Result { try makeSample() }
 
-    /// Trees of several levels, long values, short ones, free pages, an empty space.
+    /// Creates trees of several levels, long and short values, free pages, and an empty space.
     private static func makeSample() throws -> Sample {
         try withTemporaryFolder { folder throws in
             let engine = try LMDBEngine(path: folder)
@@ -55,8 +55,8 @@ import TidelineTestSupport
         try engine.read { snapshot throws in try Sample.spaces.map { try snapshot.entries(keys(of: $0)) } }
     }
 
-    /// Opens a store of these files and holds it against the sample.
-    /// - Returns: Whether the damage was found.
+    /// Opens a store with damaged files and compares it with the sample.
+    /// - Returns: Whether the damage was detected.
     @discardableResult
     private func probe(_ data: [UInt8], lock: [UInt8]? = nil, _ damage: String) throws -> Bool {
         let sample = try Self.sample.get()
@@ -72,7 +72,7 @@ import TidelineTestSupport
                     }
                     try transaction.put(key(0, "long new"), Array(repeating: 7, count: 20_000))
                 }
-                // Into every page of a tree something is put, and taken out again.
+                // Insert an entry into every page of a tree, and delete it again.
                 try engine.write { transaction throws in
                     for number in 0..<400 { try transaction.put(key(1, "row \(number)+"), [1, 2, 3]) }
                 }

@@ -5,7 +5,7 @@ import TidelineLMDB
 import TidelineStore
 import TidelineTestSupport
 
-/// Removing a store. That one which another process has open is refused is held by the conformance suite.
+/// Tests of destroying a store. The conformance suite checks that a store open in another process is refused.
 @Suite struct DestroyTests {
     @Test func aStoreGoesWithItsFolder() throws {
         try withTemporaryFolder { folder throws in
@@ -129,7 +129,7 @@ import TidelineTestSupport
         return store
     }
 
-    /// An environment of LMDB's as another program has it.
+    /// Creates an LMDB environment as another program would.
     private func makeForeign(_ path: String) throws {
         var environment: OpaquePointer?
         #expect(mdb_env_create(&environment) == 0)

@@ -7,11 +7,11 @@ import TidelineTestSupport
 
 @testable import TidelineLMDB
 
-/// What becomes of a store when LMDB cannot write a head: it gives up, and leaves half of what it was to write there.
+/// Tests a store after LMDB fails to write a meta page: LMDB stops with an error and leaves the page half-written.
 @Suite struct FailedCommitTests {
     private static let full = LMDBOptions(durability: .full)
 
-    /// Commits one more entry while heads cannot be written.
+    /// Commits one more entry while meta pages cannot be written.
     private func failToCommit(_ number: UInt8, to engine: LMDBEngine) throws {
         let heads = try #require(Self.fileOfHeads(engine.environment))
         let file = dup(heads)
@@ -26,7 +26,7 @@ import TidelineTestSupport
         #expect(error?.engineCode == Int(EBADF) && error?.message.contains("open it again") == true)
     }
 
-    /// With full durability LMDB writes the heads through a descriptor of their own.
+    /// With full durability, LMDB writes the meta pages through a separate descriptor.
     private static func fileOfHeads(_ environment: Environment) -> Int32? {
         (0..<getdtablesize()).prefix(4096).first { descriptor in
             descriptor != environment.file && fcntl(descriptor, F_GETFL) & O_ACCMODE != O_RDONLY
@@ -40,14 +40,15 @@ import TidelineTestSupport
             let engine = try LMDBEngine(path: folder, options: Self.full)
             for number in 0..<commits { try engine.write { try $0.put(key(1, "\(number)"), [number]) } }
             try failToCommit(commits, to: engine)
-            // Until it is closed it says so.
+            // The error is reported until the store is closed.
             for _ in 0..<2 {
                 let error = expectError(.io) { try engine.write { try $0.put(key(1, "x"), []) } }
                 #expect(error?.engineCode == Int(MDB_PANIC) && error?.message.contains("open it again") == true)
                 expectError(.io) { _ = try engine.read { try $0.count(keys(of: 1)) } }
             }
             try engine.close()
-            // The number of the failed commit is given again; it fails again, and then not.
+            // The transaction number of the failed commit is used again; that commit fails too, and the next one
+            // succeeds.
             let again = try LMDBEngine(path: folder, options: Self.full)
             #expect(try again.read { try $0.count(keys(of: 1)) } == Int(commits))
             try failToCommit(commits, to: again)
@@ -61,7 +62,8 @@ import TidelineTestSupport
         }
     }
 
-    /// A head whose number was damaged after it was committed looks the same, but for the note that it failed.
+    /// A meta page whose number was damaged after its commit looks the same, except for the record of the failed
+    /// commit.
     @Test(arguments: [0, 1, 100] as [UInt]) func onlyTheCommitThatWasNotedMayHaveFailed(off: UInt) throws {
         try withTemporaryFolder { folder throws in
             let engine = try LMDBEngine(path: folder, options: Self.full)

@@ -6,7 +6,7 @@ import TidelineTestSupport
 
 @testable import TidelineLMDB
 
-/// Folders, files and how they are opened and shared.
+/// Tests of folders, files, and how stores open and share them.
 @Suite struct FileTests {
     @Test func whatWasWrittenIsThereAfterReopening() throws {
         try withTemporaryFolder { folder throws in
@@ -242,7 +242,7 @@ import TidelineTestSupport
         try withTemporaryFolder { folder throws in
             try LMDBEngine(path: folder).close()
             for _ in 0..<200 { try LMDBEngine(path: folder).close() }
-            // Where the system does not list its open files so, more than the usual limit of 1024 is what finds a leak.
+            // If the system does not list open files this way, a leak is detected by exceeding the usual limit of 1024.
             let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
                 (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?.hasPrefix(folder)
                     == true

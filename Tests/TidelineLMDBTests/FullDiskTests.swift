@@ -6,12 +6,12 @@ import TidelineTestSupport
 
 @testable import TidelineLMDB
 
-/// On a real file system that is full. It takes one of a few megabytes, named by `TIDELINE_TEST_SMALL_DISK`.
+/// Tests on a real full file system. They need a file system of a few megabytes, named by `TIDELINE_TEST_SMALL_DISK`.
 @Suite(.serialized, .enabled(if: ProcessInfo.processInfo.environment["TIDELINE_TEST_SMALL_DISK"] != nil))
 struct FullDiskTests {
     private let disk = ProcessInfo.processInfo.environment["TIDELINE_TEST_SMALL_DISK"] ?? ""
 
-    /// Calls `body` while the disk has so many bytes left.
+    /// Calls `body` while the disk has the given number of bytes left.
     private func withDiskFull(butFor bytes: Int = 0, _ body: () throws -> Void) throws {
         let ballast = "\(disk)/ballast-\(UUID().uuidString)"
         #expect(FileManager.default.createFile(atPath: ballast, contents: nil))
@@ -20,7 +20,7 @@ struct FullDiskTests {
         do {
             while true { try handle.write(contentsOf: Data(count: 4096)) }
         } catch {
-            // The disk is full now.
+            // The disk is full at this point.
         }
         try handle.truncate(atOffset: UInt64(max(0, Int(try handle.seekToEnd()) - bytes)))
         try body()

@@ -6,7 +6,7 @@ import TidelineTestSupport
 
 @testable import TidelineLMDB
 
-/// The map grows by itself, and no transaction is lost to that.
+/// Tests that the map grows automatically without losing a transaction.
 @Suite struct GrowthTests {
     private static let tiny = LMDBOptions(durability: .none, mapSize: 1 << 16)
 
@@ -55,7 +55,7 @@ import TidelineTestSupport
         }
     }
 
-    /// A value is replaced where it was found, but not when the map had to grow meanwhile.
+    /// A value is replaced in place, but not if the map had to grow in the meantime.
     @Test func valuesThatOutgrowTheMapAreReplacedUnderTheirOwnKeys() throws {
         try withEngine { engine, _ throws in
             let names = (0..<200).map { key(1 + UInt32($0 % 2), String(format: "%03d", $0)) }
@@ -93,7 +93,7 @@ import TidelineTestSupport
         }
     }
 
-    /// Freeing pages takes pages too, so that a commit can find the map full when no change did.
+    /// Freeing pages also needs pages, so a commit can find the map full although no change did.
     @Test func everySizeOfMapAndTransactionComesThrough() throws {
         try withTemporaryFolder { folder throws in
             for pages in 10..<40 {

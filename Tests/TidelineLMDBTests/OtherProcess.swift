@@ -11,7 +11,7 @@ import TidelineTestSupport
     import Glibc
 #endif
 
-/// A second process that uses an engine: this test program, run again for one of the roles below.
+/// A second process that uses an engine: this test program, started again for one of the roles below.
 final class OtherProcess {
     private let process = Process()
     private let output = Pipe()
@@ -19,7 +19,7 @@ final class OtherProcess {
 
     fileprivate static let variable = "TIDELINE_LMDB_ROLE"
 
-    /// - Parameter words: The role, then its arguments.
+    /// - Parameter words: The role, followed by its arguments.
     init(_ words: String...) throws {
         process.executableURL = Bundle.main.executableURL
         process.arguments = ["--testing-library", "swift-testing", "--filter", "OtherProcessRoles"]
@@ -33,7 +33,7 @@ final class OtherProcess {
 
     deinit { process.end() }
 
-    /// Calls `body`, which waits for the process; one that takes too long is ended.
+    /// Calls `body`, which waits for the process, and ends a process that takes too long.
     private func inTime<T>(_ body: () -> T) -> T {
         let alarm = DispatchWorkItem { [process] in process.end() }
         DispatchQueue.global().asyncAfter(deadline: .now() + WaitLimit.seconds, execute: alarm)
@@ -41,8 +41,8 @@ final class OtherProcess {
         return body()
     }
 
-    /// Waits until it has said `done` so many times.
-    /// - Returns: How many times it has.
+    /// Waits until the process has printed `done` the given number of times.
+    /// - Returns: The number of times it printed `done`.
     @discardableResult
     func wait(for count: Int) -> Int {
         inTime {
@@ -56,8 +56,8 @@ final class OtherProcess {
         }
     }
 
-    /// Waits for its end.
-    /// - Returns: How often it said `done` since the last wait, and whether it ended well.
+    /// Waits until the process ends.
+    /// - Returns: The number of times it printed `done` since the last wait, and whether it exited with status 0.
     func finish() -> (done: Int, isWell: Bool) {
         inTime {
             let data = output.fileHandleForReading.readDataToEndOfFile()
@@ -66,17 +66,17 @@ final class OtherProcess {
         }
     }
 
-    /// Kills it.
-    /// - Returns: How often it said `done` since the last wait.
+    /// Kills the process.
+    /// - Returns: The number of times it printed `done` since the last wait.
     func end() -> Int {
         process.end()
         return finish().done
     }
 }
 
-/// What the other process does.
+/// The roles of the other process.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment[OtherProcess.variable] != nil)) struct OtherProcessRoles {
-    /// A byte that the test program does not print by itself.
+    /// A byte that the test program never prints otherwise.
     static let done: UInt8 = 0x01
 
     @Test func play() throws {
@@ -94,7 +94,7 @@ final class OtherProcess {
 
     private static let tiny = LMDBOptions(mapSize: 1 << 16)
 
-    /// Transactions of the same number in two spaces.
+    /// Commits transactions with the same number in two spaces.
     private func write(to path: String, prefix: String, count: Int) throws {
         let engine = try LMDBEngine(path: path, options: Self.tiny)
         for number in 0..<count {
@@ -107,14 +107,14 @@ final class OtherProcess {
         try engine.close()
     }
 
-    /// Transactions that add one to a number and outgrow the map after they read it.
+    /// Commits transactions that increment a number and outgrow the map after reading it.
     private func count(in path: String, by count: Int) throws {
         let engine = try LMDBEngine(path: path, options: Self.tiny)
         for _ in 0..<count { try increment(engine) }
         try engine.close()
     }
 
-    /// Reads until it is killed.
+    /// Reads until the process is killed.
     private func read(_ path: String) throws {
         let engine = try LMDBEngine(path: path, options: Self.tiny)
         try engine.read { _ in
@@ -124,7 +124,7 @@ final class OtherProcess {
     }
 }
 
-/// Adds one to a number, with much else written after it was read.
+/// Increments a number and writes many other entries after reading it.
 func increment(_ engine: LMDBEngine) throws {
     try engine.write { transaction throws in
         let digits = try transaction.value(key(1, "number")) ?? Array("0".utf8)

@@ -8,7 +8,7 @@ import TidelineTestSupport
 
 @testable import TidelineLMDB
 
-/// Several processes in one folder. `TIDELINE_TEST_KILLS` sets how many times a writer is killed.
+/// Tests of several processes in one folder. `TIDELINE_TEST_KILLS` sets how many times a writer is killed.
 @Suite(.serialized) struct ProcessTests {
     private static let kills = ProcessInfo.processInfo.environment["TIDELINE_TEST_KILLS"].flatMap { Int($0) } ?? 4
     private static let tiny = LMDBOptions(durability: .none, mapSize: 1 << 16)
@@ -44,7 +44,7 @@ import TidelineTestSupport
         }
     }
 
-    /// Another process that comes back to its transaction, after its map grew, has a lock on the file.
+    /// A process that retries its transaction after its map grew holds a lock on the file.
     @Test func aWriterWaitsForAProcessWhoseMapGrows() throws {
         try withTemporaryFolder { folder throws in
             let engine = try LMDBEngine(path: folder, options: Self.tiny)
@@ -91,7 +91,7 @@ import TidelineTestSupport
         }
     }
 
-    /// A transaction that is dropped for the map to grow lets no other process between.
+    /// Between rolling back a transaction to grow the map and retrying it, no other process can write.
     @Test func noUpdateIsLostToAnotherProcessWhileTheMapGrows() throws {
         try withTemporaryFolder { folder throws in
             let engine = try LMDBEngine(path: folder, options: Self.tiny)
@@ -157,7 +157,7 @@ import TidelineTestSupport
     @Test func aFullTableOfReadersIsBusyOrClearedOfDeadOnes() throws {
         try withTemporaryFolder { folder throws in
             let engine = try LMDBEngine(path: folder, options: LMDBOptions(maximumReaders: 1))
-            // The lock file's size decides, rounded to whole pages of it.
+            // The number of reader slots depends on the size of the lock file, rounded to whole pages.
             let places = readerPlaces(of: engine)
             let others = try (0..<min(places, 6)).map { _ in try OtherProcess("read", folder) }
             for other in others { other.wait(for: 1) }
@@ -171,7 +171,7 @@ import TidelineTestSupport
         }
     }
 
-    /// How many readers the table has, of all processes.
+    /// Returns the number of readers of all processes in the reader table.
     private func readers(of engine: LMDBEngine) -> Int {
         func append(_ line: UnsafePointer<CChar>?, _ context: UnsafeMutableRawPointer?) -> Int32 {
             guard let line, let context else { return -1 }

@@ -4,7 +4,7 @@ import TidelineLMDB
 import TidelineStore
 import TidelineTestSupport
 
-/// The whole store over this engine; what every store must do is tested elsewhere.
+/// Tests the whole store over this engine. The conformance suite tests the requirements of every store.
 @Suite struct StoreTests {
     private static let table = TableSchema("t", columns: [.int("n"), .string("text")])
 
@@ -50,7 +50,7 @@ import TidelineTestSupport
             try engine.write { try $0.put(key(1, "not a store's"), [1]) }
             try engine.close()
             expectError(.corrupt) { _ = try LMDBStore(path: folder) }
-            // It was closed when that failed: another may open it for reading only.
+            // The store was closed when opening failed: an engine can open it for reading only.
             let reader = try LMDBEngine(path: folder, options: LMDBOptions(isReadOnly: true))
             try reader.close()
         }

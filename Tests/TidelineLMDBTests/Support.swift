@@ -5,12 +5,12 @@ import TidelineLMDB
 import TidelineStore
 import TidelineTestSupport
 
-/// A key of a space.
+/// Returns a key of a space.
 func key(_ space: UInt32, _ rest: String = "") -> [UInt8] {
     withUnsafeBytes(of: space.bigEndian) { Array($0) } + Array(rest.utf8)
 }
 
-/// The keys of a space, all of them.
+/// Returns the range of all keys of a space.
 func keys(of space: UInt32) -> KeyRange { KeyRange(prefix: key(space)) }
 
 extension KeyValueSnapshot {
@@ -48,7 +48,7 @@ extension KeyValueTransaction {
 
     func delete(_ key: [UInt8]) throws -> Bool { try key.withUnsafeBytes { try delete($0) } }
 
-    /// The value that was there, nil when the given one was stored.
+    /// - Returns: The existing value, or `nil` if the given value was stored.
     func insert(_ key: [UInt8], _ value: [UInt8]) throws -> [UInt8]? {
         var existing: [UInt8]?
         _ = try key.withUnsafeBytes { key in
@@ -63,7 +63,7 @@ extension KeyValueTransaction {
     }
 }
 
-/// Expects a ``StoreError`` of that code, and returns it.
+/// Expects a ``StoreError`` with the given code, and returns it.
 @discardableResult
 func expectError(
     _ code: StoreError.Code, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
@@ -74,7 +74,7 @@ func expectError(
     return error
 }
 
-/// Runs `body` on so many threads at once, and returns what they threw.
+/// Runs `body` on the given number of threads at the same time, and returns the thrown errors.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) -> [any Error] {
     let errors = ErrorList()
     let done = DispatchGroup()
@@ -90,7 +90,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) -
     return errors.all
 }
 
-/// `@unchecked Sendable`: the list is used under the lock only.
+/// `@unchecked Sendable`: the list is only used while the lock is held.
 private final class ErrorList: @unchecked Sendable {
     private let lock = NSLock()
     private var errors: [any Error] = []

@@ -8,9 +8,9 @@ import TidelineSupport
 import TidelineTestStores
 import TidelineTestSupport
 
-/// Damage to every file of a database whose commits lie in tables and in the log.
+/// Tests damage to every file of a database with commits in tables and in the log.
 @Suite struct DamageTests {
-    /// A database, and what it held after each of its commits; the last ones are in the log.
+    /// A database and its contents after each commit; the last commits are in the log.
     private struct Sample {
         var files: [String: Data] = [:]
         var states: [Entries] = []
@@ -46,7 +46,7 @@ import TidelineTestSupport
         return String((0..<length).map { _ in Character(UnicodeScalar(UInt8.random(in: 32..<127, using: &random))) })
     }
 
-    /// Opens what may be damaged and reads it in every way; nil when that is `corrupt`.
+    /// Opens a possibly damaged database and reads it in every way. Returns `nil` if that throws `corrupt`.
     private static func readAll(_ path: String, _ right: Entries) throws -> Entries? {
         do {
             let engine = try LevelDBEngine(path: path)
@@ -67,7 +67,7 @@ import TidelineTestSupport
         }
     }
 
-    /// Every look-up on its own gives the right value or `corrupt`, also where a scan does not.
+    /// Checks that each look-up gives the right value or `corrupt`, even where a scan does not.
     private static func look(_ path: String, _ sample: Sample) throws {
         guard let engine = try? LevelDBEngine(path: path) else { return }
         defer { try? engine.close() }
@@ -79,7 +79,7 @@ import TidelineTestSupport
         }
     }
 
-    /// Damages one file in many ways, and holds what is read then against what is right.
+    /// Damages one file in many ways, and compares the contents that are then read with the expected contents.
     private func damage(
         _ sample: Sample, _ name: String, _ variants: some Sequence<(String, Data?)>, mayLoseTheEnd: Bool = false
     ) throws {
@@ -102,7 +102,7 @@ import TidelineTestSupport
 
     private static func names(_ sample: Sample) -> [String] { sample.files.keys.sorted() }
 
-    /// The places to damage: all in a small file, else the first and last ones and some between.
+    /// Returns the positions to damage: all in a small file, otherwise the first and last ones and some in between.
     private static func places(_ content: Data, step: Int) -> [Int] {
         guard content.count > 400 else { return Array(content.indices) }
         return Array(0..<40) + Array(stride(from: 40, to: content.count - 60, by: step))
@@ -123,7 +123,7 @@ import TidelineTestSupport
         let sample = try Self.makeSample()
         for (name, content) in sample.files {
             let sizes = Self.places(content, step: max(1, content.count / 40))
-            // A log that ends too early is what a killed process leaves.
+            // A killed process leaves a log that ends early.
             try damage(
                 sample, name, sizes.map { ("truncated to \($0)", content.prefix($0)) },
                 mayLoseTheEnd: name.hasSuffix(".log"))
@@ -168,7 +168,7 @@ import TidelineTestSupport
         }
     }
 
-    /// The headers of the last records of a log have lengths that LevelDB takes for a cut.
+    /// The headers of the last records of a log have lengths that LevelDB interprets as truncation.
     @Test func flippedBitsAtTheEndOfALogAreCorrupt() throws {
         let sample = try Self.makeSample()
         let name = try #require(Self.names(sample).first { $0.hasSuffix(".log") })
@@ -182,7 +182,7 @@ import TidelineTestSupport
             })
     }
 
-    /// The end of a table has no checksum. LevelDB would ask for as much memory as a length there says.
+    /// The end of a table has no checksum. LevelDB would allocate as much memory as a length there specifies.
     @Test(
         arguments: [
             [0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x3F], [0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0x3F, 5],
@@ -203,7 +203,7 @@ import TidelineTestSupport
 
     private struct Stop: Error {}
 
-    /// LevelDB passes over a block that it cannot read, and says so only when asked at the end.
+    /// LevelDB skips a block that it cannot read, and reports it only when asked for the status at the end.
     @Test func aScanThatMeetsADamagedBlockIsCorruptHoweverItEnds() throws {
         let sample = try Self.makeSample()
         let name = try #require(Self.names(sample).first { $0.hasSuffix(".ldb") })
@@ -229,8 +229,8 @@ import TidelineTestSupport
         }
     }
 
-    /// A process that is killed while a log becomes a table leaves two logs. What the first lacks is not hidden by the
-    /// second.
+    /// A process that is killed while a log is compacted into a table leaves two logs. The second log does not hide
+    /// entries that are missing from the first.
     @Test func aGapBetweenTwoLogsIsCorrupt() throws {
         let sample = try Self.makeSample()
         let first = try #require(Self.names(sample).first { $0.hasSuffix(".log") })
@@ -273,7 +273,7 @@ import TidelineTestSupport
     }
 }
 
-/// The files of a database but those that only tell what it did.
+/// The files of a database except its lock file and its information log.
 enum DamageFiles {
     static func read(_ folder: String) throws -> [String: Data] {
         try files(folder).filter { !$0.key.hasPrefix("LOG") && $0.key != "LOCK" }

@@ -5,7 +5,7 @@ import TidelineStore
 import TidelineTestStores
 import TidelineTestSupport
 
-/// Removing a store. That one which another process has open is refused is held by the conformance suite.
+/// Tests of destroying a store. The conformance suite checks that a store open in another process is refused.
 @Suite struct DestroyTests {
     @Test func aStoreGoesWithItsFolder() throws {
         try withTemporaryFolder { folder throws in

@@ -44,7 +44,7 @@ import TidelineTestSupport
             try engine.put(Entries(uniqueKeysWithValues: (10..<60).map { ("k\($0)", "v\($0)") }))
             try engine.compact()
             try engine.put(Entries(uniqueKeysWithValues: (60..<90).map { ("k\($0)", "v\($0)") }))
-            // More than 64 keys, where a scan goes on past the cache.
+            // More than 64 keys, so that a scan continues beyond its cache.
             try engine.read { snapshot throws in
                 #expect(try snapshot.entries().map(\.0) == (10..<90).map { "k\($0)" })
                 #expect(try snapshot.entries(descending: true).map(\.0) == (10..<90).reversed().map { "k\($0)" })
@@ -90,7 +90,7 @@ import TidelineTestSupport
 
     @Test func aSnapshotStandsStillBesideAWriter() throws {
         try withTemporaryFolder { folder throws in
-            // A small buffer, so that tables are made and merged meanwhile.
+            // A small buffer, so that tables are created and merged in the meantime.
             let engine = try LevelDBEngine(path: "\(folder)/db", options: LevelDBOptions(writeBufferSize: 0))
             let isDone = Mutex(false)
             let filler = String(repeating: "-", count: 500)

@@ -10,13 +10,13 @@ import TidelineTestSupport
 @Suite(.serialized) struct FullDiskTests {
     private static let big = Entries(uniqueKeysWithValues: (0..<64).map { ("big\($0)", noise($0, 65_536)) })
 
-    /// Text that does not compress.
+    /// Returns text that does not compress.
     private static func noise(_ seed: Int, _ length: Int) -> String {
         var random = SplitMix64(seed: UInt64(seed))
         return String((0..<length).map { _ in Character(UnicodeScalar(UInt8.random(in: 32..<127, using: &random))) })
     }
 
-    /// Without a small disk: the next log is a device that is always full.
+    /// Works without a small disk: the next log is a device that is always full.
     @Test func aLogThatCannotBeWrittenIsFullAndIsMended() throws {
         try withTemporaryFolder { folder throws in
             let path = "\(folder)/db"
@@ -53,7 +53,8 @@ import TidelineTestSupport
         }
     }
 
-    /// On a real file system that is full. It takes one of a few megabytes, named by `TIDELINE_TEST_SMALL_DISK`.
+    /// Tests on a real full file system. It needs a file system of a few megabytes, named by
+    /// `TIDELINE_TEST_SMALL_DISK`.
     @Test(
         .enabled(if: ProcessInfo.processInfo.environment["TIDELINE_TEST_SMALL_DISK"] != nil),
         arguments: [StoreCapabilities.Durability.normal, .full], [65_536, 16 << 20])
@@ -67,7 +68,7 @@ import TidelineTestSupport
         let engine = try LevelDBEngine(path: path, options: options)
         var committed: Entries = ["small": "1", "small2": Self.noise(1, 30_000)]
         try engine.put(committed)
-        // Again and again, with the room ending at another place each time.
+        // Repeat this, with the disk full at another point each time.
         for round in 0..<6 {
             let ballast = try Ballast(in: disk, leaving: round * 9_000)
             let entries = Dictionary(uniqueKeysWithValues: Self.big.map { ("\(round)-\($0.key)", $0.value) })
@@ -86,7 +87,7 @@ import TidelineTestSupport
         try again.close()
     }
 
-    /// What one commit after another leaves when the room ends in one of them.
+    /// Checks the contents after a series of commits, one of which finds the disk full.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["TIDELINE_TEST_SMALL_DISK"] != nil))
     func everyAcknowledgedCommitIsThereAfterTheRoomEnded() throws {
         let disk = try #require(ProcessInfo.processInfo.environment["TIDELINE_TEST_SMALL_DISK"])
@@ -107,7 +108,7 @@ import TidelineTestSupport
                     break
                 }
             }
-            // Closed as it is, without another write.
+            // Close the engine without another write.
             try engine.close()
             try ballast.remove()
             let again = try LevelDBEngine(path: path)
@@ -122,7 +123,7 @@ import TidelineTestSupport
     }
 }
 
-/// A file that takes the room of a small disk.
+/// A file that fills a small disk.
 private struct Ballast {
     private let path: String
 
@@ -133,7 +134,7 @@ private struct Ballast {
         do {
             while true { try handle.write(contentsOf: Data(count: 4096)) }
         } catch {
-            // The disk is full now.
+            // The disk is full at this point.
         }
         let size = try handle.seekToEnd()
         try handle.truncate(atOffset: size > UInt64(room) ? size - UInt64(room) : 0)

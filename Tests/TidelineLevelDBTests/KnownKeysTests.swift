@@ -5,7 +5,7 @@ import TidelineTestSupport
 
 @testable import TidelineLevelDB
 
-/// What the engine knows of the keys of a space that was empty.
+/// Tests the engine's cache of the keys of a space that was empty.
 @Suite struct KnownKeysTests {
     private func key(_ space: UInt8, _ number: Int) -> [UInt8] { [0, 0, 0, space] + Array("key \(number)".utf8) }
 
@@ -39,7 +39,7 @@ import TidelineTestSupport
         }
         #expect((0..<30_000).allSatisfy { !lack($0) && !lack($0, of: 2) })
         #expect(emptinessAsked == 2)
-        // Most of what was not noted is known to be lacking, or it would be of no use.
+        // Most keys that were not recorded must be known to be absent, or the cache would have no use.
         #expect((30_000..<40_000).filter { lack($0) }.count > 9_500)
     }
 
@@ -70,7 +70,7 @@ import TidelineTestSupport
         }
     }
 
-    /// A dropped transaction leaves a space empty of which keys were noted, or not even that.
+    /// A rolled-back transaction leaves a space that is empty, with or without recorded keys.
     @Test func aDroppedTransactionLeavesNothingBehind() throws {
         struct Own: Error {}
         try withTemporaryFolder { folder throws in

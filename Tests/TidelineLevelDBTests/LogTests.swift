@@ -6,7 +6,7 @@ import TidelineTestSupport
 @testable import TidelineLevelDB
 
 @Suite struct LogTests {
-    /// The check value of the standard, and one that takes all paths of the implementation.
+    /// The check value of the standard, and inputs that reach all branches of the implementation.
     @Test func theChecksumIsCRC32C() {
         for (text, expected) in [("", 0), ("a", 0xC1D0_4330), ("123456789", 0xE306_9283)] as [(String, UInt32)] {
             var checksum = CRC32C()
@@ -25,8 +25,8 @@ import TidelineTestSupport
         }
     }
 
-    /// A database of 20 commits of two changes each, all in the log, as a killed process leaves it; some are longer than a
-    /// block.
+    /// Creates a database of 20 commits with two changes each, all in the log, as a killed process leaves it. Some
+    /// commits are longer than a block.
     private func make(_ path: String) throws {
         let engine = try LevelDBEngine(path: path)
         for number in 0..<20 {
@@ -37,7 +37,7 @@ import TidelineTestSupport
         CleanShutdownMarker.remove(in: path)
     }
 
-    /// After a sync that failed, the whole of a commit that was not acknowledged lies in the log.
+    /// After a failed sync, the log contains the whole of a commit that was not acknowledged.
     @Test(arguments: [40, 39, 38, 21, 20, 10, 9, 2, 1, 0])
     func commitsThatWereNotAcknowledgedAreCutOff(_ lastSequence: UInt64) throws {
         try withTemporaryFolder { folder throws in
@@ -53,7 +53,7 @@ import TidelineTestSupport
         }
     }
 
-    /// The rest of a commit that was not written to its end is cut off, too.
+    /// The remainder of an incomplete commit is cut off as well.
     @Test func theRestOfACommitIsCutOff() throws {
         try withTemporaryFolder { folder throws in
             let path = "\(folder)/db"

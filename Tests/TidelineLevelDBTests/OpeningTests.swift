@@ -75,7 +75,7 @@ import TidelineTestSupport
         }
     }
 
-    /// LevelDB itself would begin an empty database over the files there are.
+    /// LevelDB itself would create an empty database over the existing files.
     @Test(arguments: [["000003.log"], ["000005.ldb"], ["MANIFEST-000002", "LOCK"], ["000007.sst", "LOG", "x"]])
     func aMissingCurrentIsCorrupt(_ names: [String]) throws {
         try withTemporaryFolder { folder throws in
@@ -102,7 +102,7 @@ import TidelineTestSupport
 
     @Test func aCreationThatFailsLeavesNothing() throws {
         try withTemporaryFolder { folder throws in
-            // A folder where LevelDB wants to put its first manifest.
+            // A folder at the path of LevelDB's first manifest.
             let path = "\(folder)/db"
             try FileManager.default.createDirectory(
                 atPath: "\(path)/MANIFEST-000001", withIntermediateDirectories: true)

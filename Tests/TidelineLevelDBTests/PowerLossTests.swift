@@ -6,7 +6,7 @@ import TidelineTestSupport
 
 @testable import TidelineLevelDB
 
-/// What a loss of power leaves of the log: any sector that was not synced may read zero.
+/// Tests the log after a power loss: any sector that was not synced may read as zeros.
 @Suite struct PowerLossTests {
     private struct Sample {
         var files: [String: Data]
@@ -16,7 +16,7 @@ import TidelineTestSupport
         var content: Data { files[log] ?? Data() }
     }
 
-    /// The files of a database with thirty commits in its log; as they are after closing, or before.
+    /// Returns the files of a database with thirty commits in its log, either after or before closing.
     private func makeSample(_ durability: StoreCapabilities.Durability, closed: Bool = false) throws -> Sample {
         try withTemporaryFolder { folder throws in
             let path = "\(folder)/db"
@@ -36,7 +36,7 @@ import TidelineTestSupport
         }
     }
 
-    /// What a database with zeros in its log holds; nil when it is `corrupt`.
+    /// Returns the contents of a database with zeros in its log, or `nil` if it is `corrupt`.
     private func open(
         _ sample: Sample, zeros: Range<Int>, _ durability: StoreCapabilities.Durability
     ) throws -> Entries? {
@@ -115,7 +115,7 @@ import TidelineTestSupport
         }
     }
 
-    /// Zeros that no disk leaves, in the middle of a sector.
+    /// Zeros in the middle of a sector, which no power loss leaves.
     @Test func zerosWithinASectorAreDamage() throws {
         let sample = try makeSample(.normal)
         for place in [600, 2_100, 5_300] {
@@ -123,7 +123,7 @@ import TidelineTestSupport
         }
     }
 
-    /// A note that is damaged says nothing, and does no harm.
+    /// A damaged clean-shutdown marker is ignored.
     @Test(arguments: ["", "x", "3 100 1", "3", "99999999999999999999 1 1"])
     func aSealThatIsDamagedIsPassedOver(_ text: String) throws {
         let sample = try makeSample(.normal, closed: true)
@@ -137,7 +137,7 @@ import TidelineTestSupport
     }
 }
 
-/// Files that cannot be read now are neither missing nor damaged.
+/// Tests that files that cannot be read temporarily are neither missing nor damaged.
 @Suite struct UnreadableFileTests {
     @Test(arguments: ["CURRENT", ".log", ".ldb"])
     func aFileThatCannotBeOpenedIsNotCorrupt(_ suffix: String) throws {
@@ -149,7 +149,7 @@ import TidelineTestSupport
             try engine.put(["b": "2"])
             try engine.close()
             let name = try #require(try files(path).keys.first { $0.hasSuffix(suffix) })
-            // A link to itself: the system gives up on it, whoever asks.
+            // A symbolic link to itself, which no process can open.
             let content = try #require(try files(path)[name])
             try FileManager.default.removeItem(atPath: "\(path)/\(name)")
             try FileManager.default.createSymbolicLink(atPath: "\(path)/\(name)", withDestinationPath: name)

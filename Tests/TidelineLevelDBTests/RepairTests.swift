@@ -10,7 +10,7 @@ import TidelineTestSupport
     private static let first = Entries(uniqueKeysWithValues: (0..<200).map { ("a\($0)", "first \($0)") })
     private static let second = Entries(uniqueKeysWithValues: (0..<200).map { ("b\($0)", "second \($0)") })
 
-    /// A closed database: tables with `first`, changed several times, and a log with `second`, a commit for each.
+    /// Creates a closed database: tables with `first`, changed several times, and a log with `second`, one commit each.
     private func make(_ path: String) throws {
         let engine = try LevelDBEngine(path: path)
         try engine.put(Self.first.mapValues { _ in "old" })
@@ -60,7 +60,7 @@ import TidelineTestSupport
         }
     }
 
-    /// LevelDB's own repair would take damaged commits for good ones.
+    /// LevelDB's own repair would accept damaged commits.
     @Test(arguments: [0, 4, 5, 6, 9, 20, 3000, 5000])
     func aDamagedLogKeepsTheCommitsBefore(_ place: Int) throws {
         try withTemporaryFolder { folder throws in
@@ -85,7 +85,7 @@ import TidelineTestSupport
         }
     }
 
-    /// Damage to the footer, to a block and to all of a table.
+    /// Damages the footer, a block, or the beginning of a table.
     @Test(arguments: [[-20], [-47], [-1], [100], Array(0..<500)])
     func aDamagedTableLosesWhatWasInIt(_ places: [Int]) throws {
         try withTemporaryFolder { folder throws in
@@ -103,7 +103,7 @@ import TidelineTestSupport
         }
     }
 
-    /// LevelDB's own repair would ask for as much memory as the end of the table says, and end the process.
+    /// LevelDB's own repair would allocate as much memory as the footer of the table specifies, and end the process.
     @Test func aTableWhoseFooterPointsOutsideIsPutAside() throws {
         try withTemporaryFolder { folder throws in
             let path = "\(folder)/db"
@@ -119,7 +119,7 @@ import TidelineTestSupport
         }
     }
 
-    /// A repaired database looks tables up by number, and a table with a higher one may hold older changes.
+    /// A repaired database searches tables by number, and a table with a higher number may contain older changes.
     @Test func theLastChangeCountsWhateverItsTableIsCalled() throws {
         try withTemporaryFolder { folder throws in
             let path = "\(folder)/db"
@@ -139,7 +139,7 @@ import TidelineTestSupport
         }
     }
 
-    /// A manifest that lacks its last entries names neither the log nor the tables that came later.
+    /// A manifest without its last entries names neither the log nor the later tables.
     @Test func whatAnOldManifestDoesNotNameIsKept() throws {
         try withTemporaryFolder { folder throws in
             let path = "\(folder)/db"

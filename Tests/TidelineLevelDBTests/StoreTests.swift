@@ -48,7 +48,7 @@ import TidelineTestSupport
         }
     }
 
-    /// What a failed open has locked is free again.
+    /// A failed open releases its lock.
     @Test func aFolderOfAnotherProgramsDatabaseIsRefusedAndLeftFree() throws {
         try withTemporaryFolder { folder throws in
             let engine = try LevelDBEngine(path: "\(folder)/db")

@@ -3,7 +3,7 @@ import TidelineKeyValue
 import TidelineLevelDB
 import TidelineStore
 
-/// What the tests keep in an engine: text under text, in one key space.
+/// The contents of an engine in tests: text keys and values in one key space.
 typealias Entries = [String: String]
 
 private let space: [UInt8] = [0, 0, 0, 7]
@@ -18,7 +18,7 @@ private func text(_ bytes: UnsafeRawBufferPointer) -> String { String(decoding: 
 extension KeyValueSnapshot {
     func value(_ key: String) throws -> String? { try withKey(key) { try get($0, text) } }
 
-    /// The entries in order, from one key on, so many at most.
+    /// Returns at most `limit` entries in order, starting at a key.
     func entries(from first: String = "", descending: Bool = false, limit: Int = .max) throws -> [(String, String)] {
         var found: [(String, String)] = []
         let range = KeyRange(from: space + Array(first.utf8), to: everything.upper)
@@ -52,14 +52,14 @@ extension LevelDBEngine {
     }
 }
 
-/// Makes a folder's files those given.
+/// Replaces the files of a folder.
 func replaceFiles(_ folder: String, by files: [String: Data]) throws {
     try? FileManager.default.removeItem(atPath: folder)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     for (name, content) in files { try content.write(to: URL(fileURLWithPath: "\(folder)/\(name)")) }
 }
 
-/// The files of a folder, without those in folders within.
+/// Returns the files of a folder, without subfolders.
 func files(_ folder: String) throws -> [String: Data] {
     var found: [String: Data] = [:]
     for name in try FileManager.default.contentsOfDirectory(atPath: folder) {

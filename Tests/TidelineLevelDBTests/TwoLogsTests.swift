@@ -6,15 +6,15 @@ import TidelineTestSupport
 
 @testable import TidelineLevelDB
 
-/// A process that is killed while LevelDB makes a table of a full log leaves that log and a newer one.
+/// Tests a database after a process was killed while LevelDB compacted a full log: that log and a newer one are left.
 @Suite struct TwoLogsTests {
-    /// When the manifest named the older of the two logs.
+    /// The time when the manifest named the older of the two logs.
     enum Naming: CaseIterable {
         /// When the database was opened.
         case opening
-        /// When the log before had become a table.
+        /// When the previous log had become a table.
         case switching
-        /// As ``switching``, but the log was full by then, as its writer was faster than the disk.
+        /// As ``switching``, but the log was already full, because its writer was faster than the disk.
         case switchingLate
     }
 
@@ -24,16 +24,16 @@ import TidelineTestSupport
         var states: [Entries]
         /// The log that became a table.
         var oldest: Data
-        /// The two that are left.
+        /// The two remaining logs.
         var older: String
         var newer: String
     }
 
     private static let keys = 7
-    /// How many commits are in the table, the older and the newer log.
+    /// The number of commits in the table, the older log, and the newer log.
     private static let counts = [20, 25, 5]
 
-    /// Every commit changes two rows, so that rows of different commits are never right together.
+    /// Every commit changes two rows, so that a mixture of rows of different commits is always detected.
     private static func commit(_ range: Range<Int>, to engine: LevelDBEngine, _ states: inout [Entries]) throws {
         for number in range {
             let change = [
@@ -77,7 +77,7 @@ import TidelineTestSupport
         }
     }
 
-    /// The rows of a database of these files; nil when it is `corrupt`.
+    /// Returns the rows of a database with these files, or `nil` if it is `corrupt`.
     private func open(_ files: [String: Data], _ durability: StoreCapabilities.Durability) throws -> Entries? {
         try withTemporaryFolder { folder throws in
             try replaceFiles("\(folder)/db", by: files)
@@ -94,7 +94,7 @@ import TidelineTestSupport
         }
     }
 
-    /// The ends of a log's records, and places between.
+    /// Returns the ends of a log's records and positions in between.
     private func places(_ log: Data) throws -> [Int] {
         try withTemporaryFolder { folder throws in
             try log.write(to: URL(fileURLWithPath: "\(folder)/log"))
@@ -109,7 +109,7 @@ import TidelineTestSupport
         [StoreCapabilities.Durability.normal, .full].map { (naming, $0) }
     }
 
-    @Test("Two logs that are whole are read, whenever the manifest named the older one", arguments: cases)
+    @Test("Two complete logs are read, whenever the manifest named the older one", arguments: cases)
     func whole(_ naming: Naming, _ durability: StoreCapabilities.Durability) throws {
         let sample = try makeSample(naming, durability)
         #expect(try open(sample.files, durability) == sample.states.last)
@@ -117,19 +117,19 @@ import TidelineTestSupport
         #expect(try open(withoutNewer, durability) == sample.states[Self.counts[0] + Self.counts[1]])
     }
 
-    @Test("A log that is cut while a newer one exists never gives old and new rows together", arguments: cases)
+    @Test("A truncated log next to a newer one never gives a mixture of old and new rows", arguments: cases)
     func cut(_ naming: Naming, _ durability: StoreCapabilities.Durability) throws {
         let sample = try makeSample(naming, durability)
         let log = try #require(sample.files[sample.older])
         for size in try places(log) {
             let found = try open(sample.files.merging([sample.older: log.prefix(size)]) { $1 }, durability)
-            // Without a sync at each commit, a loss of power may have taken the end: the commits before are there.
+            // Without a sync at each commit, a power loss may have removed the end; the earlier commits are there.
             let isRight = found == nil || (durability == .normal && sample.states.contains(found ?? [:]))
             #expect(isRight, "cut to \(size)")
         }
     }
 
-    @Test("A log in whose place another one lies is corrupt, beside a newer one and alone", arguments: cases)
+    @Test("A log replaced by another one is corrupt, next to a newer one and alone", arguments: cases)
     func replaced(_ naming: Naming, _ durability: StoreCapabilities.Durability) throws {
         let sample = try makeSample(naming, durability)
         let newer = try #require(sample.files[sample.newer])
@@ -141,7 +141,7 @@ import TidelineTestSupport
             #expect(try open(alone.merging(log) { $1 }, durability) == nil, "the oldest alone, cut to \(size)")
         }
         #expect(try open(sample.files.merging([sample.older: newer]) { $1 }, durability) == nil)
-        // A log that the manifest named when it was full may begin where the newer one does.
+        // A log that the manifest named when it was full may begin at the same position as the newer one.
         if naming != .switchingLate {
             #expect(try open(alone.merging([sample.older: newer]) { $1 }, durability) == nil)
         }
@@ -150,8 +150,8 @@ import TidelineTestSupport
         }
     }
 
-    /// An empty log that is not the last is what a kill during a compaction right after the opening leaves.
-    @Test("A log that was never written to does no harm beside a newer one")
+    /// A kill during a compaction immediately after opening leaves an empty log that is not the last one.
+    @Test("An unused log next to a newer one does no harm")
     func empty() throws {
         try withTemporaryFolder { folder throws in
             let path = "\(folder)/db"
@@ -170,9 +170,9 @@ import TidelineTestSupport
     }
 }
 
-/// A manifest whose last entry says something else.
+/// Edits the last entry of a manifest.
 enum ManifestEdit {
-    /// Puts another number of the last change into the last entry.
+    /// Replaces the last sequence number in the last entry.
     static func replacingLastSequence(in manifest: Data?, by sequence: UInt64) throws -> Data {
         var records: [[UInt8]] = []
         try withTemporaryFolder { folder throws in
@@ -184,7 +184,7 @@ enum ManifestEdit {
         return Data((records.dropLast() + [edit(last, sequence)]).flatMap(framed))
     }
 
-    /// Before the number of the last change, field 4, an entry has pairs of numbers only.
+    /// Before the last sequence number, field 4, an entry contains only pairs of numbers.
     private static func edit(_ record: [UInt8], _ sequence: UInt64) -> [UInt8] {
         var result: [UInt8] = []
         var rest = record[...]
@@ -201,7 +201,7 @@ enum ManifestEdit {
         number < 0x80 ? [UInt8(number)] : [UInt8(number & 0x7F) | 0x80] + varint(number >> 7)
     }
 
-    /// A record of one fragment, as a file of less than a block has them.
+    /// Returns a record of one fragment, the format in a file smaller than a block.
     private static func framed(_ record: [UInt8]) -> [UInt8] {
         var checksum = CRC32C()
         ([1] + record).withUnsafeBytes { checksum.add($0) }

@@ -6,7 +6,7 @@ import TidelineStore
 import TidelineTestStores
 import TidelineTestSupport
 
-/// A lock that another store, of this process or another, holds for too long.
+/// Tests a lock that another store, in this process or another one, holds for too long.
 @Suite struct BusyTests {
     @Test func aLockHeldForTooLongIsBusy() throws {
         try withTemporaryFolder { folder throws in
@@ -27,9 +27,9 @@ import TidelineTestSupport
         }
     }
 
-    /// The other commits again and again, each time for some milliseconds as with a sync, and leaves the lock free only for
-    /// moments.
-    @Test("A writer gets its turn beside one that holds the lock nearly all the time")
+    /// The other store commits repeatedly, each time for some milliseconds as with a sync, and releases the lock only
+    /// for moments.
+    @Test("A writer gets the lock although another writer holds it nearly all the time")
     func starvation() throws {
         try withTemporaryFolder { folder throws in
             let path = "\(folder)/store.sqlite"
@@ -51,7 +51,7 @@ import TidelineTestSupport
                 }
             }.start()
             for number in 0..<20 {
-                // The other has the lock again by now.
+                // The other store has acquired the lock again by now.
                 Thread.sleep(forTimeInterval: 0.007)
                 let row: Row = ["id": .string("w\(number)"), "n": 2]
                 #expect(throws: Never.self) { try waiting.write { try $0.upsert(row, into: "t") } }

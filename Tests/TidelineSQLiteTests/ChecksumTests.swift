@@ -7,13 +7,13 @@ import TidelineSupport
 import TidelineTestStores
 import TidelineTestSupport
 
-/// Damage to a file with checksums is an error, and never a wrong answer.
+/// Tests that damage to a file with checksums is an error, never a wrong result.
 @Suite struct ChecksumTests {
     private static let pageSize = 4_096
     private static let table = TableSchema(
         "t", columns: [.string("s"), .int("n"), .bytes("x")], indexes: [["n"], ["s", "n"]])
 
-    /// The file of a store with 300 rows, some of them longer than a page, before and after an update of each row.
+    /// Returns the file of a store with 300 rows, some longer than a page, before and after an update of each row.
     private static func makeFiles(_ folder: String) throws -> (before: Data, after: Data) {
         let path = "\(folder)/made.sqlite"
         func write(_ change: Int) throws -> Data {
@@ -35,7 +35,7 @@ import TidelineTestSupport
         return (try write(0), try write(1))
     }
 
-    /// All that is read in different ways; nil if an error reports damage.
+    /// Reads the store in different ways. Returns `nil` if an error reports damage.
     private static func answers(_ file: Data, _ folder: String) throws -> [[Row]]? {
         let path = "\(folder)/read.sqlite"
         try file.write(to: URL(fileURLWithPath: path))
@@ -56,7 +56,7 @@ import TidelineTestSupport
         }
     }
 
-    @Test("A flipped bit, zeros or garbage in any page is corrupt, and never another answer")
+    @Test("A flipped bit, zeros or garbage in any page is corrupt, never a different result")
     func damage() throws {
         try withTemporaryFolder { folder in
             let file = try Self.makeFiles(folder).after
@@ -85,7 +85,7 @@ import TidelineTestSupport
         }
     }
 
-    @Test("A page in the place of another one is corrupt")
+    @Test("A page replaced by another one is corrupt")
     func misplacedPage() throws {
         try withTemporaryFolder { folder in
             let file = try Self.makeFiles(folder).after
@@ -96,7 +96,7 @@ import TidelineTestSupport
                 var damaged = file
                 let (from, to) = ((page - 1) * Self.pageSize, page * Self.pageSize)
                 damaged.replaceSubrange(to..<to + Self.pageSize, with: file[from..<from + Self.pageSize])
-                // Only a page that is not in use may be any other.
+                // Only a page that is not in use may have any contents.
                 if let found = try Self.answers(damaged, folder) { #expect(found == right, "page \(page)") }
                 try damaged.write(to: URL(fileURLWithPath: path))
                 do {
@@ -112,7 +112,7 @@ import TidelineTestSupport
         }
     }
 
-    @Test("A page of an earlier state has the right checksum; verify() finds the index that contradicts its table")
+    @Test("A page of an earlier state has a valid checksum; verify() finds the index that contradicts its table")
     func earlierPage() throws {
         try withTemporaryFolder { folder in
             let (before, after) = try Self.makeFiles(folder)
@@ -129,7 +129,7 @@ import TidelineTestSupport
                     let store = try SQLiteStore(path: path)
                     defer { try? store.close() }
                     try store.verify()
-                    // A page that is not in use may be any other.
+                    // A page that is not in use may have any contents.
                     #expect(try Self.answers(damaged, folder) == right, "page \(page)")
                 } catch let error as StoreError {
                     #expect(error.code == .corrupt && error.path == path, "\(error)")
@@ -140,7 +140,7 @@ import TidelineTestSupport
         }
     }
 
-    @Test("verify() accepts a whole store: a file with its log, one without checksums, memory")
+    @Test("verify() accepts an intact store: a file with its log, one without checksums, memory")
     func wholeStores() throws {
         try withTemporaryFolder { folder in
             let stores = [
@@ -160,7 +160,7 @@ import TidelineTestSupport
         }
     }
 
-    @Test("A file stays as it was made, with or without checksums", arguments: [true, false])
+    @Test("A file keeps its setting for checksums", arguments: [true, false])
     func existingFile(_ checksums: Bool) throws {
         try withTemporaryFolder { folder in
             let path = "\(folder)/store.sqlite"
@@ -183,8 +183,8 @@ import TidelineTestSupport
         }
     }
 
-    /// What the documentation says to do before other tools write.
-    @Test("Setting the format to 1 turns the checksums of a file off")
+    /// The documentation specifies this step before other tools write to the file.
+    @Test("Setting the format to 1 turns off the checksums of a file")
     func otherTools() throws {
         try withTemporaryFolder { folder in
             _ = try Self.makeFiles(folder)

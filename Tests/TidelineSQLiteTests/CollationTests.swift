@@ -3,11 +3,11 @@ import TidelineSupport
 
 @testable import TidelineSQLite
 
-/// Ids compare without regard to ASCII case, to their last byte.
+/// Tests that ids compare without regard to ASCII case up to their last byte.
 @Suite struct CollationTests {
     @Test func theOrderIsThatOfTheFoldedBytes() {
         var random = SplitMix64(seed: 7)
-        // Few different bytes, so that texts are equal for long, and differ in nothing but case.
+        // A small alphabet, so that texts have long common prefixes and differ only in case.
         let alphabet = [UInt8]("aAbB@[`{z\0\u{E9}".utf8)
         for _ in 0..<20_000 {
             let a = text(alphabet, &random)
@@ -24,7 +24,7 @@ import TidelineSupport
     }
 
     private func compare(_ a: [UInt8], _ b: [UInt8]) -> Int32 {
-        // One byte beyond, so that an empty text has a place, too; it is not to be looked at.
+        // One extra byte, so that an empty text has an address; it must not be read.
         (a + [1]).withUnsafeBytes { x in
             (b + [2]).withUnsafeBytes { y in
                 FoldingCollation.compare(nil, Int32(a.count), x.baseAddress, Int32(b.count), y.baseAddress)

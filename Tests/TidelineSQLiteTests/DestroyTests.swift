@@ -6,7 +6,7 @@ import TidelineStore
 import TidelineTestStores
 import TidelineTestSupport
 
-/// Removing a store. That one which another process has open is refused is held by the conformance suite.
+/// Tests of destroying a store. The conformance suite checks that a store open in another process is refused.
 @Suite struct DestroyTests {
     @Test func aStoreGoesWithItsLogAndNothingElseDoes() throws {
         try withTemporaryFolder { folder throws in
@@ -15,7 +15,7 @@ import TidelineTestSupport
                 try write("mine", to: "\(folder)/\(name)")
             }
             let store = try makeStore(path)
-            // As a killed process leaves them.
+            // The files that a killed process leaves.
             try FileManager.default.createDirectory(atPath: "\(folder)/killed", withIntermediateDirectories: false)
             for suffix in ["", "-wal"] {
                 try FileManager.default.copyItem(atPath: path + suffix, toPath: "\(folder)/killed/s\(suffix)")
@@ -145,7 +145,7 @@ import TidelineTestSupport
             try store.close()
         }
 
-        /// How many locks this process has on a file, where the system tells of each handle's.
+        /// Returns the number of locks that this process has on a file, if the system lists the locks of each handle.
         func locks(on path: String) throws -> Int {
             let number = try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int
             let inode = ":\(try #require(number))"
@@ -154,7 +154,7 @@ import TidelineTestSupport
             }
             let locks = handles.flatMap { handle in
                 let text = FileManager.default.contents(atPath: "/proc/self/fdinfo/\(handle)") ?? Data()
-                // `lock:`, a number within the list, then what the lock is.
+                // The line contains `lock:`, a number within the list, and the description of the lock.
                 return String(decoding: text, as: UTF8.self).split(separator: "\n").map { $0.split { $0.isWhitespace } }
                     .filter { $0.first == "lock:" && $0.contains { $0.hasSuffix(inode) } }.map { $0.dropFirst(2) }
             }

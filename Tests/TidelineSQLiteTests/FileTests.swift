@@ -13,8 +13,8 @@ import TidelineTestSupport
         "t", columns: [.string("s"), .int("n"), .double("d"), .timestamp("at"), .bool("b"), .bytes("x"), .json("j")],
         indexes: [["n"], ["s", "n"]])
 
-    /// A closed store of 400 rows, as the bytes of its file. It has no checksums, as these tests are about what SQLite finds
-    /// by itself, and what its tools may write.
+    /// Returns the file of a closed store with 400 rows. It has no checksums, because these tests cover the damage that
+    /// SQLite itself detects, and the changes that its tools may write.
     private static func makeFile(_ folder: String) throws -> Data {
         let path = "\(folder)/store.sqlite"
         let store = try SQLiteStore(path: path, options: SQLiteOptions(checksums: false))
@@ -33,7 +33,7 @@ import TidelineTestSupport
         return try Data(contentsOf: URL(fileURLWithPath: path))
     }
 
-    /// Opens, reads and writes what may be damaged; every failure must be a typed error.
+    /// Opens, reads and writes a possibly damaged file; every failure must be a typed error.
     private static func exercise(_ path: String) throws -> [Row]? {
         do {
             let store = try SQLiteStore(path: path)
@@ -70,7 +70,7 @@ import TidelineTestSupport
                 #expect(try store.read { try $0.count(Query("t")) } == 400)
                 try store.close()
             }
-            // A cut is seen through the link, too.
+            // Truncation is detected through the link, too.
             let whole = try Data(contentsOf: URL(fileURLWithPath: link))
             try Self.replaceFile("\(folder)/store.sqlite", by: whole.dropLast(100))
             expectError(.corrupt) { _ = try SQLiteStore(path: link) }
@@ -139,7 +139,8 @@ import TidelineTestSupport
         }
     }
 
-    /// A store with long values whose last commits are in the log: its file, the log, and the file with the log in it.
+    /// Returns a store with long values whose last commits are in the log: its file, the log, and the file with the log
+    /// merged.
     private static func makeLogged(_ folder: String) throws -> (file: Data, log: Data, closed: Data) {
         _ = try makeFile(folder)
         let path = "\(folder)/store.sqlite"
@@ -161,7 +162,7 @@ import TidelineTestSupport
         return (file, log, try Data(contentsOf: URL(fileURLWithPath: path)))
     }
 
-    /// SQLite reads pages that neither the file nor the log has as zeros, which long values may have in them.
+    /// SQLite reads pages that are in neither the file nor the log as zeros, which can occur in long values.
     @Test func aFileThatWasCutOffBesideALogIsCorruptOrRight() throws {
         try withTemporaryFolder { folder throws in
             let (file, log, _) = try Self.makeLogged(folder)
@@ -215,7 +216,7 @@ import TidelineTestSupport
         }
     }
 
-    /// SQLite keeps no checksums, so a flipped bit within a value goes unseen; it must not do more harm than that.
+    /// SQLite keeps no checksums, so a flipped bit within a value is not detected; it must do no other harm.
     @Test func flippedBitsNeverCrash() throws {
         try withTemporaryFolder { folder throws in
             let whole = try Self.makeFile(folder)
@@ -234,7 +235,7 @@ import TidelineTestSupport
         }
     }
 
-    /// What SQLite's tools may write into a file and a column cannot hold is an error that names the place.
+    /// A value that SQLite's tools can write, but that the column's type does not allow, is an error with its location.
     @Test(arguments: [
         ("n", "'text'"), ("n", "1.5"), ("n", "x'00'"), ("s", "x'00'"), ("s", "CAST(x'ff' AS TEXT)"),
         ("s", "CAST(x'eda080' AS TEXT)"), ("d", "'x'"), ("d", "9007199254740993"), ("at", "9223372036854775807"),
@@ -251,7 +252,7 @@ import TidelineTestSupport
             #expect(error?.table == "t")
             #expect(error?.column == column)
             if column != "id" { #expect(error?.id == "id-7") }
-            // Queries over it give some answer or a typed error.
+            // Queries over it give a result or a typed error.
             try store.read { reader throws in
                 for predicate in [
                     RowPredicate.column("s").length > 2, .column("at").year == 1970, .column("d") % 2 > 0,
@@ -300,7 +301,7 @@ import TidelineTestSupport
             expectError(.readOnly) { _ = try store.write { try $0.delete(matching: Query("t")) } }
             expectError(.readOnly) { try store.define([TableSchema("u", columns: [])]) }
             try store.define([Self.table])
-            // It follows a writer.
+            // It sees the changes of a writer.
             let writer = try SQLiteStore(path: path)
             try writer.write { _ = try $0.delete(matching: Query("t")) }
             #expect(try store.read { try $0.count(Query("t")) } == 0)
@@ -309,7 +310,7 @@ import TidelineTestSupport
         }
     }
 
-    /// The promise of the documentation: SQLite's own tools read the file.
+    /// The documentation promises that SQLite's own tools can read the file.
     @Test func sqliteReadsTheFile() throws {
         try withTemporaryFolder { folder throws in
             let path = "\(folder)/store.sqlite"
@@ -344,7 +345,7 @@ import TidelineTestSupport
     }
 }
 
-/// Runs SQL on a connection of its own, as another tool would, and returns the first row.
+/// Runs SQL on a separate connection, as another tool would, and returns the first row.
 @discardableResult
 func sql(_ path: String, _ text: String) throws -> String {
     var database: OpaquePointer?

@@ -30,7 +30,7 @@ import TidelineTestSupport
 }
 
 extension SQLiteStore {
-    /// Lets the database grow to so many pages.
+    /// Limits the database to the given number of pages.
     fileprivate func limitPages(_ count: Int) throws {
         try write { _ = try $0.session.connection().integer("PRAGMA max_page_count = \(count)") }
     }

@@ -3,7 +3,7 @@ import TidelineStore
 
 @testable import TidelineSQLite
 
-/// A query that was compiled serves those that differ from it in their values only.
+/// Tests that a compiled query is reused for queries that differ only in their values.
 @Suite struct KeptQueryTests {
     private static let schema = TableSchema("t", columns: [.string("s"), .int("n"), .double("d"), .bool("b")])
 
@@ -76,7 +76,7 @@ import TidelineStore
         }
     }
 
-    /// Conditions that nest deep are written in another order than they stand in, and one with NaN is left out.
+    /// Deeply nested conditions are compiled in another order than they are written, and one with NaN is omitted.
     @Test(arguments: [false, true])
     func valuesReachTheirPlaceWhereTheTextHasAnotherOrder(_ again: Bool) throws {
         let store = try SQLiteStore.inMemory()
@@ -92,7 +92,7 @@ import TidelineStore
         #expect(try found(7, 3) == ["7"])
     }
 
-    /// Holds for the row of that number alone.
+    /// Returns a predicate that matches only the row with the given number.
     private static func deep(_ number: Int64) -> RowPredicate {
         var result = RowPredicate.column("n") == .literal(.int(number))
         for level in Int64(1)...15 {

@@ -3,7 +3,7 @@ import TidelineSQLite
 import TidelineStore
 import TidelineTestStores
 
-/// What SQLite cannot keep is refused when it is defined.
+/// Tests that definitions that SQLite cannot represent are refused.
 @Suite struct NameTests {
     @Test(arguments: ["sqlite_sequence", "SQLite_x", "sqlite_master", "tideline_meta", "Tideline_Tables", "tideline_"])
     func namesThatAreTakenAreRefused(_ name: String) throws {
@@ -20,7 +20,7 @@ import TidelineTestStores
         expectError(.schemaMismatch) {
             try store.define([TableSchema("a", columns: []), TableSchema("A", columns: [])])
         }
-        // Beyond ASCII, SQLite tells case and composition apart.
+        // SQLite distinguishes case and composition of non-ASCII characters.
         try store.define(["é", "É", "e\u{301}"].map { TableSchema($0, columns: [.string("x")]) })
         try store.write { try $0.upsert(["id": "1", "x": "composed"], into: "é") }
         #expect(try store.read { try $0.count(Query("e\u{301}")) } == 0)
@@ -34,7 +34,7 @@ import TidelineTestStores
         #expect(error?.column == "foo")
     }
 
-    /// Columns that are no longer named stay stored, and count.
+    /// Columns that are no longer defined stay stored, and count.
     @Test func moreColumnsThanSQLiteTakesAreRefused() throws {
         let store = try SQLiteStore.inMemory()
         func wide(_ prefix: String, _ count: Int) -> TableSchema {

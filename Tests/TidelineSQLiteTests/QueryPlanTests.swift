@@ -4,7 +4,7 @@ import TidelineStore
 
 @testable import TidelineSQLite
 
-/// Indexes are used where they can be.
+/// Tests that indexes are used where possible.
 @Suite struct QueryPlanTests {
     private static let schema = TableSchema(
         "t", columns: [.string("s"), .int("n"), .bool("b"), .timestamp("due"), .double("d")],
@@ -47,7 +47,8 @@ import TidelineStore
         #expect(compiled.parameters == ["secret", "hidden"])
     }
 
-    /// SQLite looks for each numbered parameter among all others: a statement of 5,000 takes it 20 times as long.
+    /// SQLite searches for each numbered parameter among all others, which makes a statement with 5,000 of them 20
+    /// times as slow.
     @Test func parametersHaveNoNumbers() throws {
         let predicate = RowPredicate.column("n").isIn((0..<20).map { .int($0) }) && .column("s") == "x"
         let table = StoredTable(Self.schema)

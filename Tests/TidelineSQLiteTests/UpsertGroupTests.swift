@@ -6,7 +6,7 @@ import TidelineTestSupport
 
 @testable import TidelineSQLite
 
-/// Rows that name every column are written several by one statement, and nobody can tell.
+/// Tests that writing several complete rows with one statement has the same effect as writing them one by one.
 @Suite struct UpsertGroupTests {
     private static let schema = TableSchema("t", columns: [.string("s"), .int("n")], systemColumns: [])
     private static let size = StoredTable.groupSize
@@ -35,7 +35,7 @@ import TidelineTestSupport
         let store = try SQLiteStore.inMemory()
         try store.define([Self.schema])
         var rows = Self.rows(0..<2 * Self.size + 3, "first ")
-        // Within a group, in the next, and in the rest.
+        // One in the same group, one in the next group, and one in the remainder.
         rows.insert(contentsOf: Self.rows([0], "second "), at: 3)
         rows.insert(contentsOf: Self.rows([5], "second "), at: Self.size + 1)
         rows += Self.rows([7], "second ")
@@ -50,7 +50,7 @@ import TidelineTestSupport
         let store = try SQLiteStore.inMemory()
         try store.define([Self.schema])
         var rows = Self.rows(0..<3 * Self.size)
-        // Before it comes a row that it merges into, behind it one that replaces the text again.
+        // One partial row follows the row that it merges into; the other is followed by a row that replaces its text.
         rows.insert(contentsOf: Self.rows([1000], "whole "), at: position)
         rows.insert(["id": "id-1000", "s": "part"], at: position + 1)
         rows.insert(contentsOf: Self.rows([1001], "whole "), at: position)
@@ -79,7 +79,7 @@ import TidelineTestSupport
             let store = try SQLiteStore(path: path)
             try store.define([Self.schema])
             try store.write { try $0.upsert(Self.rows([1000], "one "), into: "t") }
-            // What no store makes: a rule that somebody added with tools of SQLite.
+            // A constraint that no store creates, added with SQLite's tools.
             let other = try Connection.open(path, for: .writing, options: SQLiteOptions())
             try other.executeOnce("CREATE UNIQUE INDEX only ON t (n)")
             var rows = Self.rows(0..<3 * Self.size)

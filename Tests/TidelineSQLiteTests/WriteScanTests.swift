@@ -2,7 +2,7 @@ import Testing
 import TidelineSQLite
 import TidelineStore
 
-/// What a scan of a write lends stays as it was found, whatever its body writes.
+/// Tests that the rows of a scan in a write transaction do not change while its body writes.
 @Suite struct WriteScanTests {
     @Test(arguments: [1, 2, nil])
     func aBodyThatMovesRowsAheadGetsEachOnce(_ limit: Int?) throws {
