@@ -6,14 +6,15 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// L11: a definition that grew makes the next pull of each query id whole, and versions are not trusted until it ended.
+/// L11: after a definition adds a column, the next pull of each query ID reads all rows, and versions are not trusted
+/// until that pull has ended.
 @Suite("Added columns", .timeLimit(.minutes(15)))
 struct AddedColumnTests {
     private static let older = TableSchema("TodoItem", columns: [.string("text")])
     private static let newer = TableSchema("TodoItem", columns: [.string("text"), .int("priority")])
 
-    /// A store with six rows that an older definition pulled, some of them for two query ids, and a client with a newer
-    /// definition over it.
+    /// Makes a store with six rows that were pulled under an older definition, some of them by two query IDs, and a
+    /// client of it with a newer definition.
     private func makeGrown(
         _ stores: StoreKind
     ) async throws -> (World, SyncClient<AnyStore>, FaultyTransport<AnyStore>) {
@@ -41,7 +42,7 @@ struct AddedColumnTests {
     private let all: [Value?] = [0, 1, 2, 3, 4, 5]
 
     @Test(
-        "L11 the next pull fills a column that was added, and the one after it is at rest",
+        "L11 the next pull fills an added column, and later pulls write nothing",
         arguments: StoreKind.perEngine)
     func fills(_ stores: StoreKind) async throws {
         let (world, client, _) = try await makeGrown(stores)
@@ -54,7 +55,7 @@ struct AddedColumnTests {
         #expect(atRest.rowsStored == 0 && atRest.writes == 0)
     }
 
-    @Test("L11 each query id fills its rows, and so does a pull without one", arguments: StoreKind.perEngine)
+    @Test("L11 each query ID fills its rows, and so does a pull without a query ID", arguments: StoreKind.perEngine)
     func eachQuery(_ stores: StoreKind) async throws {
         let (_, client, _) = try await makeGrown(stores)
         let items = client.table("TodoItem")
@@ -67,7 +68,7 @@ struct AddedColumnTests {
         #expect(try await items.pull().rowsStored == 0)
     }
 
-    @Test("L11 a token that was reset brings the column too", arguments: StoreKind.perEngine)
+    @Test("L11 a pull after a token reset fills the column too", arguments: StoreKind.perEngine)
     func reset(_ stores: StoreKind) async throws {
         let (_, client, _) = try await makeGrown(stores)
         try await client.context.resetToken(table: "TodoItem")
@@ -76,7 +77,7 @@ struct AddedColumnTests {
     }
 
     @Test(
-        "L11 a pull that fails half way goes on, and versions stay untrusted until it has ended",
+        "L11 a pull that fails midway resumes, and versions stay untrusted until it has ended",
         arguments: StoreKind.perEngine, [true, false])
     func interrupted(_ stores: StoreKind, hasToken: Bool) async throws {
         let (_, client, transport) = try await makeGrown(stores)

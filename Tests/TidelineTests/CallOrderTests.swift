@@ -5,10 +5,10 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// Local changes of tasks that do not wait for each other, and of tasks that are cancelled.
+/// Local changes in tasks that do not wait for each other, and in canceled tasks.
 @Suite("Order of calls")
 struct CallOrderTests {
-    /// An actor that starts a task for each change and waits for none before it has started them all.
+    /// An actor that starts a task for each change and waits for none until all are started.
     private actor Editor {
         func insert(_ count: Int, into items: SyncTable<AnyStore>) async throws {
             var tasks: [Task<Void, any Error>] = []
@@ -35,7 +35,7 @@ struct CallOrderTests {
     }
 
     @Test(
-        "inserts that the tasks of one actor start take effect in the order of their start",
+        "inserts in tasks started by one actor take effect in the order of their start",
         arguments: StoreKind.perEngine)
     func insertsInOrder(_ stores: StoreKind) async throws {
         let items = try await makeClient(stores)
@@ -45,7 +45,7 @@ struct CallOrderTests {
 
     @MainActor
     @Test(
-        "insert, updates and delete of one row, none waiting for the other, find the row",
+        "insert, updates and delete of one row take effect in order without waiting for each other",
         arguments: StoreKind.perEngine)
     func oneRow(_ stores: StoreKind) async throws {
         let items = try await makeClient(stores)
@@ -64,7 +64,7 @@ struct CallOrderTests {
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test("immediate tasks of code without an actor keep their order, too", arguments: StoreKind.perEngine)
+    @Test("immediate tasks of code outside an actor keep their order too", arguments: StoreKind.perEngine)
     func immediateTasks(_ stores: StoreKind) async throws {
         let items = try await makeClient(stores)
         let tasks = (0..<200).map { number in
@@ -74,8 +74,8 @@ struct CallOrderTests {
         #expect(try await queue(items) == (0..<200).map { "insert id\($0)" })
     }
 
-    /// The error codes of an insert, an update and a delete in tasks that are cancelled while a write transaction of
-    /// another task keeps theirs from beginning.
+    /// Returns the error codes of an insert, an update and a delete in tasks that are canceled while a write
+    /// transaction of another task blocks theirs.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     private func cancelledCodes(_ client: SyncClient<HookedStore>, _ store: HookedStore) async throws
         -> [SyncError.Code?]
@@ -105,7 +105,7 @@ struct CallOrderTests {
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test(
-        "S7 a change whose task is cancelled before its transaction begins is not carried out",
+        "S7 a change is not applied if its task is canceled before its transaction begins",
         arguments: StoreKind.perEngine)
     func cancelled(_ stores: StoreKind) async throws {
         let store = HookedStore(try stores.makeStore())
@@ -119,7 +119,7 @@ struct CallOrderTests {
         #expect(try await client.context.pendingOperations().map(\.itemID) == ["a", "first"])
     }
 
-    @Test("S7 a task that is cancelled already changes nothing", arguments: StoreKind.perEngine)
+    @Test("S7 a task that is already canceled changes nothing", arguments: StoreKind.perEngine)
     func cancelledBefore(_ stores: StoreKind) async throws {
         let items = try await makeClient(stores)
         let code = await Task {

@@ -4,15 +4,15 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// The collapse table in the whole flow: from the app's call over the queue to the server's row.
-@Suite("Collapse, whole flow", .timeLimit(.minutes(15)))
+/// The coalescing table end to end: from the app's call through the queue to the server's row.
+@Suite("Coalescing, end to end", .timeLimit(.minutes(15)))
 struct CollapseFlowTests {
-    /// How the first operation on the row came to be.
+    /// The state of the first operation on the row.
     enum Pending: String, Sendable {
         case insert
-        /// Its request was lost on the way.
+        /// The request was lost.
         case insertNeverArrived
-        /// The server has the row, but its answer was lost.
+        /// The server inserted the row, but its answer was lost.
         case insertArrived
         case update
         case delete
@@ -22,9 +22,9 @@ struct CollapseFlowTests {
         var pending: Pending
         var change: OperationKind
         var refusal: SyncError.Code?
-        /// The world after the change.
+        /// The expected world after the change.
         var then: String
-        /// The world after the next push.
+        /// The expected world after the next push.
         var pushed: String
         var rejectsInsertOverPendingDelete = false
 
@@ -83,7 +83,7 @@ struct CollapseFlowTests {
     ]
 
     @Test(
-        "Q2 a change joins the pending operation of its row, and the server ends with what the app sees",
+        "Q2 a change coalesces with the pending operation of its row, and the server ends with the row the app sees",
         arguments: StoreKind.perEngine, cases)
     func collapse(_ stores: StoreKind, _ test: Case) async throws {
         let world = try World(stores)
@@ -122,7 +122,8 @@ struct CollapseFlowTests {
         client.transport.inspect(nil)
     }
 
-    @Test("Q2 an update that others join keeps its first base version", arguments: StoreKind.perEngine)
+    @Test(
+        "Q2 an update keeps its first base version when later changes coalesce with it", arguments: StoreKind.perEngine)
     func firstBaseVersion(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeSyncedClient()
         let version = try client.row("a")?.version
@@ -136,7 +137,7 @@ struct CollapseFlowTests {
         #expect(version != nil)
     }
 
-    @Test("Q2 a restored row has what the insert names and nothing of the deleted row", arguments: StoreKind.perEngine)
+    @Test("Q2 a restored row has the columns of the insert and none of the deleted row", arguments: StoreKind.perEngine)
     func restoreClears(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
@@ -150,7 +151,7 @@ struct CollapseFlowTests {
     }
 
     @Test(
-        "Q2 a row restored after its delete was carried out is brought back on the server",
+        "Q2 a row restored after its delete reached the server is restored on the server",
         arguments: StoreKind.perEngine, [true, false])
     func restoreAfterDelete(_ stores: StoreKind, isHard: Bool) async throws {
         let world = try World(stores)
@@ -165,7 +166,7 @@ struct CollapseFlowTests {
         #expect(try world.state(client) == "local [a=back] queue [] server [a=back]")
     }
 
-    @Test("Q2 a restored row without any content is brought back too", arguments: StoreKind.perEngine)
+    @Test("Q2 a restored row without content is restored on the server too", arguments: StoreKind.perEngine)
     func restoreEmpty(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()

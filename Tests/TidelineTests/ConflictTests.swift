@@ -4,24 +4,24 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// The rules C1 and C2: what a conflict shows, and what its resolutions do.
+/// Rules C1 and C2: the content of a conflict and the effect of its resolutions.
 @Suite("Conflicts", .timeLimit(.minutes(15)))
 struct ConflictTests {
-    /// How the client's change and the server's row came to differ.
+    /// How the client's change and the server's row differ.
     enum Conflict: String, CaseIterable, Sendable {
-        /// Both changed the row.
+        /// Both sides changed the row.
         case changed
-        /// The client changed it, the server deleted it softly, or has it no longer at all.
+        /// The client changed the row; the server soft-deleted it or no longer has it.
         case deletedOnServer, goneOnServer
-        /// The client deleted it, another changed it.
+        /// The client deleted the row; another client changed it.
         case deletedHere
-        /// The client inserted an id that the server has, or has deleted.
+        /// The client inserted an identifier that the server has or has deleted.
         case insertOfExisting, insertOfDeleted
 
         var isGone: Bool { [.deletedOnServer, .goneOnServer, .insertOfDeleted].contains(self) }
     }
 
-    /// A client whose push has met that conflict; the row's id is `a`.
+    /// Makes a client whose push ended with the given conflict on row `a`.
     private func meet(
         _ conflict: Conflict, in world: World, store: AnyStore? = nil
     ) async throws -> (client: Client, error: TableOperationError) {
@@ -49,7 +49,7 @@ struct ConflictTests {
     // MARK: The error
 
     @Test(
-        "C1 a conflict shows operation, local item and server's item, and the operation stays",
+        "C1 a conflict contains operation, local item and server item, and the operation stays",
         arguments: StoreKind.perEngine, Conflict.allCases)
     func shows(_ stores: StoreKind, _ conflict: Conflict) async throws {
         let world = try World(stores)
@@ -82,7 +82,7 @@ struct ConflictTests {
         func fits(_ conflict: Conflict) -> Bool {
             switch self {
             case .updateToServer: !conflict.isGone
-            // A row that the server has can only conflict with an insert again.
+            // An insert of a row that exists on the server conflicts again.
             case .modifyToInsert, .modifyToInsertItem: conflict.isGone
             default: true
             }
@@ -100,7 +100,8 @@ struct ConflictTests {
     }
 
     @Test(
-        "C1 a resolution does what it says and the next push meets no conflict", arguments: StoreKind.perEngine, cases)
+        "C1 a resolution has its documented effect, and the next push has no conflict", arguments: StoreKind.perEngine,
+        cases)
     func resolves(_ stores: StoreKind, _ test: Case) async throws {
         let world = try World(stores)
         let (client, error) = try await meet(test.conflict, in: world)
@@ -155,13 +156,13 @@ struct ConflictTests {
         }
     }
 
-    /// The row's text; nil for a row that is not there or deleted.
+    /// Returns the text of the row, or `nil` if the row is missing or deleted.
     private func brief(_ row: Row?) -> String? {
         row?["deleted"]?.bool == true ? nil : row?["text"]?.string
     }
 
     @Test(
-        "C2 keeping a row sends what the resolution wrote and leaves the other client's columns",
+        "C2 keeping a row sends the columns of the resolution and preserves the other client's columns",
         arguments: StoreKind.perEngine, [true, false])
     func keepsOtherColumns(_ stores: StoreKind, isServerBased: Bool) async throws {
         let world = try World(stores)
@@ -183,7 +184,7 @@ struct ConflictTests {
     }
 
     @Test(
-        "C1 an item stored in place of the operation takes the server's version: the next edit meets no conflict",
+        "C1 an item stored in place of the operation gets the server's version, so that the next edit has no conflict",
         arguments: StoreKind.perEngine)
     func storedItemIsStamped(_ stores: StoreKind) async throws {
         for isLocal in [true, false] {
@@ -200,7 +201,7 @@ struct ConflictTests {
     }
 
     @Test(
-        "C2 a third client that wrote since the error is not overwritten by a kept operation",
+        "C2 a kept operation does not overwrite a change that a third client made after the error",
         arguments: StoreKind.perEngine)
     func thirdClient(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -216,7 +217,7 @@ struct ConflictTests {
     }
 
     @Test(
-        "C1 a bad item in a resolution is refused, and nothing changes",
+        "C1 an invalid item in a resolution is refused, and nothing changes",
         arguments: StoreKind.perEngine, [["id": "a", "colour": "red"], ["id": "a", "text": 1]] as [Row])
     func badItem(_ stores: StoreKind, item: Row) async throws {
         let world = try World(stores)
@@ -230,7 +231,7 @@ struct ConflictTests {
     }
 
     @Test(
-        "C1 discarding a rejected change shows the row as it was; a rejected insert goes",
+        "C1 discarding a rejected change restores the row; discarding a rejected insert removes it",
         arguments: StoreKind.perEngine)
     func discardRejected(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -246,10 +247,10 @@ struct ConflictTests {
         #expect(try client.row("a")?.version == world.serverRow("a")?.version)
     }
 
-    // MARK: Life of an error
+    // MARK: Lifetime of an error
 
     @Test(
-        "C1 errors survive a restart, keep their operation's id, and can be resolved then",
+        "C1 errors survive a restart, keep their operation's ID, and can then be resolved",
         arguments: StoreKind.persistent)
     func survives(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -268,7 +269,7 @@ struct ConflictTests {
     }
 
     @Test(
-        "C1 an error goes when its row is edited, and when its operation succeeds",
+        "C1 an error is removed when its row is edited and when its operation succeeds",
         arguments: StoreKind.perEngine, ["update", "delete", "success"])
     func disappears(_ stores: StoreKind, how: String) async throws {
         let world = try World(stores)
@@ -291,7 +292,7 @@ struct ConflictTests {
     enum Interference: String, CaseIterable, Sendable { case update, delete, pushed, discarded, inFlight }
 
     @Test(
-        "C2 a resolution fails with operationChanged and changes nothing if the operation is another by now",
+        "C2 a resolution fails with operationChanged and changes nothing if the operation has changed",
         arguments: StoreKind.perEngine, Interference.allCases)
     func changedSince(_ stores: StoreKind, _ interference: Interference) async throws {
         let world = try World(stores)

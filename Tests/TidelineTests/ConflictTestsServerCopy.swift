@@ -5,11 +5,11 @@ import TidelineTestSupport
 
 @testable import Tideline
 
-/// The rules C3 and C4: the server's row, kept beside a row with a pending operation.
-@Suite("Server's copy", .timeLimit(.minutes(15)))
+/// Rules C3 and C4: the server's row, kept beside a row with a pending operation.
+@Suite("Server copies", .timeLimit(.minutes(15)))
 struct ServerCopyTests {
     @Test(
-        "C3 the row as the server had it is kept from the first change until the queue has no more of it",
+        "C3 the base row is kept from the first change until the queue has no operation on the row",
         arguments: StoreKind.perEngine)
     func baseCopy(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -40,7 +40,7 @@ struct ServerCopyTests {
     }
 
     @Test(
-        "C4 a row pulled under a pending operation stays as edited, and discarding shows what was pulled",
+        "C4 a row with a pending operation keeps its edit when it is pulled, and discarding shows the pulled row",
         arguments: StoreKind.perEngine, [false, true])
     func pulledUnderOperation(_ stores: StoreKind, isDeleted: Bool) async throws {
         let world = try World(stores)
@@ -75,7 +75,7 @@ struct ServerCopyTests {
     }
 
     @Test(
-        "C4 a later row that a pull brings while an answer is on its way is not put back by that answer",
+        "C4 a newer row pulled while an operation is in flight is not replaced by the operation's answer",
         arguments: StoreKind.perEngine, allPairs([OperationKind.insert, .update, .delete], [false, true]))
     func pulledDuringFlight(_ stores: StoreKind, _ flight: (OperationKind, Bool)) async throws {
         let (kind, isEdited) = flight
@@ -113,7 +113,7 @@ struct ServerCopyTests {
         #expect(try client.row(id)?.version == world.serverRow(id)?.version)
     }
 
-    /// Applies the server's rows as a pull that began before does, without a push.
+    /// Applies the server's rows like a pull that started earlier, without a push.
     private func pullPage(_ client: Client) async throws {
         let run = PullRun(
             context: client.context, query: Query("TodoItem"), queryID: "q", settings: PullSettings(),

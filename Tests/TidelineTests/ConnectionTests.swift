@@ -6,7 +6,7 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// Addresses, headers, sign-in, retries and time-outs.
+/// Addresses, headers, sign-in, retries and timeouts.
 @Suite("Connection")
 struct ConnectionTests {
     private func makeClient(
@@ -27,7 +27,7 @@ struct ConnectionTests {
     // MARK: Addresses
 
     @Test(
-        "base URLs with path, port and trailing slash lead to the tables below them",
+        "the table URL is below a base URL with a path, a port or a trailing slash",
         arguments: [
             ("http://server.test", "http://server.test/tables/"), ("http://server.test/", "http://server.test/tables/"),
             ("https://server.test:8443", "https://server.test:8443/tables/"),
@@ -44,7 +44,7 @@ struct ConnectionTests {
     }
 
     @Test(
-        "the query of a base URL goes with every request, and is not in messages",
+        "the query of a base URL is sent with every request and does not appear in messages",
         arguments: [
             ("https://server.test/app?code=k%20y&b=%2F", "https://server.test/app/tables/TodoItem", "code=k%20y&b=%2F"),
             ("https://server.test?code=k%20y", "https://server.test/tables/TodoItem", "code=k%20y"),
@@ -58,7 +58,7 @@ struct ConnectionTests {
         #expect(try ServerAddress(url).text.contains("?") == false)
     }
 
-    @Test("a parameter of the base URL that a target has already is not sent twice")
+    @Test("a base URL parameter that the target already has is not sent twice")
     func addressWithRepeatedQuery() throws {
         let address = try ServerAddress("https://server.test/app?code=k&b=1")
         #expect(address.pathAndQuery(of: "tables/T?$top=5&code=k") == "/app/tables/T?$top=5&code=k&b=1")
@@ -68,7 +68,7 @@ struct ConnectionTests {
     }
 
     @Test(
-        "an address that is none is refused with a message that shows it",
+        "an invalid address is refused with a message that contains it",
         arguments: [
             "", " ", "server.test", "server.test:80", "//server.test", "/tables", "ftp://server.test", "file:///tmp",
             "http://", "http:///app", "http:server.test", "http://server.test:0", "http://server.test:65536",
@@ -87,7 +87,7 @@ struct ConnectionTests {
 
     // MARK: Headers
 
-    @Test("each request carries the protocol's headers, the installation's id and the app's own")
+    @Test("each request has the protocol's headers, the installation ID and the app's headers")
     func headers() async throws {
         let transport = ScriptedTransport { exchange in
             .answer(exchange.method == .get ? 200 : 201, exchange.method == .get ? "[]" : #"{"id":"a"}"#)
@@ -114,7 +114,7 @@ struct ConnectionTests {
         #expect(transport.requests[1].target.contains("p=1"))
     }
 
-    @Test("a User-Agent of the app's own replaces the default; a header given twice is sent twice")
+    @Test("a User-Agent of the app replaces the default; a header given twice is sent twice")
     func ownHeaders() async throws {
         let transport = ScriptedTransport { _ in .answer(200, "[]") }
         try await makeClient(transport) { options in
@@ -125,7 +125,7 @@ struct ConnectionTests {
         #expect(transport.requests[0].headers[values: .cookie] == ["a=1", "b=2"])
     }
 
-    @Test("a retry is logged at notice, without the values of the filter")
+    @Test("a retry is logged at notice level, without the values of the filter")
     func retryLog() async throws {
         let log = LogRecorder()
         let transport = ScriptedTransport { .answer($0.number == 1 ? 503 : 200, "[]") }
@@ -136,7 +136,7 @@ struct ConnectionTests {
         #expect(transport.requests.allSatisfy { $0.target.contains("secret") })
     }
 
-    @Test("the time-out of the options is the transport's")
+    @Test("the timeout in the options is passed to the transport")
     func timeout() async throws {
         let transport = ScriptedTransport { _ in .answer(200, "[]") }
         try await makeClient(transport) { $0.timeout = .milliseconds(1234) }.pull()
@@ -145,7 +145,7 @@ struct ConnectionTests {
 
     // MARK: Sign-in
 
-    /// A sign-in that hands out `old`, and `new` once it was asked to refresh; and how it was asked.
+    /// A sign-in that returns `old` until it is asked to refresh, then `new`, and records each request.
     private final class SignIn: Sendable {
         let asked = Mutex<[Bool]>([])
         var authorization: @Sendable (Bool) async throws -> HTTPField? {
@@ -157,7 +157,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a 401 is answered with one refreshed sign-in")
+    @Test("a 401 refreshes the sign-in once")
     func refreshes() async throws {
         let signIn = SignIn()
         let transport = ScriptedTransport { exchange in
@@ -168,7 +168,7 @@ struct ConnectionTests {
         #expect(signIn.asked.withLock { $0 } == [false, true])
     }
 
-    @Test("a 401 to the refreshed sign-in, too, is an authentication error; nothing more is tried")
+    @Test("a 401 after the refresh is an authentication error, without another request")
     func refreshesOnce() async throws {
         let signIn = SignIn()
         let transport = ScriptedTransport { exchange in
@@ -182,7 +182,7 @@ struct ConnectionTests {
         #expect(signIn.asked.withLock { $0 } == [false, true])
     }
 
-    @Test("a 401 that comes after a retry is refreshed too, and a retry after the refresh does not refresh again")
+    @Test("a 401 after a retry also refreshes the sign-in, and a retry after the refresh does not refresh again")
     func refreshesAfterRetry() async throws {
         let signIn = SignIn()
         let transport = ScriptedTransport { .answer([503, 401, 503, 200][$0.number - 1], "[]") }
@@ -190,7 +190,7 @@ struct ConnectionTests {
         #expect(signIn.asked.withLock { $0 } == [false, false, true, false])
     }
 
-    @Test("without a sign-in a 401 is an authentication error at once, and nobody signed in sends no header")
+    @Test("without a sign-in a 401 is an authentication error immediately; without a signed-in user no header is sent")
     func signedOut() async throws {
         let transport = ScriptedTransport { exchange in
             guard exchange.number < 9 else { throw TransportError(.connection, "asked too often") }
@@ -204,7 +204,7 @@ struct ConnectionTests {
         #expect(transport.requests.allSatisfy { $0.headers[.authorization] == nil })
     }
 
-    @Test("a sign-in that fails is an authentication error, and nothing is sent; one that is cancelled, a cancellation")
+    @Test("a failed sign-in is an authentication error and nothing is sent; a canceled one is a cancellation")
     func signInFails() async throws {
         let transport = ScriptedTransport { _ in .answer(200, "[]") }
         let failing = try await makeClient(transport) {
@@ -219,7 +219,7 @@ struct ConnectionTests {
 
     // MARK: Retries
 
-    /// The pauses of a pull that gets these answers, and the code of its error.
+    /// Returns the pauses of a pull that receives the given answers, and the code of its error.
     private func pauses(
         _ answers: [TransportResponse], policy: RetryPolicy = RetryPolicy(), random: Double = 1
     ) async throws -> (pauses: [Duration], requests: Int, code: SyncError.Code?) {
@@ -236,7 +236,7 @@ struct ConnectionTests {
 
     private static func unavailable(_ headers: HTTPFields) -> TransportResponse { .answer(503, headers: headers) }
 
-    @Test("a transient answer is tried again after pauses that double, as often as the policy says, and no more")
+    @Test("a transient failure is retried after pauses that double, up to the policy's number of attempts")
     func doubling() async throws {
         let result = try await pauses([.answer(500)])
         #expect(result.pauses == [.milliseconds(500), .seconds(1), .seconds(2)])
@@ -250,13 +250,13 @@ struct ConnectionTests {
     }
 
     @Test(
-        "errors that are not transient and failures of the network are not tried again",
+        "errors that are not transient, and network failures, are not retried",
         arguments: [403, 404, 405, 501])
     func notTransient(status: Int) async throws {
         #expect(try await pauses([.answer(status)]).requests == 1)
     }
 
-    @Test("a network failure ends the call at once: whether to try again is the caller's to say")
+    @Test("a network failure ends the call immediately; the caller decides whether to retry")
     func networkFailure() async throws {
         let transport = ScriptedTransport { _ in throw TransportError(.connection, "refused") }
         let items = try await makeClient(transport)
@@ -267,7 +267,7 @@ struct ConnectionTests {
     }
 
     @Test(
-        "Retry-After is honoured, in seconds and as a date, up to the longest pause",
+        "Retry-After is honored, in seconds and as a date, up to the longest pause",
         arguments: [
             (["3"], nil, 3000), (["0"], nil, 0), (["100000"], nil, 30_000), (["99999999999999999999"], nil, 500),
             (["-1"], nil, 500), (["soon"], nil, 500), ([""], nil, 500), (["1.5"], nil, 500),
@@ -284,7 +284,7 @@ struct ConnectionTests {
         #expect(result.pauses == [.milliseconds(milliseconds)] && result.code == nil)
     }
 
-    @Test("cancellation while waiting to try again ends the call as cancelled, without another request")
+    @Test("cancellation during a pause ends the call as canceled, without another request")
     func cancelledPause() async throws {
         let transport = ScriptedTransport { _ in .answer(503) }
         let items = try await makeClient(transport) { $0.environment.sleep = { _ in throw CancellationError() } }

@@ -5,13 +5,13 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// L11: definitions of synchronized tables only grow.
+/// L11: definitions of synchronized tables only add columns.
 @Suite("Definitions", .timeLimit(.minutes(15)))
 struct DefinitionTests {
     private static let older = TableSchema("Note", columns: [.string("text")], indexes: [["text"]])
     private static let newer = TableSchema("Note", columns: [.string("note"), .string("text")], indexes: [["note"]])
 
-    /// A client with a definition of its own, over a store that others use too.
+    /// Makes a client with its own definition, of a store that is shared with other clients.
     private func makeClient(
         _ schema: TableSchema, over store: AnyStore, in world: World
     ) async throws -> SyncClient<AnyStore> {
@@ -43,7 +43,7 @@ struct DefinitionTests {
         #expect(schema.columns.map(\.name) == ["note", "text"] && schema.indexes == [["note"], ["text"]])
     }
 
-    @Test("L11 what was defined once writes nothing when it is defined again", arguments: StoreKind.perEngine)
+    @Test("L11 defining the same table again writes nothing", arguments: StoreKind.perEngine)
     func atRest(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores), HookedStore(try stores.makeStore()))
         let client = try SyncClient(
@@ -58,13 +58,15 @@ struct DefinitionTests {
         #expect(store.writes == 0)
     }
 
-    @Test("L11 of two processes that define a table at once neither loses a column", arguments: StoreKind.perEngine)
+    @Test(
+        "L11 two processes that define a table at the same time both keep their columns", arguments: StoreKind.perEngine
+    )
     func atOnce(_ stores: StoreKind) async throws {
         let base = try stores.makeStore()
         let store = HookedStore(base)
         let definitions = DefinitionStore(tables: SystemTables())
         try definitions.defineSystemTables(in: base)
-        // The other process defines its columns between the look of this one at the tables and its definition.
+        // The other process defines its columns after this process has read the tables and before it defines them.
         store.beforeDefinition {
             try definitions.define([TableSchema("Note", columns: [.string("text"), .int("other")])], in: base)
         }
@@ -73,7 +75,9 @@ struct DefinitionTests {
         #expect(Set(names) == ["text", "own", "other"])
     }
 
-    @Test("L11 a definition past the core hides a column only until the next one", arguments: StoreKind.perEngine)
+    @Test(
+        "L11 a definition made directly in the store hides a column only until the next one of the client",
+        arguments: StoreKind.perEngine)
     func repaired(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores), try stores.makeStore())
         let client = try await makeClient(Self.newer, over: store, in: world)
@@ -83,7 +87,7 @@ struct DefinitionTests {
         #expect(try await client.table("Note").row(id: "a")?["note"] == "kept")
     }
 
-    @Test("L11 a column of another type is refused with table, column and types", arguments: StoreKind.perEngine)
+    @Test("L11 a column of another type is refused, naming table, column and types", arguments: StoreKind.perEngine)
     func otherType(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores), try stores.makeStore())
         let client = try await makeClient(Self.newer, over: store, in: world)
@@ -95,7 +99,7 @@ struct DefinitionTests {
         try await client.define(Self.older)
     }
 
-    @Test("L11 a column that one definition lets be null may be null", arguments: StoreKind.perEngine)
+    @Test("L11 a column that is optional in one definition can be null", arguments: StoreKind.perEngine)
     func optional(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores), try stores.makeStore())
         let required = TableSchema("Note", columns: [.string("text", optional: false)])
@@ -108,7 +112,7 @@ struct DefinitionTests {
 
     // MARK: Dropping
 
-    @Test("L11 a column goes when it is dropped, and comes back when it is defined", arguments: StoreKind.perEngine)
+    @Test("L11 a dropped column is removed, and returns when it is defined again", arguments: StoreKind.perEngine)
     func drop(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores), try stores.makeStore())
         let client = try await makeClient(Self.newer, over: store, in: world)
@@ -121,7 +125,7 @@ struct DefinitionTests {
         #expect(try store.read { try $0.schema(of: "Note").column("note") } != nil)
     }
 
-    @Test("L11 a column that an operation would send is not dropped", arguments: StoreKind.perEngine)
+    @Test("L11 a column that a pending operation would send is not dropped", arguments: StoreKind.perEngine)
     func dropRefused(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores), try stores.makeStore())
         let client = try await makeClient(Self.newer, over: store, in: world)
@@ -144,7 +148,7 @@ struct DefinitionTests {
         #expect(try serverNote(world, "a")?["text"] == "two")
     }
 
-    @Test("L11 an edit of another process during a drop undoes the drop", arguments: StoreKind.perEngine)
+    @Test("L11 an edit by another process during a drop cancels the drop", arguments: StoreKind.perEngine)
     func dropRace(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let store = HookedStore(try stores.makeStore())
@@ -176,7 +180,7 @@ struct DefinitionTests {
         #expect(try store.tables().contains { $0.name == "Line" } == false)
     }
 
-    @Test("an older version of the core keeps the columns that a newer one added to the system tables")
+    @Test("an older version of the core keeps the columns that a newer version added to the system tables")
     func systemTables() async throws {
         let (world, store) = (try World(.simplest), try StoreKind.simplest.makeStore())
         var newer = SystemTables().operationsSchema

@@ -5,13 +5,12 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// The rules P2 and P8, and C1 where the delegate takes part: what a delegate may do, and that nothing it does loses an
-/// operation.
+/// Rules P2 and P8, and C1 for delegates: the actions of a delegate, none of which loses an operation.
 @Suite("Delegate", .timeLimit(.minutes(15)))
 struct DelegateTests {
     struct OwnError: Error {}
 
-    /// A client with a pending update of `a` to `mine`; the server has `theirs` if that is a conflict.
+    /// Makes a client with a pending update of `a` to `mine`. If `inConflict` is true, the server has `theirs`.
     private func makeClient(_ world: World, inConflict: Bool = false) async throws -> Client {
         let client = try await world.makeSyncedClient()
         if inConflict {
@@ -23,7 +22,9 @@ struct DelegateTests {
         return client
     }
 
-    @Test("P2 every operation passes the delegate, in order, and the end is told", arguments: StoreKind.perEngine)
+    @Test(
+        "P2 the delegate receives every operation in order, and the completion of the push",
+        arguments: StoreKind.perEngine)
     func passes(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
@@ -39,7 +40,7 @@ struct DelegateTests {
     }
 
     @Test(
-        "P2 a delegate sees the row, or what a deleted row was, with the version it was changed on",
+        "P2 a delegate sees the row, or the deleted row, with its base version",
         arguments: StoreKind.perEngine, [OperationKind.update, .delete])
     func sees(_ stores: StoreKind, _ kind: OperationKind) async throws {
         let world = try World(stores)
@@ -60,7 +61,7 @@ struct DelegateTests {
         #expect(try await client.queue().isEmpty)
     }
 
-    @Test("P2 a changed item is what is sent, and what comes back is stored", arguments: StoreKind.perEngine)
+    @Test("P2 an item changed by the delegate is sent, and the answer is stored", arguments: StoreKind.perEngine)
     func changesItem(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await makeClient(world)
@@ -75,7 +76,7 @@ struct DelegateTests {
     }
 
     @Test(
-        "P2 a conflict is settled by executing again on the server's version", arguments: StoreKind.perEngine,
+        "P2 executing again with the server's version resolves a conflict", arguments: StoreKind.perEngine,
         OperationKind.allCases)
     func executesTwice(_ stores: StoreKind, _ kind: OperationKind) async throws {
         let world = try World(stores)
@@ -110,7 +111,7 @@ struct DelegateTests {
         if kind == .update { #expect(try world.serverRow("a")?["priority"] == 9) }
     }
 
-    @Test("P2 a delegate may force its row by leaving the version out", arguments: StoreKind.perEngine)
+    @Test("P2 a delegate can force its row by removing the version", arguments: StoreKind.perEngine)
     func forces(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await makeClient(world, inConflict: true)
@@ -123,7 +124,7 @@ struct DelegateTests {
     }
 
     @Test(
-        "P2 a row of the delegate's own is stored as the result, also one of a few columns",
+        "P2 a row returned by the delegate is stored as the result, even if it has only a few columns",
         arguments: StoreKind.perEngine)
     func returnsOwnRow(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -138,7 +139,7 @@ struct DelegateTests {
     }
 
     @Test(
-        "P2 an edit made meanwhile waits behind a delegate's own row, on the version before it",
+        "P2 an edit made during the operation follows a row returned by the delegate, with the earlier base version",
         arguments: StoreKind.perEngine)
     func editBehindOwnRow(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -160,7 +161,7 @@ struct DelegateTests {
     }
 
     @Test(
-        "P2 an edit made during an update without difference keeps the version it was made on",
+        "P2 an edit made during an update without differences keeps its base version",
         arguments: StoreKind.perEngine)
     func editBehindEmptyUpdate(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -180,7 +181,7 @@ struct DelegateTests {
     }
 
     @Test(
-        "P2 the same where the delegate leaves nothing to send and there is no base copy",
+        "P2 the same if the delegate leaves nothing to send and there is no base row",
         arguments: StoreKind.perEngine)
     func editBehindNothing(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -199,7 +200,7 @@ struct DelegateTests {
     }
 
     @Test(
-        "P2 an error of the delegate's own is this operation's failure, and the push goes on",
+        "P2 an error thrown by the delegate fails its operation only, and the push continues",
         arguments: StoreKind.perEngine)
     func throwsOwnError(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -215,7 +216,7 @@ struct DelegateTests {
     }
 
     @Test(
-        "P2 a refusal by another call of the core within the delegate does not end the push",
+        "P2 an error of another call to the core in the delegate does not end the push",
         arguments: StoreKind.perEngine)
     func throwsOtherSyncError(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -230,7 +231,7 @@ struct DelegateTests {
     }
 
     @Test(
-        "P2 passing over an error loses no operation", arguments: StoreKind.perEngine,
+        "P2 ignoring an error loses no operation", arguments: StoreKind.perEngine,
         ["rejected", "conflict", "network", "never executed"])
     func passesOver(_ stores: StoreKind, what: String) async throws {
         let world = try World(stores)
@@ -249,7 +250,7 @@ struct DelegateTests {
     }
 
     @Test(
-        "P2 a delete that the delegate answers without executing is done; the row stays deleted here",
+        "P2 a delete that the delegate completes without executing it is done; the row stays deleted locally",
         arguments: StoreKind.perEngine)
     func answersDelete(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -261,7 +262,7 @@ struct DelegateTests {
     }
 
     @Test(
-        "P2 an item that does not fit the table is refused before it is sent, and the operation works on after",
+        "P2 an item that does not fit the table is refused before it is sent, and the operation can still execute",
         arguments: StoreKind.perEngine, [["text": 5], ["colour": "red"], ["effort": .double(.nan)]] as [Row])
     func badItem(_ stores: StoreKind, change: Row) async throws {
         let world = try World(stores)
@@ -281,7 +282,7 @@ struct DelegateTests {
     }
 
     @Test(
-        "P2 what an executed item lost on the way is not left on the server when another is executed",
+        "P2 an executed item whose answer was lost leaves nothing on the server when another item is executed",
         arguments: StoreKind.perEngine)
     func executesAnotherItem(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -304,7 +305,7 @@ struct DelegateTests {
     // MARK: P8
 
     @Test(
-        "P8 cancelPush ends the push after this operation, before or after its execution",
+        "P8 cancelPush ends the push after the current operation, before or after its execution",
         arguments: StoreKind.perEngine, ["before", "after", "instead", "failed"])
     func cancels(_ stores: StoreKind, when: String) async throws {
         let world = try World(stores)
@@ -322,7 +323,7 @@ struct DelegateTests {
         #expect(await syncErrorCode { try await client.context.push() } == .cancelled)
         let isSent = when == "before" || when == "after"
         #expect(try await client.queue() == (isSent ? ["insert b"] : ["update a", "insert b"]))
-        // A failure that was met before the push was cancelled is reported with it.
+        // A failure before the push was canceled is reported with it.
         #expect(delegate.calls == ["update a", when == "failed" ? "completed 1" : "completed 0"])
         #expect(try await client.context.operationErrors().count == (when == "failed" ? 1 : 0))
         client.context.delegate = nil
@@ -334,7 +335,7 @@ struct DelegateTests {
     // MARK: C1
 
     @Test(
-        "C1 a push whose errors pushCompleted resolves all ends without an error", arguments: StoreKind.perEngine,
+        "C1 a push ends without an error if pushCompleted resolves all of its errors", arguments: StoreKind.perEngine,
         [true, false])
     func resolvesAtTheEnd(_ stores: StoreKind, all: Bool) async throws {
         let world = try World(stores)
@@ -362,7 +363,7 @@ struct DelegateTests {
     }
 
     @Test(
-        "P2 local changes made by the delegate on the row in hand are kept and go with the next push",
+        "P2 local changes by the delegate to the current operation's row are kept and sent by the next push",
         arguments: StoreKind.perEngine)
     func editsRow(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -381,7 +382,7 @@ struct DelegateTests {
         #expect(try world.serverRow("a")?["complete"] == true)
     }
 
-    @Test("P2 an insert that met a row of others goes on as its update", arguments: StoreKind.perEngine)
+    @Test("P2 an insert that conflicts with an existing row continues as its update", arguments: StoreKind.perEngine)
     func changesKind(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
@@ -403,7 +404,7 @@ struct DelegateTests {
         #expect(try client.row("b")?["priority"] == 9)
     }
 
-    @Test("P2 an update that becomes a delete removes the row here, too", arguments: StoreKind.perEngine)
+    @Test("P2 an update that becomes a delete removes the local row too", arguments: StoreKind.perEngine)
     func becomesDelete(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await makeClient(world)
@@ -416,7 +417,7 @@ struct DelegateTests {
     }
 
     @Test(
-        "P2 a delete in conflict that the delegate answers with the server's row shows that row",
+        "P2 a delete in conflict that the delegate completes with the server's row shows that row",
         arguments: StoreKind.perEngine)
     func deleteTakesServerRow(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -438,7 +439,7 @@ struct DelegateTests {
         #expect(try client.texts() == ["theirs"])
     }
 
-    @Test("P2 a row of another identifier, or one that does not fit, is refused", arguments: StoreKind.perEngine)
+    @Test("P2 a row with another identifier, or one that does not fit, is refused", arguments: StoreKind.perEngine)
     func foreignRow(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await makeClient(world)
@@ -455,7 +456,7 @@ struct DelegateTests {
         #expect(try world.state(client) == "local [a=mine] queue [update a] server [a=one]")
     }
 
-    @Test("P8 a CancellationError of the delegate's own does not end the push", arguments: StoreKind.perEngine)
+    @Test("P8 a CancellationError thrown by the delegate does not end the push", arguments: StoreKind.perEngine)
     func ownCancellation(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await makeClient(world)
@@ -470,7 +471,7 @@ struct DelegateTests {
     }
 
     @Test(
-        "P8 a conflict that was met before the push was cancelled is reported and stored",
+        "P8 a conflict before the push was canceled is reported and stored",
         arguments: StoreKind.perEngine)
     func conflictBeforeCancel(_ stores: StoreKind) async throws {
         let world = try World(stores)

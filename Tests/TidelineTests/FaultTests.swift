@@ -7,7 +7,7 @@ import TidelineWire
 
 @testable import Tideline
 
-/// What goes wrong between client and server, and what the caller is told.
+/// Failures between client and server, and how they are reported.
 @Suite("Faults")
 struct FaultTests {
     struct Fault: Sendable, CustomTestStringConvertible {
@@ -15,7 +15,7 @@ struct FaultTests {
         var code: SyncError.Code
         var status: Int?
         var answer: @Sendable () throws -> TransportResponse
-        /// What the message must say.
+        /// A text that the message must contain.
         var says: String?
     }
 
@@ -69,7 +69,7 @@ struct FaultTests {
     ]
 
     @Test(
-        "a pull met by a fault says which, changes nothing, and the next pull goes on", arguments: StoreKind.perEngine,
+        "a pull reports a fault and changes nothing, and the next pull continues", arguments: StoreKind.perEngine,
         faults)
     func pull(_ stores: StoreKind, _ fault: Fault) async throws {
         for queryID in ["q", nil] {
@@ -98,7 +98,8 @@ struct FaultTests {
     }
 
     @Test(
-        "a fault on the second page keeps the first, and the next pull goes on", arguments: StoreKind.perEngine, faults)
+        "a fault on the second page keeps the first, and the next pull continues", arguments: StoreKind.perEngine,
+        faults)
     func secondPage(_ stores: StoreKind, _ fault: Fault) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()
@@ -120,7 +121,7 @@ struct FaultTests {
         #expect(try client.store.versions() == world.serverVersions())
     }
 
-    @Test("a fault of a row names table, column and id, and the place in the answer", arguments: StoreKind.perEngine)
+    @Test("an invalid row is reported with table, column, ID and offset in the answer", arguments: StoreKind.perEngine)
     func named(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         client.transport.inspect { _, _ in
@@ -133,7 +134,7 @@ struct FaultTests {
     }
 
     @Test(
-        "rows whose ids differ only in case are two rows where the table's ids are exact",
+        "rows whose IDs differ only in case are two rows in a table with exact IDs",
         arguments: StoreKind.perEngine)
     func exactIDs(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
@@ -146,7 +147,7 @@ struct FaultTests {
     }
 
     @Test(
-        "F8 a row pulled under another spelling of its id is the same row, under the spelling stored first",
+        "F8 a pulled row whose ID differs only in case is the same row and keeps the ID stored first",
         arguments: StoreKind.perEngine)
     func spelling(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -156,7 +157,7 @@ struct FaultTests {
         client.transport.inspect { _, _ in
             .change { $0.replacing("Key@0", with: "2").replacing("Key", with: "kEY") }
         }
-        // Written once more where the pull starts over to make sure that it is not two rows.
+        // The row is written again because the pull restarts to check that these are not two rows.
         #expect(try await client.items.pull(queryID: "q").rowsStored > 0)
         #expect(try client.store.versions() == ["Key": "2"])
         client.transport.inspect { _, _ in
@@ -197,7 +198,7 @@ struct FaultTests {
         #expect(client.transport.requests.isEmpty)
     }
 
-    @Test("a table that only the server lacks is 404, with the server's words", arguments: StoreKind.perEngine)
+    @Test("a table missing on the server only is 404, with the server's message", arguments: StoreKind.perEngine)
     func unknownRemoteTable(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         try await client.client.define(TableSchema("Local", columns: []))
@@ -206,7 +207,7 @@ struct FaultTests {
         #expect(error?.message.contains("no table") == true)
     }
 
-    @Test("a column of the filter that the server lacks is the server's to refuse", arguments: StoreKind.perEngine)
+    @Test("a filter column missing on the server is refused by the server", arguments: StoreKind.perEngine)
     func unknownColumn(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         try await client.client.define(TableSchema("TodoItem", columns: World.schema.columns + [.int("nothing")]))
@@ -215,7 +216,7 @@ struct FaultTests {
         #expect(error?.code == .rejected && error?.status == 400)
     }
 
-    @Test("columns of the server that the table does not define are ignored", arguments: StoreKind.perEngine)
+    @Test("server columns that the table does not define are ignored", arguments: StoreKind.perEngine)
     func furtherColumns(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         client.transport.inspect { request, _ in
@@ -232,7 +233,7 @@ struct FaultTests {
     // MARK: Links
 
     @Test(
-        "a link that leads elsewhere is not followed, and the pull misses nothing",
+        "a link to another server is not followed, and the pull misses nothing",
         arguments: StoreKind.perEngine,
         [
             "http://evil.test/tables/TodoItem?$skip=1; rel=next", "<https://server.test/tables/TodoItem>; rel=next",

@@ -4,7 +4,7 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// Text made to break quoting, encoding and limits, all the way from one client to another.
+/// Text that could break quoting, encoding or limits, sent from one client to another.
 @Suite("Hostile text")
 struct HostileTextTests {
     static let texts: [String] = [
@@ -26,7 +26,7 @@ struct HostileTextTests {
             #expect(arrived.map { Array($0.utf8) } == Array(text.utf8))
         }
         #expect(try sender.row(id) == receiver.row(id))
-        // As a filter it finds that row and no other.
+        // The text as a filter finds only that row.
         let query = Query("TodoItem").filter(.column("text") == .value(text))
         #expect(try await receiver.items.rows(matching: query).rows.map(\.id) == [id])
         guard text.utf8.count < 1000 else { return }
@@ -39,7 +39,7 @@ struct HostileTextTests {
     }
 
     @Test(
-        "any text arrives unchanged through insert, push and another client's pull, and is found",
+        "any text arrives unchanged through insert, push and another client's pull, and a filter finds it",
         arguments: StoreKind.perEngine, texts)
     func travels(_ stores: StoreKind, text: String) async throws { try await expectTravels(stores, text) }
 
@@ -49,7 +49,7 @@ struct HostileTextTests {
     }
 
     @Test(
-        "ids of any characters that are allowed travel, up to 255 characters",
+        "valid IDs of any characters, up to 255 of them, arrive unchanged",
         arguments: StoreKind.perEngine,
         [
             "it's", "a b", "%2F", "%00", "é", "😀", "a&b=c#d;e,f", "~!@$^*()[]{}|<>:", "null", "MS_TableOperations",
@@ -64,7 +64,7 @@ struct HostileTextTests {
         try await sender.context.push()
         try await sender.items.update(["id": .string(id), "text": "two"])
         try await sender.context.push()
-        // Pages of one row ask for the rows after this id.
+        // Pages of one row request the rows after this identifier.
         try await receiver.items.pull(settings: PullSettings(pageSize: 1))
         #expect(try receiver.row(id)?["text"] == "two")
         #expect(try receiver.texts() == ["last", "two"])
@@ -76,7 +76,7 @@ struct HostileTextTests {
     }
 
     @Test(
-        "ids that are not allowed are refused before anything is written, naming the column",
+        "invalid IDs are refused before anything is written, naming the column",
         arguments: StoreKind.perEngine,
         [
             String(repeating: "x", count: 256), " ", "\u{3000}", ".", "..", "a\"b", "a+b", "a?b", "a\\b", "a/b", "a`b",

@@ -9,7 +9,7 @@ import TidelineWire
 
 @testable import Tideline
 
-/// The rule F5: whatever the stamps, the pages and the server's limits, no row is lost or left stale.
+/// Rule F5: no row is lost or left stale, whatever the timestamps, pages and server limits.
 @Suite("Pages of an incremental pull")
 struct IncrementalPullPagingTests {
     struct Stamps: Sendable, CustomTestStringConvertible {
@@ -28,14 +28,14 @@ struct IncrementalPullPagingTests {
             ticks: (0..<10).map { _ in 0 } + [10_000, 20_000] + (0..<10).map { _ in 30_001 } + [30_002, 50_000]),
     ]
 
-    /// What stands between client and server.
+    /// The behavior of the server.
     enum Server: String, Sendable, CaseIterable {
         case plain
-        /// Pages of at most 3 rows and no word about it.
+        /// Limits pages to 3 rows without announcing it.
         case caps
-        /// As `caps`, and no total count.
+        /// As `caps`, without a total count.
         case capsWithoutCount
-        /// Answers stamps cut to milliseconds.
+        /// Truncates the timestamps in answers to milliseconds.
         case milliseconds
 
         func fault(for request: HTTPRequest) -> FaultyTransport<AnyStore>.Fault? {
@@ -55,7 +55,8 @@ struct IncrementalPullPagingTests {
         }
     }
 
-    /// Every server on one store, as no store can tell them apart; and the one with the most pages on every engine.
+    /// Every server with one store, because the store makes no difference; and the server with the most pages with
+    /// every engine.
     static let settings: [(StoreKind, Stamps, Server)] =
         allPairs(stamps, Server.allCases).map { (StoreKind.simplest, $0.0, $0.1) }
         + allPairs(StoreKind.perEngine.filter { $0.engine != StoreKind.simplest.engine }, stamps).map {
@@ -73,7 +74,7 @@ struct IncrementalPullPagingTests {
     }
 
     @Test(
-        "F5 rows with any stamps are all pulled, with pages of any size, from servers that cap them or cut stamps",
+        "F5 all rows are pulled whatever their timestamps, with any page size, from servers that limit pages or truncate timestamps",
         arguments: settings)
     func complete(_ stores: StoreKind, _ stamps: Stamps, _ server: Server) async throws {
         for pageSize in [1, 2, 4, 25, 1000] {
@@ -82,7 +83,7 @@ struct IncrementalPullPagingTests {
             client.transport.inspect { request, _ in server.fault(for: request) }
             try world.plant(World.rows(at: stamps.ticks))
             try await pulled(world, client, pageSize: pageSize)
-            // At rest, within the lookback: all rows come again, in pages that may bring nothing new.
+            // Within the look-back all rows are pulled again, so a page can contain nothing new.
             try await pulled(world, client, pageSize: pageSize)
             try world.plant([World.row("new", at: 300_000), World.row("r007", at: 300_000)])
             try await pulled(world, client, pageSize: pageSize)
@@ -92,7 +93,7 @@ struct IncrementalPullPagingTests {
     }
 
     @Test(
-        "F5 a server that caps its pages by other measures than rows hides nothing", arguments: StoreKind.perEngine,
+        "F5 a server that limits its pages by another measure than rows hides nothing", arguments: StoreKind.perEngine,
         [[3, 2], [5, 1, 4]])
     func uneven(_ stores: StoreKind, caps: [Int]) async throws {
         let world = try World(stores)
@@ -133,7 +134,7 @@ struct IncrementalPullPagingTests {
     }
 
     @Test(
-        "F5 a row that changes each time the client looks does not hold the pull up for ever",
+        "F5 a row that changes before every request does not keep the pull from ending",
         arguments: StoreKind.perEngine)
     func restless(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -148,7 +149,7 @@ struct IncrementalPullPagingTests {
     }
 
     @Test(
-        "F5 a server that does not follow filter or order is an error, not a loop", arguments: StoreKind.perEngine,
+        "F5 a server that ignores filter or order is an error, not an endless loop", arguments: StoreKind.perEngine,
         ["$filter", "$orderby"])
     func disobedient(_ stores: StoreKind, option: String) async throws {
         let world = try World(stores)
@@ -165,7 +166,7 @@ struct IncrementalPullPagingTests {
     }
 
     @Test(
-        "F5 a server that ignores the filter in a crowded millisecond is an error, not a loop",
+        "F5 a server that ignores the filter in a millisecond with many rows is an error, not an endless loop",
         arguments: StoreKind.perEngine, [1, 3, 20])
     func disobedientInCrowd(_ stores: StoreKind, pageSize: Int) async throws {
         let world = try World(stores)
@@ -182,7 +183,8 @@ struct IncrementalPullPagingTests {
     }
 
     @Test(
-        "F5 a missing updatedAt is an error that names the row, and no token passes it", arguments: StoreKind.perEngine)
+        "F5 a missing updatedAt is an error that names the row, and the token does not advance past it",
+        arguments: StoreKind.perEngine)
     func missingStamp(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()
@@ -193,7 +195,7 @@ struct IncrementalPullPagingTests {
         #expect(try client.store.tokens().isEmpty)
     }
 
-    @Test("F5 rows without a version come again, but end the pull all the same", arguments: StoreKind.perEngine)
+    @Test("F5 rows without a version are pulled again, but the pull ends", arguments: StoreKind.perEngine)
     func withoutVersion(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()

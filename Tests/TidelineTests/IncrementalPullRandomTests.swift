@@ -8,7 +8,7 @@ import TidelineWire
 
 @testable import Tideline
 
-/// A server that does whatever it may, as a seed has it, until it is quiet: then the client must equal it.
+/// A server with random writes and faults from a seed. When it becomes quiet, the client must equal it.
 @Suite("Incremental pull from a random server")
 struct IncrementalPullRandomTests {
     private static let environment = ProcessInfo.processInfo.environment
@@ -17,7 +17,7 @@ struct IncrementalPullRandomTests {
         environment["TIDELINE_TEST_SEED"].flatMap { UInt64($0) }.map { $0...$0 }
         ?? 1...UInt64(max(rounds, 1))
 
-    /// Chance from a seed (SplitMix64).
+    /// A random number generator with a seed (SplitMix64).
     struct Chance: RandomNumberGenerator, Sendable {
         var state: UInt64
         mutating func next() -> UInt64 {
@@ -29,7 +29,7 @@ struct IncrementalPullRandomTests {
         mutating func happens(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
     }
 
-    /// Writes and faults between client and server.
+    /// Random writes and faults between client and server.
     final class Mischief: Sendable {
         private struct State {
             var chance: Chance
@@ -47,11 +47,12 @@ struct IncrementalPullRandomTests {
 
         func beQuiet() { state.withLock { $0.isQuiet = true } }
 
-        /// A few rows written with stamps that mostly rise; some late, but within the lookback of the world's clock.
+        /// Writes a few rows with mostly increasing timestamps, some of them late but within the look-back of the
+        /// world's clock.
         func write() throws {
             let rows = state.withLock { state in
                 (0..<Int.random(in: 0...6, using: &state.chance)).map { _ in
-                    // Now and then the clock stands, so that many rows share a millisecond or an instant.
+                    // Sometimes the clock stops, so that many rows share a millisecond or a timestamp.
                     if state.chance.happens(60) {
                         state.ticks += Int64.random(
                             in: 0...(state.chance.happens(50) ? 3 : 30_000), using: &state.chance)
@@ -90,7 +91,8 @@ struct IncrementalPullRandomTests {
     }
 
     @Test(
-        "F5 F6 F8 any server's writes, caps, late commits and failures end in equality", arguments: StoreKind.perEngine,
+        "F5 F6 F8 client and server end equal after any writes, page limits, late commits and failures",
+        arguments: StoreKind.perEngine,
         seeds)
     func converges(_ stores: StoreKind, seed: UInt64) async throws {
         let world = try World(stores)
@@ -102,7 +104,7 @@ struct IncrementalPullRandomTests {
             do {
                 try await client.items.pull(queryID: "q", settings: mischief.settings())
             } catch let error as SyncError where error.code == .network {
-                // A lost answer ends a pull; the next one goes on.
+                // A lost answer ends a pull; the next one resumes.
             }
             try mischief.write()
         }

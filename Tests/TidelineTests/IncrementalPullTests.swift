@@ -6,15 +6,15 @@ import TidelineTestSupport
 
 @testable import Tideline
 
-/// The rules F4 and F6: the token, and what the next pull looks at again.
+/// Rules F4 and F6: the token, and the rows that the next pull reads again.
 @Suite("Incremental pull")
 struct IncrementalPullTests {
-    /// A time much longer than the lookback, in ticks.
+    /// A duration much longer than the look-back, in ticks.
     static let minute = 60 * Timestamp.ticksPerSecond
 
     // MARK: F4
 
-    @Test("F4 the token is kept per table and per query id", arguments: StoreKind.perEngine)
+    @Test("F4 there is one token per table and query ID", arguments: StoreKind.perEngine)
     func perQueryID(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()
@@ -32,7 +32,7 @@ struct IncrementalPullTests {
         #expect(client.transport.requests.first?.contains("$filter") == false)
     }
 
-    @Test("F4 the token survives a new client over the same store", arguments: StoreKind.perEngine)
+    @Test("F4 the token is kept for a new client of the same store", arguments: StoreKind.perEngine)
     func survives(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let first = try await world.makeClient()
@@ -44,7 +44,7 @@ struct IncrementalPullTests {
         #expect(second.transport.requests[0].contains("$filter"))
     }
 
-    @Test("F4 the same query id with another filter is an error, and changes nothing", arguments: StoreKind.perEngine)
+    @Test("F4 the same query ID with another filter is an error and changes nothing", arguments: StoreKind.perEngine)
     func filterChanged(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()
@@ -63,7 +63,7 @@ struct IncrementalPullTests {
     }
 
     @Test(
-        "F4 on request another filter begins anew; its rows all come, then it is the query id's own",
+        "F4 on request another filter restarts the query ID; all of its rows are pulled, and the filter is stored",
         arguments: StoreKind.perEngine)
     func filterReset(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -77,7 +77,7 @@ struct IncrementalPullTests {
         try await client.items.pull(wider, queryID: "q")
     }
 
-    @Test("F4 a token that was reset brings all rows again", arguments: StoreKind.perEngine)
+    @Test("F4 after a token reset all rows are pulled again", arguments: StoreKind.perEngine)
     func reset(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()
@@ -95,7 +95,7 @@ struct IncrementalPullTests {
     }
 
     @Test(
-        "F4 a token reset while the pull runs ends the pull, and the next one brings everything",
+        "F4 a token reset during a pull ends the pull, and the next one pulls everything",
         arguments: StoreKind.perEngine)
     func resetMeanwhile(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -117,7 +117,7 @@ struct IncrementalPullTests {
     }
 
     @Test(
-        "F4 a damaged token is an error of the store, not a crash and not a loss", arguments: StoreKind.perEngine,
+        "F4 a damaged token is a store error; it neither crashes nor loses rows", arguments: StoreKind.perEngine,
         ["", "{", "null", "7"])
     func damagedToken(_ stores: StoreKind, text: String) async throws {
         let world = try World(stores)
@@ -138,7 +138,9 @@ struct IncrementalPullTests {
 
     // MARK: F6
 
-    @Test("F6 a row stamped earlier but committed later, within the lookback, is found", arguments: StoreKind.perEngine)
+    @Test(
+        "F6 a row with an earlier timestamp that is committed later, within the look-back, is found",
+        arguments: StoreKind.perEngine)
     func lateCommit(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()
@@ -149,7 +151,7 @@ struct IncrementalPullTests {
         #expect(try client.store.versions() == world.serverVersions())
     }
 
-    @Test("F6 the lookback is settable", arguments: StoreKind.perEngine)
+    @Test("F6 the look-back is configurable", arguments: StoreKind.perEngine)
     func lookback(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()
@@ -162,7 +164,8 @@ struct IncrementalPullTests {
     }
 
     @Test(
-        "F6 without a Date header the next pull starts at the token less the lookback", arguments: StoreKind.perEngine)
+        "F6 without a Date header the next pull starts at the token minus the look-back", arguments: StoreKind.perEngine
+    )
     func withoutDate(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()
@@ -176,7 +179,7 @@ struct IncrementalPullTests {
     }
 
     @Test(
-        "F6 with a Date header rows that have long been there are not asked for again", arguments: StoreKind.perEngine)
+        "F6 with a Date header older rows are not requested again", arguments: StoreKind.perEngine)
     func restsAtToken(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()
@@ -186,12 +189,12 @@ struct IncrementalPullTests {
         #expect(try await client.items.pull(queryID: "q").rowsPulled == 0)
     }
 
-    @Test("F6 the clock that counts is that of the first answer of a pull", arguments: StoreKind.perEngine)
+    @Test("F6 a pull uses the server clock of its first answer", arguments: StoreKind.perEngine)
     func firstClock(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()
         try world.plant(World.rows(at: [0, 10_000, 20_000]))
-        // The pull takes a minute; what is committed in that time with an earlier stamp must be found by the next.
+        // The pull takes a minute; the next pull must find rows committed during it with an earlier timestamp.
         client.transport.inspect { _, _ in
             world.clock.advance(by: .seconds(60))
             return nil
@@ -210,7 +213,7 @@ struct IncrementalPullTests {
         let world = try World(stores)
         let client = try await world.makeClient()
         client.transport.inspect { _, _ in
-            // One row a minute is written while the pull runs, and one is committed behind the first page.
+            // One row a minute is written during the pull, and one is committed before the end of the first page.
             let count = client.transport.requests.count
             if count < 6 { try? world.plant([World.row("r\(count)", at: Int64(count) * Self.minute)]) }
             if count == 4 { try? world.plant([World.row("late", at: Self.minute + 1)]) }
@@ -224,12 +227,12 @@ struct IncrementalPullTests {
     }
 
     @Test(
-        "F6 with a look-back of 0 a millisecond that the server's clock may not have left is read again",
+        "F6 with a look-back of 0, a millisecond that may not be over on the server's clock is read again",
         arguments: StoreKind.perEngine, [true, false])
     func withoutLookback(_ stores: StoreKind, hasDate: Bool) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()
-        // The header counts seconds: the clock may be anywhere within this one.
+        // The header has whole seconds, so the clock can be anywhere within this second.
         let now = world.clock.now.ticks - 17_900_000_000_000_000
         client.transport.inspect { _, _ in hasDate ? nil : .change { $0.without(.date) } }
         let settings = PullSettings(lookback: .zero)
@@ -240,7 +243,7 @@ struct IncrementalPullTests {
         #expect(try client.store.versions() == world.serverVersions())
     }
 
-    @Test("F6 a stamp from the future does not hide the rows that come after it", arguments: StoreKind.perEngine)
+    @Test("F6 a timestamp in the future does not hide later rows", arguments: StoreKind.perEngine)
     func futureStamp(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()

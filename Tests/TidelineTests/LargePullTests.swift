@@ -8,7 +8,7 @@ import TidelineTestSupport
 #if os(macOS) || os(Linux)
     /// Pulls of more rows than fit in memory, by clients that are killed.
     ///
-    /// `TIDELINE_LARGE_PULL` sets how many rows (default 20,000).
+    /// `TIDELINE_LARGE_PULL` sets the number of rows (default 20,000).
     @Suite("Large pulls", .serialized)
     struct LargePullTests {
         private static let rows =
@@ -16,15 +16,15 @@ import TidelineTestSupport
         private static let pageSize = 500
         private static let kills = 3
 
-        /// The kinds of store, and how much memory their engines may take whatever is in them: SQLite's pages, LevelDB's
-        /// blocks and its two buffers; in kB.
+        /// The kinds of store, and the memory of their engines that does not depend on the data, in kB: SQLite's page
+        /// cache, LevelDB's block cache and its two buffers.
         private static let stores = StoreKind.persistent.compactMap { kind -> (kind: StoreKind, memory: Int)? in
             let memory = ["sqlite": 64 << 10, "lmdb": 0, "leveldb": 96 << 10]
             return kind.engine.flatMap { memory[$0] }.map { (kind, $0) }
         }
 
         @Test(
-            "A pull that is killed goes on at the last row stored, ends with every row once, and takes no memory for more rows",
+            "A pull that is killed resumes at the last stored row, ends with every row once, and uses no more memory for more rows",
             arguments: stores)
         func resumes(_ kind: StoreKind, engineMemory: Int) throws {
             let small = try TemporaryFolder()
@@ -32,7 +32,7 @@ import TidelineTestSupport
                 .memory
             let folder = try TemporaryFolder()
             var clients: [PullingProcess] = []
-            // How many rows are there: those up to the token, which is stored with them.
+            // The number of stored rows. The token is stored with them.
             var stored = 0
             for kill in 0..<Self.kills {
                 let client = try PullingProcess(kind, folder.path, rows: Self.rows, pageSize: Self.pageSize)
@@ -45,7 +45,7 @@ import TidelineTestSupport
             clients.append(try PullingProcess(kind, folder.path, rows: Self.rows, pageSize: Self.pageSize).finish())
             #expect(clients.last?.asked.first == Self.beginning(after: stored))
             try expectEveryRow(in: kind, folder.path)
-            // What a killed client held is asked for again, and no more.
+            // Only the pages that a killed client had not stored are requested again.
             let pages = Self.rows / (Self.pageSize - 1) + 1
             #expect(clients.map(\.asked.count).reduce(0, +) <= pages + Self.kills * (PullingProcess.pagesHeld + 1))
             let highest = clients.map(\.memory).max() ?? 0
@@ -55,7 +55,8 @@ import TidelineTestSupport
             #expect(highest <= highestOfSmall + engineMemory + 16 << 10)
         }
 
-        /// Where a pull begins that finds so many rows: at the last of them, less the five seconds that it looks back.
+        /// Returns the row at which a pull starts if `stored` rows are stored: the last of them, minus the look-back of
+        /// five seconds.
         private static func beginning(after stored: Int) -> Int { max(stored - 1 - 5, 0) }
 
         private func withStore<T>(
@@ -82,7 +83,7 @@ import TidelineTestSupport
                     return .next
                 }
             }
-            // Ids are unique in a store and in the numbers, so that none is there twice.
+            // Identifiers are unique in the store, and each number has its own identifier, so no row is stored twice.
             #expect(count == Self.rows)
             #expect(sum == Self.rows * (Self.rows - 1) / 2)
         }

@@ -4,7 +4,7 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// The rules L1 to L8: what the app's changes do, before any push.
+/// Rules L1 to L8: the app's changes before a push.
 @Suite("Local operations", .timeLimit(.minutes(15)))
 struct LocalOperationTests {
     @Test("L1 local changes send nothing", arguments: StoreKind.perEngine)
@@ -22,7 +22,7 @@ struct LocalOperationTests {
 
     // MARK: L2
 
-    /// A change on the synced row `a` and an inserted row `b`.
+    /// Changes of the synced row `a`, and an insert of row `b`.
     enum Change: String, CaseIterable, Sendable {
         case insert, update, updateOfInsert, delete, deleteOfInsert, deleteOfUpdate, restore
 
@@ -68,7 +68,7 @@ struct LocalOperationTests {
             #expect(try world.state(store.base) == before.0, "call \(failures)")
             #expect(try store.base.dump() == before.1, "call \(failures)")
         }
-        // Two writes and the commit at the least.
+        // At least two writes and the commit.
         #expect(failures >= 3)
         #expect(try world.state(store.base) != before.0 || change == .updateOfInsert)
     }
@@ -76,7 +76,7 @@ struct LocalOperationTests {
     // MARK: L3
 
     @Test(
-        "L3 an insert without an id makes a lower-case UUID and returns the stored row", arguments: StoreKind.perEngine,
+        "L3 an insert without an ID makes a lowercase UUID and returns the stored row", arguments: StoreKind.perEngine,
         [nil, "", "null"])
     func makesID(_ stores: StoreKind, given: String?) async throws {
         let client = try await World(stores).makeClient()
@@ -91,7 +91,7 @@ struct LocalOperationTests {
     }
 
     @Test(
-        "L3 an insert of an id that exists is an error and changes nothing", arguments: StoreKind.perEngine,
+        "L3 an insert of an existing ID is an error and changes nothing", arguments: StoreKind.perEngine,
         ["abc", "ABC", "aBc"])
     func refusesExisting(_ stores: StoreKind, id: String) async throws {
         let world = try World(stores)
@@ -107,7 +107,7 @@ struct LocalOperationTests {
     }
 
     @Test(
-        "L3 ids compare without regard to ASCII case; the first spelling stays in store and queue",
+        "L3 IDs compare without regard to ASCII case; the first form stays in store and queue",
         arguments: StoreKind.perEngine)
     func caseOfIDs(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -129,7 +129,7 @@ struct LocalOperationTests {
     }
 
     @Test(
-        "L3 a table of exact ids keeps ids that differ in case apart, in store and queue",
+        "L3 a table with exact IDs keeps IDs that differ in case separate, in store and queue",
         arguments: StoreKind.perEngine)
     func exactIDs(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
@@ -145,7 +145,7 @@ struct LocalOperationTests {
     }
 
     @Test(
-        "L3 an id that the protocol does not allow is refused by every change, and nothing is written",
+        "L3 every change refuses an ID that the protocol does not allow, and nothing is written",
         arguments: StoreKind.perEngine,
         [
             ".", "..", " ", "a/b", "a\\b", "a?b", "a+b", "a\"b", "a`b", "a\u{0}b", "a\nb", "a\u{7f}b", "a\u{9f}b",
@@ -162,7 +162,7 @@ struct LocalOperationTests {
     }
 
     @Test(
-        "L3 a row whose id only others may make can be changed and deleted", arguments: StoreKind.perEngine,
+        "L3 a row whose ID the app could not insert can be changed and deleted", arguments: StoreKind.perEngine,
         ["a/b", "../x", "a?b#c", "a+b", "a\\b", "a\nb", " "])
     func idsOfOthers(_ stores: StoreKind, id: String) async throws {
         let world = try World(stores)
@@ -209,7 +209,7 @@ struct LocalOperationTests {
     }
 
     @Test(
-        "L3 an odd id that is allowed makes the whole way to the server and back",
+        "L3 an unusual but valid ID is sent to the server and pulled back unchanged",
         arguments: StoreKind.perEngine,
         [
             "a'b", "'; DROP TABLE TodoItem; --", "a b", "a%2Fb", "%", "$filter", "a&b=c", "a#b", "Zoë", "🐟", "(1)",
@@ -246,7 +246,7 @@ struct LocalOperationTests {
     }
 
     @Test(
-        "L4 an update of an id that is unknown or deleted is an error and queues nothing",
+        "L4 an update of an unknown or deleted ID is an error and queues nothing",
         arguments: StoreKind.perEngine)
     func updateOfUnknown(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -260,7 +260,7 @@ struct LocalOperationTests {
     }
 
     @Test(
-        "L5 a delete keeps the row's content and version, from the store and not from the caller",
+        "L5 a delete keeps the row's content and version from the store, not from the caller",
         arguments: StoreKind.perEngine)
     func deleteKeepsContent(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -281,7 +281,7 @@ struct LocalOperationTests {
         #expect(try world.state(client) == "local [] queue [delete a] server [a=theirs]")
     }
 
-    @Test("L5 an update's base version comes from the store, not from the caller", arguments: StoreKind.perEngine)
+    @Test("L5 an update takes its base version from the store, not from the caller", arguments: StoreKind.perEngine)
     func baseVersionOfUpdate(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeSyncedClient()
         try await client.items.update(["id": "a", "text": "two", "version": "other"], overwriting: true)
@@ -291,7 +291,7 @@ struct LocalOperationTests {
     }
 
     @Test(
-        "L5 a delete of an id that the store lacks is queued: unconditional, or with the version given",
+        "L5 a delete of an ID missing in the store is queued, unconditionally or with the given version",
         arguments: StoreKind.perEngine)
     func deleteOfUnknown(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -337,7 +337,7 @@ struct LocalOperationTests {
     ]
 
     @Test(
-        "L6 a row of the app with a bad column is refused with the column's name", arguments: StoreKind.perEngine,
+        "L6 an app's row with an invalid column is refused, naming the column", arguments: StoreKind.perEngine,
         badRows)
     func refusesColumns(_ stores: StoreKind, _ bad: (Row, String)) async throws {
         let (row, column) = bad
@@ -358,7 +358,7 @@ struct LocalOperationTests {
     }
 
     @Test(
-        "L6 system columns in a row of the app are left out; whole numbers fit a column of doubles",
+        "L6 system columns in an app's row are ignored; whole numbers fit a column of doubles",
         arguments: StoreKind.perEngine)
     func ignoresSystemColumns(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeSyncedClient()
@@ -373,7 +373,7 @@ struct LocalOperationTests {
         #expect(stored.version == nil)
     }
 
-    @Test("L6 columns of the server's rows that the table does not define are ignored", arguments: StoreKind.perEngine)
+    @Test("L6 server columns that the table does not define are ignored", arguments: StoreKind.perEngine)
     func ignoresServerColumns(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeSyncedClient()
         client.transport.inspect { _, _ in
@@ -394,7 +394,7 @@ struct LocalOperationTests {
     // MARK: L7, L8
 
     @Test(
-        "L7 without handlesSyncTableOperations the queue is kept and the app writes the rows",
+        "L7 without handlesSyncTableOperations the queue is kept, and the app writes the rows",
         arguments: StoreKind.perEngine)
     func appWritesRows(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -418,7 +418,7 @@ struct LocalOperationTests {
         #expect(try world.state(client) == "local [] queue [] server [a deleted]")
     }
 
-    @Test("L8 local changes return while a request of a push hangs, and none is lost", arguments: StoreKind.perEngine)
+    @Test("L8 local changes return while a push request hangs, and none is lost", arguments: StoreKind.perEngine)
     func neverWaitsForPush(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
@@ -426,7 +426,7 @@ struct LocalOperationTests {
         let once = Once()
         client.transport.inspect { _, _ in
             guard once.first() else { return nil }
-            // The request does not go on before these have returned.
+            // The request waits until these calls have returned.
             _ = try? await client.items.insert(["id": "c", "text": "three"])
             try? await client.items.update(["id": "b", "text": "edited"])
             try? await client.items.delete(id: "a")
@@ -440,7 +440,7 @@ struct LocalOperationTests {
         #expect(try world.state(client) == "local [b=edited, c=three] queue [] server [a deleted, b=edited, c=three]")
     }
 
-    @Test("L8 local changes return while a request of a pull hangs", arguments: StoreKind.perEngine)
+    @Test("L8 local changes return while a pull request hangs", arguments: StoreKind.perEngine)
     func neverWaitsForPull(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()

@@ -5,7 +5,8 @@ import TidelineTestSupport
 
 @testable import Tideline
 
-/// The rule P6: the server has acted, its answer was lost. No duplicate, no false conflict, no edit lost.
+/// Rule P6: the server has processed the request, and its answer is lost. No duplicate, no false conflict, no lost
+/// edit.
 @Suite("Lost answers", .timeLimit(.minutes(15)))
 struct LostAnswerTests {
     private func loseAnswers(_ client: Client, during kind: OperationKind? = nil) async {
@@ -16,7 +17,7 @@ struct LostAnswerTests {
     }
 
     @Test(
-        "P6 a plain retry takes over what the first try did", arguments: StoreKind.perEngine,
+        "P6 a retry accepts the result of the first attempt", arguments: StoreKind.perEngine,
         allPairs(OperationKind.allCases, [1, 3]))
     func plainRetry(_ stores: StoreKind, _ lost: (OperationKind, Int)) async throws {
         let (kind, losses) = lost
@@ -42,7 +43,7 @@ struct LostAnswerTests {
         if kind != .delete { #expect(try client.row(kind == .insert ? "b" : "a")?.version == before?.version) }
     }
 
-    /// What the app does before it tries again.
+    /// The app's change before the retry.
     enum Edit: String, CaseIterable, Sendable {
         case sameColumn, otherColumn, clear, backToBase, delete, deleteAndInsert
     }
@@ -81,7 +82,8 @@ struct LostAnswerTests {
         }
     }
 
-    @Test("P6 the edit is lost a second time, with another edit, and still all arrives", arguments: StoreKind.perEngine)
+    @Test(
+        "P6 after a second lost answer with another edit, both edits reach the server", arguments: StoreKind.perEngine)
     func twoLosses(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
@@ -97,7 +99,7 @@ struct LostAnswerTests {
     }
 
     @Test(
-        "P6 a change by another client upon the own write stays, with and without an edit",
+        "P6 another client's change after this client's write is preserved, with and without an edit",
         arguments: StoreKind.perEngine, [true, false])
     func otherColumnOfOther(_ stores: StoreKind, edits: Bool) async throws {
         let world = try World(stores)
@@ -117,7 +119,7 @@ struct LostAnswerTests {
     }
 
     @Test(
-        "P6 the same when a pull brought the other client's change in between", arguments: StoreKind.perEngine,
+        "P6 the same if a pull stored the other client's change in between", arguments: StoreKind.perEngine,
         [true, false])
     func otherColumnPulled(_ stores: StoreKind, edits: Bool) async throws {
         let world = try World(stores)
@@ -127,7 +129,7 @@ struct LostAnswerTests {
         let other = try await world.makeOther()
         try await other.items.update(["id": "a", "priority": 9])
         try await other.context.push()
-        // The pull's push is refused, so that the row is pulled while its operation waits.
+        // The server refuses the pull's push, so that the row is pulled while its operation is pending.
         client.transport.inspect { request, _ in request.method == .patch ? .answer(.answer(400)) : nil }
         var settings = PullSettings()
         settings.whenPushFails = .pullOthers
@@ -142,7 +144,7 @@ struct LostAnswerTests {
     }
 
     @Test(
-        "P6 a change by another client over the own write is a conflict",
+        "P6 another client's change that overwrites this client's write is a conflict",
         arguments: StoreKind.perEngine, [OperationKind.insert, .update, .delete])
     func sameColumnOfOther(_ stores: StoreKind, _ kind: OperationKind) async throws {
         let world = try World(stores)
@@ -162,7 +164,7 @@ struct LostAnswerTests {
     }
 
     @Test(
-        "P6 a delete after a lost update does not take another client's change of another column with it",
+        "P6 a delete after a lost update does not remove another client's change of another column",
         arguments: StoreKind.perEngine)
     func deleteUnderOther(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -179,7 +181,7 @@ struct LostAnswerTests {
     }
 
     @Test(
-        "P6 the own insert is recognised where 409 carries the client's own body, as Node sends it",
+        "P6 this client's insert is recognized if a 409 contains the client's own body, as Node sends it",
         arguments: StoreKind.perEngine)
     func ownBody(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -201,7 +203,7 @@ struct LostAnswerTests {
     }
 
     @Test(
-        "P6 a row of another client that has taken the id is a conflict, whatever the 409 carries",
+        "P6 a row that another client inserted with the ID is a conflict, whatever the 409 contains",
         arguments: StoreKind.perEngine)
     func foreignRow(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -219,7 +221,7 @@ struct LostAnswerTests {
     }
 
     @Test(
-        "P6 a server that keeps milliseconds and writes JSON its own way shows the own write",
+        "P6 this client's write is recognized on a server that keeps milliseconds and formats JSON its own way",
         arguments: StoreKind.perEngine, OperationKind.allCases)
     func coarseServer(_ stores: StoreKind, _ kind: OperationKind) async throws {
         let world = try World(stores)
@@ -244,7 +246,7 @@ struct LostAnswerTests {
     }
 
     @Test(
-        "P6 an answer that cannot be read is asked for again, and the next push settles it",
+        "P6 an unreadable answer makes the client read the row, and the next push completes the operation",
         arguments: StoreKind.perEngine, OperationKind.allCases)
     func unreadableAnswer(_ stores: StoreKind, _ kind: OperationKind) async throws {
         let world = try World(stores)
@@ -265,7 +267,7 @@ struct LostAnswerTests {
         #expect(try client.texts() == world.serverTexts())
     }
 
-    @Test("P6 each request of a restore may lose its answer", arguments: StoreKind.perEngine, 1...3)
+    @Test("P6 a restore completes if the answer of any of its requests is lost", arguments: StoreKind.perEngine, 1...3)
     func restore(_ stores: StoreKind, loss: Int) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
@@ -283,7 +285,7 @@ struct LostAnswerTests {
     }
 
     @Test(
-        "P6 a delete that failed to arrive and one that arrived end alike", arguments: StoreKind.perEngine,
+        "P6 a delete that was lost and a delete whose answer was lost end the same", arguments: StoreKind.perEngine,
         [true, false])
     func deleteTwice(_ stores: StoreKind, arrived: Bool) async throws {
         let world = try World(stores)
@@ -297,7 +299,7 @@ struct LostAnswerTests {
     }
 
     @Test(
-        "P6 a write that met a conflict is not held to be one's own when another client writes the same",
+        "P6 a write that ended in a conflict is not recognized as this client's when another client writes the same",
         arguments: StoreKind.perEngine)
     func refusedBodyIsForgotten(_ stores: StoreKind) async throws {
         let world = try World(stores)

@@ -4,10 +4,10 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// A newer row that a pull has brought is never lost behind the token, whatever ends the operation beside it.
+/// A newer pulled row is never lost below the token, however the pending operation of the row ends.
 @Suite("Newer copies", .timeLimit(.minutes(15)))
 struct NewerCopyTests {
-    /// A client whose edit of row `a` the server refused, in step with the server but for that.
+    /// Makes a client whose edit of row `a` was refused by the server, and which is otherwise in sync.
     private func makeRefused(_ world: World) async throws -> (client: Client, error: TableOperationError) {
         let client = try await world.makeSyncedClient()
         try await client.items.pull(queryID: "q")
@@ -16,7 +16,7 @@ struct NewerCopyTests {
         return (client, try #require(try await pushErrors(client).first))
     }
 
-    /// Another client changes row `a`, and much later inserts `z`, so that a token comes to lie far above `a`.
+    /// Another client changes row `a`, and much later inserts `z`, so that a token moves far past `a`.
     private func changeByOther(_ world: World) async throws {
         let other = try await world.makeOther()
         try await other.items.update(["id": "a", "text": "newer"])
@@ -37,7 +37,7 @@ struct NewerCopyTests {
     }
 
     @Test(
-        "C4 an operation settled after a pull shows what the pull brought", arguments: StoreKind.perEngine, Way.allCases
+        "C4 resolving an operation after a pull shows the pulled row", arguments: StoreKind.perEngine, Way.allCases
     )
     func settledAfterPull(_ stores: StoreKind, _ way: Way) async throws {
         let world = try World(stores)
@@ -52,7 +52,7 @@ struct NewerCopyTests {
         #expect(try client.texts() == ["newer", "z"])
     }
 
-    @Test("C4 an item made from the row that was pulled is stored as it is", arguments: StoreKind.perEngine)
+    @Test("C4 an item based on the pulled row is stored unchanged", arguments: StoreKind.perEngine)
     func settledWithNewest(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let (client, error) = try await makeRefused(world)
@@ -66,7 +66,7 @@ struct NewerCopyTests {
     }
 
     @Test(
-        "F5 an operation settled while its row's newer state is on its way does not hide that",
+        "F5 resolving an operation while a newer state of its row is in flight does not hide that state",
         arguments: StoreKind.perEngine, Way.allCases)
     func settledDuringPull(_ stores: StoreKind, _ way: Way) async throws {
         let world = try World(stores)
@@ -86,7 +86,7 @@ struct NewerCopyTests {
     }
 
     @Test(
-        "F5 a row that was deleted here and brought back there while a page was on its way comes with the next pull",
+        "F5 a row deleted locally and restored on the server while a page was in flight is pulled by the next pull",
         arguments: StoreKind.perEngine)
     func restoredDuringPull(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -114,7 +114,7 @@ struct NewerCopyTests {
     }
 
     @Test(
-        "C1 a row that may not be looked up does not count as gone: discarding keeps it",
+        "C1 a row that cannot be looked up does not count as deleted: discarding keeps it",
         arguments: StoreKind.perEngine, [403, 400, 200])
     func lookUpRefused(_ stores: StoreKind, status: Int) async throws {
         let client = try await World(stores).makeSyncedClient()
@@ -127,7 +127,7 @@ struct NewerCopyTests {
     }
 
     @Test(
-        "C4 an edit that changes nothing leaves the row that was pulled, also where its stamp is the same",
+        "C4 an edit without a difference keeps the pulled row, even if its timestamp is the same",
         arguments: StoreKind.perEngine, [true, false])
     func unchangedEdit(_ stores: StoreKind, sameStamp: Bool) async throws {
         let world = try World(stores)
@@ -152,7 +152,7 @@ struct NewerCopyTests {
     }
 
     @Test(
-        "C4 an insert that is taken back after a pull brought the row of others leaves that",
+        "C4 deleting a pending insert after a pull stored another client's row keeps that row",
         arguments: StoreKind.perEngine, [true, false])
     func insertTakenBack(_ stores: StoreKind, inFlight: Bool) async throws {
         let world = try World(stores)
@@ -182,7 +182,7 @@ struct NewerCopyTests {
     }
 
     @Test(
-        "C1 discarding replaces the row: what the server's leaves out keeps no local value",
+        "C1 discarding replaces the row: columns missing in the server's row keep no local value",
         arguments: StoreKind.perEngine)
     func discardReplaces(_ stores: StoreKind) async throws {
         let world = try World(stores)

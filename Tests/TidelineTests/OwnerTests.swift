@@ -4,10 +4,10 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// L12: queue and tokens belong to one server and, where the app names one, one user.
+/// L12: queue and tokens belong to one server and, if the app names one, one user.
 @Suite("Owner of a store", .timeLimit(.minutes(15)))
 struct OwnerTests {
-    /// A client of an address and user over a store that others use too.
+    /// Makes a client with the given address and user, of a store that is shared with other clients.
     private func makeClient(
         _ world: World, over store: AnyStore, url: String = "http://server.test", user: String? = nil,
         answers: Bool = true
@@ -27,7 +27,7 @@ struct OwnerTests {
     }
 
     @Test(
-        "L12 another server is refused by push and pull, and nothing is sent", arguments: StoreKind.perEngine,
+        "L12 push and pull refuse another server, and nothing is sent", arguments: StoreKind.perEngine,
         ["https://server.test", "http://other.test", "http://server.test:8080", "http://server.test/app"])
     func otherServer(_ stores: StoreKind, url: String) async throws {
         let (world, store) = (try World(stores), try stores.makeStore())
@@ -48,7 +48,7 @@ struct OwnerTests {
     }
 
     @Test(
-        "L12 the same server has many addresses",
+        "L12 different addresses of the same server are equal",
         arguments: [
             "HTTP://Server.Test", "http://server.test/", "http://server.test:80", "http://server.test.",
         ])
@@ -60,7 +60,7 @@ struct OwnerTests {
         #expect(try ServerAddress("https://[::443]:443/App%20x").identity == "https://[::443]/App%20x")
     }
 
-    @Test("L12 an address where nobody answers does not bind the store", arguments: StoreKind.perEngine)
+    @Test("L12 an unreachable address does not bind the store", arguments: StoreKind.perEngine)
     func unreachable(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores), try stores.makeStore())
         let mistyped = try await makeClient(world, over: store, url: "http://sever.test", answers: false)
@@ -70,7 +70,7 @@ struct OwnerTests {
         #expect(try world.serverTexts() == ["one"])
     }
 
-    @Test("L12 another user is refused by push, pull and local changes", arguments: StoreKind.perEngine)
+    @Test("L12 push, pull and local changes refuse another user", arguments: StoreKind.perEngine)
     func otherUser(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores), try stores.makeStore())
         let ann = try await makeClient(world, over: store, user: "ann")
@@ -94,7 +94,7 @@ struct OwnerTests {
         #expect(try world.serverTexts() == ["hers"])
     }
 
-    @Test("L12 a store without a user takes the first that is named", arguments: StoreKind.perEngine)
+    @Test("L12 a store without a user is bound to the first user named", arguments: StoreKind.perEngine)
     func firstUser(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores), try stores.makeStore())
         let nobody = try await makeClient(world, over: store)
@@ -108,7 +108,7 @@ struct OwnerTests {
     // MARK: Switching
 
     @Test(
-        "L12 after a switch the rows come from the new server, and pending changes go to it",
+        "L12 after a switch the rows are pulled from the new server, and pending changes are sent to it",
         arguments: StoreKind.perEngine)
     func switching(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores), try stores.makeStore())
@@ -130,7 +130,7 @@ struct OwnerTests {
         #expect(await syncErrorCode { try await first.context.push() } == .otherServer)
     }
 
-    @Test("L12 a switch that keeps nothing pending, and a wipe, leave an empty store", arguments: StoreKind.perEngine)
+    @Test("L12 a switch without pending changes, and a wipe, leave an empty store", arguments: StoreKind.perEngine)
     func wiping(_ stores: StoreKind) async throws {
         for wipes in [false, true] {
             let (world, store) = (try World(stores), try stores.makeStore())
@@ -143,7 +143,7 @@ struct OwnerTests {
             #expect(result == ForcePurgeResult(rows: 1, operations: 1))
             #expect(try texts(store).isEmpty && store.tokens().isEmpty)
             #expect(try await bob.context.pendingOperationsCount == 0)
-            // After a wipe the store is nobody's.
+            // After a wipe the store has no owner.
             let code = await syncErrorCode { try await ann.table("TodoItem").insert(["id": "n"]) }
             #expect(code == (wipes ? nil : .otherUser))
             let counter = try store.read { try $0.row(in: "MS_TableConfig", id: "lastOperationId") }
@@ -151,7 +151,7 @@ struct OwnerTests {
         }
     }
 
-    @Test("L12 a table of the app that is not synchronized survives a wipe", arguments: StoreKind.perEngine)
+    @Test("L12 an app table that is not synchronized survives a wipe", arguments: StoreKind.perEngine)
     func localTables(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores), try stores.makeStore())
         let client = try await makeClient(world, over: store)
@@ -180,7 +180,7 @@ struct OwnerTests {
         #expect(try world.state(store.base) == "local [] queue [] server [a=one]")
     }
 
-    @Test("L12 a delegate cannot switch the store under its own push", arguments: StoreKind.perEngine)
+    @Test("L12 a delegate cannot switch the store during its own push", arguments: StoreKind.perEngine)
     func fromDelegate(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         let context = client.context

@@ -6,14 +6,14 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// The rules Q5 and P3: an operation that cannot succeed fails alone, and delays nobody.
+/// Rules Q5 and P3: an operation that cannot succeed fails alone and delays no other operation.
 @Suite("Poison operations", .timeLimit(.minutes(15)))
 struct PoisonTests {
     @Test(
-        "Q5 operations that the server failed go last, and only new failures abort the push",
+        "Q5 operations that failed on the server are sent last, and only new failures abort the push",
         arguments: StoreKind.perEngine)
     func goLast(_ stores: StoreKind) async throws {
-        // A JSON value is a permanent fault of the original server, answered with 500.
+        // A JSON value makes the original server fail with 500 every time.
         let world = try World(stores) { $0.quirks = .original }
         let client = try await world.makeClient()
         for id in ["p1", "p2", "p3"] { try await client.items.insert(["id": .string(id), "tags": .json("[1]")]) }
@@ -23,20 +23,20 @@ struct PoisonTests {
         #expect(try await pushErrors(client).map(\.itemID) == ["p1", "p2", "p3"])
         #expect(try world.serverTexts() == ["a", "b"])
         #expect(client.transport.requests.count == 2 + 3 * 4)
-        // The table is pulled all the same.
+        // The pull succeeds.
         let other = try await world.makeClient()
         try await other.items.insert(["id": "z", "text": "z"])
         try await other.context.push()
         let settings = PullSettings(whenPushFails: .pullOthers)
         #expect(await syncErrorCode { try await client.items.pull(settings: settings) } == .completedWithErrors)
         #expect(try client.row("z") != nil)
-        // An edit makes it an operation like others.
+        // After an edit the operation is sent in its normal order.
         try await client.items.update(["id": "p1", "tags": .null])
         #expect(try await pushErrors(client).map(\.itemID) == ["p2", "p3"])
         #expect(try world.serverRow("p1") != nil)
     }
 
-    @Test("Q5 an edit behind a deferred operation of its row waits for it")
+    @Test("Q5 an edit of the row of a deferred operation waits for that operation")
     func machine() {
         var machine = PushMachine()
         let earlier = PushMachine.EarlierFailures(deferred: [1, 4], held: [2])
@@ -54,7 +54,7 @@ struct PoisonTests {
         #expect(machine.handle(.succeeded) == .finish)
     }
 
-    @Test("Q5 canonically equivalent identifiers are different rows to the order of operations")
+    @Test("Q5 canonically equivalent identifiers are different rows in the order of operations")
     func equivalentRows() {
         var machine = PushMachine()
         _ = machine.handle(.started(last: 2))
@@ -63,7 +63,9 @@ struct PoisonTests {
         #expect(machine.handle(.found(PushMachineTests.candidate(2, "cafe\u{301}"))) == .send(2))
     }
 
-    @Test("A table whose server makes the identifiers is rejected once, not doubled", arguments: StoreKind.perEngine)
+    @Test(
+        "A table whose server generates the identifiers is rejected once, without duplicates",
+        arguments: StoreKind.perEngine)
     func foreignIDs(_ stores: StoreKind) async throws {
         let world = try World(stores) { $0.quirks = [.original, .makesIDs] }
         let client = try await world.makeClient()
@@ -78,7 +80,7 @@ struct PoisonTests {
     }
 
     @Test(
-        "P3 an answer that does not fit the table fails its operation alone", arguments: StoreKind.perEngine,
+        "P3 an answer that does not fit the table fails only its operation", arguments: StoreKind.perEngine,
         [#"{"id":"a","text":5}"#, #"{"id":"a","priority":18446744073709551616}"#])
     func misfitAnswer(_ stores: StoreKind, body: String) async throws {
         let world = try World(stores)
@@ -96,7 +98,7 @@ struct PoisonTests {
         #expect(try world.state(client) == "local [a=two, b=b] queue [update a] server [a=two, b=b]")
     }
 
-    @Test("P3 null in a required column of an answer fails its operation alone", arguments: StoreKind.perEngine)
+    @Test("P3 null in a required column of an answer fails only its operation", arguments: StoreKind.perEngine)
     func requiredColumn(_ stores: StoreKind) async throws {
         let schema = TableSchema("TodoItem", columns: [.string("text", optional: false)])
         let world = try World(stores)
@@ -121,7 +123,7 @@ struct PoisonTests {
     }
 
     @Test(
-        "P3 an operation of a table that is not defined any more is listed, and nothing else fails",
+        "P3 an operation on a table that is no longer defined is listed, and nothing else fails",
         arguments: StoreKind.perEngine)
     func undefinedTable(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -147,7 +149,9 @@ struct PoisonTests {
         #expect(try await client.context.operationErrors().isEmpty)
     }
 
-    @Test("P4 a conflict is not sent again until it changes or that is asked for", arguments: StoreKind.perEngine)
+    @Test(
+        "P4 a conflict is not sent again until its operation changes or the app requests it",
+        arguments: StoreKind.perEngine)
     func heldConflict(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
@@ -169,7 +173,7 @@ struct PoisonTests {
     }
 
     @Test(
-        "P3 a conflict whose look-up fails is a conflict", arguments: StoreKind.perEngine, [500, 403, 200])
+        "P3 a conflict whose lookup fails is a conflict", arguments: StoreKind.perEngine, [500, 403, 200])
     func failedLookUp(_ stores: StoreKind, status: Int) async throws {
         let client = try await World(stores).makeSyncedClient()
         try await client.items.update(["id": "a", "text": "mine"])
@@ -178,7 +182,7 @@ struct PoisonTests {
         #expect(error.code == .conflict && error.status == 412 && error.serverItem == nil && !error.isRowGone)
     }
 
-    @Test("C1 an operation that waits can be cancelled and discarded", arguments: StoreKind.perEngine)
+    @Test("C1 a pending operation can be canceled and discarded", arguments: StoreKind.perEngine)
     func cancelsWaiting(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()

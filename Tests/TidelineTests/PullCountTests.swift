@@ -6,10 +6,10 @@ import TidelineTestSupport
 
 @testable import Tideline
 
-/// What a pull counts, and how many rows it asks for.
-@Suite("Counts and sizes of a pull")
+/// The counts reported by a pull, and its page sizes.
+@Suite("Counts and page sizes of a pull")
 struct PullCountTests {
-    /// The request with the instants in its filter cut to milliseconds, as the original server does.
+    /// Returns the request with the timestamps in its filter truncated to milliseconds, as the original server does.
     private static func cut(_ request: HTTPRequest) -> HTTPRequest {
         var request = request
         request.path = request.path?.replacing(/(%3A\d\d\.\d{3})\d+Z/) { "\($0.output.1)Z" }
@@ -18,7 +18,7 @@ struct PullCountTests {
     }
 
     @Test(
-        "F7 a first pull stores and counts each row once, also where the server cuts instants to milliseconds",
+        "F7 a first pull stores and counts each row once, also if the server truncates timestamps to milliseconds",
         arguments: StoreKind.perEngine, allPairs([1, 3, 4, 7, 20, 1000], [true, false]))
     func once(_ stores: StoreKind, _ setting: (Int, Bool)) async throws {
         let (pageSize, cuts) = setting
@@ -40,7 +40,7 @@ struct PullCountTests {
     }
 
     @Test(
-        "F3 of an answer longer than asked for, no more is taken than the caller wants", arguments: StoreKind.perEngine,
+        "F3 an answer longer than requested is truncated to the caller's limit", arguments: StoreKind.perEngine,
         [1, 2, 1000])
     func longAnswer(_ stores: StoreKind, pageSize: Int) async throws {
         let world = try World(stores)
@@ -57,7 +57,7 @@ struct PullCountTests {
 
     // MARK: F11
 
-    /// A server that answers 400 to more than `limit` rows at once.
+    /// Makes the server answer 400 to requests for more than `limit` rows.
     private func refuse(more limit: Int, _ client: Client) {
         client.transport.inspect { request, _ in
             let top = request.target.firstMatch(of: /\$top=(\d+)/).flatMap { Int($0.output.1) } ?? 0
@@ -66,7 +66,7 @@ struct PullCountTests {
     }
 
     @Test(
-        "F11 400 to a large $top is followed by smaller ones, and the limit is remembered for the table",
+        "F11 after 400 to a large $top the client uses smaller ones, and remembers the limit for the table",
         arguments: StoreKind.perEngine,
         [(999, [1000, 500]), (500, [1000, 500]), (499, [1000, 500, 100]), (50, [1000, 500, 100, 50])])
     func smallerPages(_ stores: StoreKind, _ setting: (Int, [Int])) async throws {
@@ -87,7 +87,7 @@ struct PullCountTests {
         #expect(sizes().allSatisfy { $0 == tried.last })
     }
 
-    @Test("F11 400 for another reason is the error that the server gave to the page as it was asked for")
+    @Test("F11 400 for another reason is the error that the server returned for the requested page")
     func otherRefusal() async throws {
         let world = try World(.simplest)
         let client = try await world.makeClient()
@@ -99,7 +99,7 @@ struct PullCountTests {
         let error = await #expect(throws: SyncError.self) { try await client.items.pull(queryID: "q") }
         #expect(error?.code == .rejected && error?.status == 400 && error?.message.contains("no 1000") == true)
         #expect(client.transport.requests.count == 4)
-        // Nothing is remembered, and a size that was answered is not doubted.
+        // No limit is remembered, and a page size that succeeded is not reduced.
         client.transport.inspect(nil)
         client.transport.clear()
         try await client.items.pull(queryID: "q")

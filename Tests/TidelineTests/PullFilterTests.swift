@@ -6,7 +6,7 @@ import TidelineTestSupport
 
 @testable import Tideline
 
-/// Filters of pulls on servers that know three truth values.
+/// Filters of pulls from servers with three-valued logic.
 @Suite("Filters of pulls")
 struct PullFilterTests {
     static let filters: [RowPredicate] = [
@@ -19,7 +19,7 @@ struct PullFilterTests {
     ]
 
     @Test(
-        "A6 a pull brings the rows that the same query finds in the local table, also where SQL knows three truth values",
+        "A6 a pull returns the rows that the same query finds in the local table, also with SQL's three-valued logic",
         arguments: StoreKind.perEngine, allPairs([ServerQuirks.original, []], ["q", nil]))
     func sameRows(_ stores: StoreKind, _ setting: (ServerQuirks, String?)) async throws {
         let (quirks, queryID) = setting

@@ -8,13 +8,13 @@ import TidelineTestSupport
 
 @testable import Tideline
 
-/// The rule F8 with a few pages in one transaction: it keeps all that a page in each keeps.
+/// Rule F8 with several pages in one transaction: the guarantees are those of one page per transaction.
 @Suite("Several pages in one transaction")
 struct PullGroupTests {
-    /// What a pull left behind, and what it told.
+    /// The stored state and the reported result of a pull.
     private struct Outcome: Equatable {
         var rows: [String: String]
-        /// How far each token goes; not the server's clock beside it, which ticks at every look.
+        /// The position of each token, without the server's clock, which advances with every answer.
         var tokens: [String: Timestamp]
         var pulled = 0
         var stored = 0
@@ -27,7 +27,7 @@ struct PullGroupTests {
         PullSettings(pageSize: 3, pagesPerTransaction: pages, onProgress: onProgress)
     }
 
-    /// Crowded instants and single ones, and a tombstone.
+    /// Writes rows that share a timestamp, rows with their own, and a tombstone.
     private func plant(_ world: World) throws {
         try world.plant(World.rows(at: [0, 1, 1, 1, 1, 1, 10_000, 20_000, 20_000, 30_000, 40_000, 50_000]))
         try world.plant([World.row("dead", at: 40_000, deleted: true)])
@@ -46,7 +46,7 @@ struct PullGroupTests {
     }
 
     @Test(
-        "F8 rows, token and counts are those of a page in each transaction", arguments: StoreKind.all, ["q", nil])
+        "F8 rows, token and counts equal those of one page per transaction", arguments: StoreKind.all, ["q", nil])
     func isTheSame(_ stores: StoreKind, queryID: String?) async throws {
         var expected: [Outcome] = []
         for pages in [1, 2, 3, 100] {
@@ -64,7 +64,7 @@ struct PullGroupTests {
         }
     }
 
-    @Test("F8 a pull writes once for as many pages as it is told, and tells of them then", arguments: StoreKind.all)
+    @Test("F8 a pull writes and reports progress once per the given number of pages", arguments: StoreKind.all)
     func writesOnce(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()
@@ -72,13 +72,13 @@ struct PullGroupTests {
         let told = Mutex<[PullProgress]>([])
         let result = try await client.items.pull(
             settings: settings(3) { progress in told.withLock { $0.append(progress) } })
-        // Seven pages and the empty one behind them.
+        // Seven pages and the empty page after them.
         #expect(result.requests == 8 && result.writes == 3 && result.rowsPulled == 20 && result.rowsStored == 20)
         #expect(told.withLock { $0.map(\.rowsPulled) } == [9, 18, 20])
         #expect(told.withLock { $0.map(\.pages) } == [3, 6, 8])
     }
 
-    @Test("F6 a table at rest costs no write, over however many pages", arguments: StoreKind.perEngine)
+    @Test("F6 a pull of an unchanged table writes nothing, however many pages it has", arguments: StoreKind.perEngine)
     func rest(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()
@@ -89,7 +89,7 @@ struct PullGroupTests {
     }
 
     @Test(
-        "F8 a pull whose connection dies after any page has stored what came before it", arguments: StoreKind.all,
+        "F8 a pull whose connection fails after any page has stored the pages before it", arguments: StoreKind.all,
         1...14)
     func connectionDies(_ stores: StoreKind, afterPage page: Int) async throws {
         var expected: Outcome?
@@ -107,7 +107,7 @@ struct PullGroupTests {
     }
 
     @Test(
-        "F8 a pull whose store fails at any transaction leaves rows and token as they were before it",
+        "F8 a pull whose store fails in any transaction leaves rows and token as they were before that transaction",
         arguments: StoreKind.all, 1...4)
     func storeFails(_ stores: StoreKind, at write: Int) async throws {
         let world = try World(stores)
@@ -137,7 +137,7 @@ struct PullGroupTests {
     }
 
     @Test(
-        "F8 a row that cannot be stored is named; the pages before its own are stored, with their token",
+        "F8 a row that cannot be stored is named; the pages before its page are stored, with their token",
         arguments: StoreKind.all, 0..<9)
     func unstorableRow(_ stores: StoreKind, bad: Int) async throws {
         var expected: Outcome?
@@ -164,7 +164,8 @@ struct PullGroupTests {
         }
     }
 
-    @Test("F8 a pull that is cancelled at any page leaves whole pages and their token", arguments: StoreKind.all, 1...8)
+    @Test(
+        "F8 a pull that is canceled at any page leaves complete pages and their token", arguments: StoreKind.all, 1...8)
     func cancelled(_ stores: StoreKind, at page: Int) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()
@@ -174,7 +175,7 @@ struct PullGroupTests {
             if client.transport.requests.count == page { pull.withLock { $0?.cancel() } }
             return nil
         }
-        // The task cannot begin before the transport knows it.
+        // The task waits until the transport can cancel it.
         pull.withLock { pull in
             pull = Task { try await client.items.pull(queryID: "q", settings: settings(3)) }
         }
@@ -184,7 +185,9 @@ struct PullGroupTests {
         #expect(try await self.pull(client, "q", settings(3)).rows == world.serverVersions())
     }
 
-    @Test("F9 no more pages are held than a transaction takes, and one on its way", arguments: StoreKind.perEngine)
+    @Test(
+        "F9 at most the pages of one transaction and one more in flight are held in memory",
+        arguments: StoreKind.perEngine)
     func boundedMemory(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let store = HookedStore(try stores.makeStore())
@@ -200,7 +203,7 @@ struct PullGroupTests {
         #expect(worst.withLock { $0 } == 5 || worst.withLock { $0 } == 4)
     }
 
-    @Test("F7 a page that was held during a push does not bring back what the push replaced", arguments: StoreKind.all)
+    @Test("F7 a page held during a push does not restore the values that the push replaced", arguments: StoreKind.all)
     func pushedMeanwhile(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()
@@ -208,7 +211,7 @@ struct PullGroupTests {
         try await client.items.pull()
         client.transport.clear()
         client.transport.inspect { request, _ in
-            // The page with the row is held when the third one is asked for.
+            // The page with the row is held when the third page is requested.
             guard request.method == .get, client.transport.requests.count == 3 else { return nil }
             try? await client.items.update(["id": "r000", "text": "edited"])
             _ = try? await client.context.push()
@@ -220,7 +223,7 @@ struct PullGroupTests {
         #expect(try await client.queue().isEmpty)
     }
 
-    @Test("F2 no page in a transaction is refused")
+    @Test("F2 zero pages in a transaction is refused")
     func refused() async throws {
         let client = try await World(.simplest).makeClient()
         for pages in [0, -1, .min] {
@@ -232,7 +235,7 @@ struct PullGroupTests {
 }
 
 extension LocalStore {
-    /// The `updatedAt` of each stored token, by query id.
+    /// Returns the `updatedAt` of each stored token, by query ID.
     fileprivate func reach() throws -> [String: Timestamp] {
         try tokens().compactMapValues { text in
             try JSONDecoder().decode(PullToken.self, from: Data(text.utf8)).updatedAt

@@ -7,19 +7,19 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// The rules F8 and F9: what a pull leaves behind when it dies, and how it overlaps network and store.
+/// Rules F8 and F9: the state after an interrupted pull, and the overlap of network and store.
 @Suite("Interrupted pull")
 struct PullInterruptionTests {
     static let settings = PullSettings(pageSize: 3)
 
-    /// Crowded instants and single ones, and a tombstone.
+    /// Writes rows that share a timestamp, rows with their own, and a tombstone.
     private func plant(_ world: World) throws {
         try world.plant(World.rows(at: [0, 1, 1, 1, 1, 1, 10_000, 20_000, 20_000, 30_000, 40_000]))
         try world.plant([World.row("dead", at: 40_000, deleted: true)])
         world.clock.advance(by: .seconds(3600))
     }
 
-    /// No stored token is above a row of the server's that is not stored.
+    /// Expects that every row of the server below a stored token is stored.
     private func expectSoundToken(_ world: World, _ store: AnyStore, _ place: SourceLocation) throws {
         let stored = try store.versions()
         let missing = try world.serverStore.read { reader in
@@ -35,7 +35,7 @@ struct PullInterruptionTests {
     }
 
     @Test(
-        "F8 a pull whose connection dies after any page is finished by the next, by a new client",
+        "F8 a pull whose connection fails after any page is completed by the next pull, of a new client",
         arguments: StoreKind.perEngine, 1...14)
     func connectionDies(_ stores: StoreKind, afterPage page: Int) async throws {
         let world = try World(stores)
@@ -51,7 +51,7 @@ struct PullInterruptionTests {
     }
 
     @Test(
-        "F8 a pull whose store fails at any page leaves rows and token as they were before it",
+        "F8 a pull whose store fails at any page leaves rows and token as they were before that page",
         arguments: StoreKind.perEngine, 1...6)
     func storeFails(_ stores: StoreKind, at write: Int) async throws {
         let world = try World(stores)
@@ -80,7 +80,7 @@ struct PullInterruptionTests {
         #expect(try base.versions() == world.serverVersions())
     }
 
-    @Test("F8 a killed pull goes on where it stood", arguments: StoreKind.perEngine)
+    @Test("F8 a killed pull resumes where it stopped", arguments: StoreKind.perEngine)
     func resumes(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()
@@ -98,7 +98,7 @@ struct PullInterruptionTests {
         "TodoItem", columns: [.string("text", optional: false), .bool("complete")])
 
     @Test(
-        "F8 a row that cannot be stored stops the pull, is named, and the token stays below it",
+        "F8 a row that cannot be stored stops the pull and is named, and the token stays below it",
         arguments: StoreKind.perEngine)
     func unstorableRow(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -122,7 +122,7 @@ struct PullInterruptionTests {
     }
 
     @Test(
-        "F8 an id the store does not take stops the pull and is named, whatever the shape of the pull",
+        "F8 an ID that the store does not accept stops the pull and is named, whatever the form of the pull",
         arguments: StoreKind.perEngine)
     func longID(_ stores: StoreKind) async throws {
         let id = String(repeating: "x", count: 256)
@@ -138,7 +138,8 @@ struct PullInterruptionTests {
         }
     }
 
-    @Test("F9 the next page is asked for before the last is stored", arguments: StoreKind.perEngine, ["q", nil])
+    @Test(
+        "F9 the next page is requested before the previous one is stored", arguments: StoreKind.perEngine, ["q", nil])
     func overlaps(_ stores: StoreKind, queryID: String?) async throws {
         let world = try World(stores)
         let store = HookedStore(try stores.makeStore())
@@ -146,7 +147,7 @@ struct PullInterruptionTests {
         let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
         try await client.define(World.schema)
         try world.plant(World.rows(at: (0..<9).map { $0 * 10_000 }))
-        // The first page's commit waits until the second request has left; if it never does, the test fails.
+        // The commit of the first page waits for the second request. If there is none, the test fails.
         let sent = DispatchSemaphore(value: 0)
         transport.inspect { _, _ in
             if transport.requests.count == 2 { sent.signal() }
@@ -162,7 +163,7 @@ struct PullInterruptionTests {
     }
 
     @Test(
-        "F9 at most one page is asked for ahead of the store, however slow the store is", arguments: StoreKind.perEngine
+        "F9 at most one page is requested ahead of the store, however slow the store is", arguments: StoreKind.perEngine
     )
     func boundedMemory(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -173,7 +174,7 @@ struct PullInterruptionTests {
         try world.plant(World.rows(at: (0..<60).map { $0 * 10_000 }))
         let worst = Mutex(0)
         store.onWrite { number in
-            // Time for requests that nothing holds back.
+            // Gives requests that are not held back the time to be sent.
             Thread.sleep(forTimeInterval: 0.002)
             worst.withLock { $0 = max($0, transport.requests.count - number) }
         }
@@ -181,7 +182,7 @@ struct PullInterruptionTests {
         #expect(worst.withLock { $0 } <= 1)
     }
 
-    @Test("F10 progress is told after each page", arguments: StoreKind.perEngine)
+    @Test("F10 progress is reported after each page", arguments: StoreKind.perEngine)
     func progress(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()

@@ -5,11 +5,11 @@ import TidelineTestSupport
 
 @testable import Tideline
 
-/// What a pull refuses before it asks, and what it tells when more than one thing fails.
+/// Requests that a pull refuses before it sends them, and the errors of a pull with several failures.
 @Suite("Pull refusals", .timeLimit(.minutes(15)))
 struct PullRefusalTests {
     @Test(
-        "F2 a column that the table does not have is refused before anything is sent",
+        "F2 a column missing in the table is refused before anything is sent",
         arguments: StoreKind.perEngine, allPairs(["nope", "__version", "TEXT", ""], [nil, "q"]))
     func unknownColumn(_ stores: StoreKind, _ pull: (String, String?)) async throws {
         let (column, queryID) = pull
@@ -28,7 +28,7 @@ struct PullRefusalTests {
         }
     }
 
-    @Test("F2 the server's own columns may be asked for", arguments: StoreKind.perEngine, ["createdAt", "updatedAt"])
+    @Test("F2 a pull can use the server's system columns", arguments: StoreKind.perEngine, ["createdAt", "updatedAt"])
     func systemColumn(_ stores: StoreKind, column: String) async throws {
         let client = try await World(stores).makeSyncedClient()
         try await client.items.pull(Query("TodoItem").filter(.column(column) > .value(Timestamp.min)))
@@ -36,7 +36,7 @@ struct PullRefusalTests {
     }
 
     @Test(
-        "F1 with pullOthers a pull that fails after its push carries the push's errors too",
+        "F1 with pullOthers a pull that fails after its push reports the push's errors too",
         arguments: StoreKind.perEngine)
     func bothFail(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeSyncedClient()

@@ -7,13 +7,13 @@ import TidelineTestSupport
 
 @testable import Tideline
 
-/// The rule F7 where versions repeat, and L3 where ids look alike.
-@Suite("Sameness of pulled rows")
+/// Rule F7 with repeated versions, and L3 with similar identifiers.
+@Suite("Identity of pulled rows")
 struct PullSamenessTests {
     // MARK: Versions
 
     @Test(
-        "F7 a row that was deleted and inserted again has the version of its former life, and is stored",
+        "F7 a row that was deleted and inserted again with the same version is stored",
         arguments: StoreKind.perEngine, allPairs(["q", nil], [ServerQuirks.hardDelete, []]))
     func secondLife(_ stores: StoreKind, _ setting: (String?, ServerQuirks)) async throws {
         let (queryID, quirks) = setting
@@ -35,7 +35,7 @@ struct PullSamenessTests {
     }
 
     @Test(
-        "F7 a row of a server that was restored from a backup is stored though its version is known",
+        "F7 a row from a server restored from a backup is stored although its version is known",
         arguments: StoreKind.perEngine, ["q", nil])
     func restored(_ stores: StoreKind, queryID: String?) async throws {
         let world = try World(stores)
@@ -48,7 +48,7 @@ struct PullSamenessTests {
         try world.plant([row("two", at: 10_000)])
         #expect(try await client.items.pull(queryID: queryID).rowsStored == 1)
         #expect(try client.texts() == ["two"])
-        // The same instant in other digits or with another offset is the same state.
+        // The same timestamp with other digits or another offset is the same state.
         client.transport.inspect { _, _ in
             .change { $0.replacing("21.001Z", with: "21.0010000+00:00") }
         }
@@ -56,7 +56,7 @@ struct PullSamenessTests {
     }
 
     @Test(
-        "F7 C4 the server's row in another life is kept beside a pending operation, whose push does not overwrite it",
+        "F7 C4 a server row that was deleted and inserted again is kept beside a pending operation, and the push keeps it",
         arguments: StoreKind.perEngine)
     func besideOperation(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -74,23 +74,23 @@ struct PullSamenessTests {
 
     // MARK: Ids
 
-    /// `café` composed, and decomposed.
+    /// `café` composed and decomposed.
     static let twins = ["caf\u{E9}", "cafe\u{301}"]
 
     @Test(
-        "L3 ids that are canonically equivalent are two rows, on one page or two, also beside operations",
+        "L3 canonically equivalent IDs are two rows, on one page or two, also with pending operations",
         arguments: StoreKind.perEngine, allPairs([1, 2, 3, 1000], ["q", nil]))
     func canonicallyEquivalent(_ stores: StoreKind, _ setting: (Int, String?)) async throws {
         let (pageSize, queryID) = setting
         let world = try World(stores)
         let client = try await world.makeClient()
-        // One statement: the same stamp, the same version.
+        // Rows of one SQL statement have the same timestamp and version.
         let rows = Self.twins.map { World.row($0, at: 0, text: $0).merging("version", "MQ==") }
         try world.plant(rows + [World.row("z", at: 0)])
         let settings = PullSettings(pageSize: pageSize)
         #expect(try await client.items.pull(queryID: queryID, settings: settings).rowsStored == 3)
         for id in Self.twins { #expect(try client.row(id)?["text"] == .string(id)) }
-        // An operation of one of them is none of the other.
+        // An operation on one row does not affect the other.
         try await client.items.update(["id": .string(Self.twins[0]), "priority": 1])
         try world.plant([World.row(Self.twins[1], at: 10_000, text: "changed")])
         client.transport.inspect { request, _ in request.method == .patch ? .answer(.answer(403)) : nil }
@@ -101,7 +101,7 @@ struct PullSamenessTests {
     }
 
     @Test(
-        "L3 two query ids that are canonically equivalent have a token each", arguments: StoreKind.perEngine)
+        "L3 two canonically equivalent query IDs have separate tokens", arguments: StoreKind.perEngine)
     func queryIDs(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()
@@ -112,7 +112,7 @@ struct PullSamenessTests {
     }
 
     @Test(
-        "L3 ids that differ only in ASCII case are an error in every pull, on one page or two, and no row is lost",
+        "L3 IDs that differ only in ASCII case are an error in every pull, on one page or two, and no row is lost",
         arguments: StoreKind.perEngine,
         allPairs([("a", "A"), ("A", "a"), ("rOw", "RoW")], [(1, "q"), (2, nil), (1000, "q")]))
     func differInCase(_ stores: StoreKind, _ setting: ((String, String), (Int, String?))) async throws {
@@ -136,7 +136,7 @@ struct PullSamenessTests {
                     #expect(error?.code == .invalidAnswer && error?.table == "TodoItem")
                     #expect(error?.id == first || error?.id == second)
                 }
-                // A row that is stored is one of the two, whole.
+                // The stored row is one of the two, complete.
                 let text = try client.row(first)?["text"]?.string
                 #expect(text == first || text == second || text == nil && !hasRowBefore)
                 _ = try world.serverStore.write { try $0.delete(id: second, from: "TodoItem") }
@@ -146,7 +146,7 @@ struct PullSamenessTests {
         }
     }
 
-    @Test("L3 a row that came back under another spelling is the same row", arguments: StoreKind.perEngine)
+    @Test("L3 a row that returns with its ID in another case is the same row", arguments: StoreKind.perEngine)
     func respelled(_ stores: StoreKind) async throws {
         let world = try World(stores) { $0.schemas[0].idMatching = .exact }
         let client = try await world.makeClient()
@@ -160,7 +160,7 @@ struct PullSamenessTests {
         #expect(try client.store.versions().keys.sorted() == ["ABC", "DEFG", "def"])
     }
 
-    @Test("L3 the cases of an id's letters are found whatever its length", arguments: 0...40)
+    @Test("L3 IDs that differ only in case are detected at any length", arguments: 0...40)
     func cases(length: Int) {
         for position in 0..<max(length, 1) {
             for (byte, expected): (UInt8, IDCases) in [

@@ -7,13 +7,13 @@ import TidelineTestSupport
 
 @testable import Tideline
 
-/// The rules F1, F2, F3, F7 and F11: what any pull does.
+/// Rules F1, F2, F3, F7 and F11: the behavior common to all pulls.
 @Suite("Pull")
 struct PullTests {
     // MARK: F1
 
     @Test(
-        "F1 a pull of a table with pending operations pushes first; one without pushes nothing",
+        "F1 a pull of a table with pending operations pushes first; a pull without them pushes nothing",
         arguments: StoreKind.perEngine)
     func pushesFirst(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -39,7 +39,7 @@ struct PullTests {
         #expect(try await client.queue() == ["insert n"])
     }
 
-    /// A world in which the update of row `a` is rejected by the server, and row `b` waits to be pulled.
+    /// Makes a client whose update of row `a` the server rejects, with a row `b` to pull.
     private func rejected(_ stores: StoreKind) async throws -> Client {
         let world = try World(stores)
         let client = try await world.makeClient()
@@ -55,7 +55,7 @@ struct PullTests {
     }
 
     @Test(
-        "F1 if the push fails the pull fails with its error and its operation errors, and pulls nothing",
+        "F1 if the push fails, the pull fails with its error and operation errors, and pulls nothing",
         arguments: StoreKind.perEngine)
     func pushFails(_ stores: StoreKind) async throws {
         let client = try await rejected(stores)
@@ -67,7 +67,7 @@ struct PullTests {
     }
 
     @Test(
-        "F1 with pullOthers errors of single operations do not block the pull and are reported after it",
+        "F1 with pullOthers, errors of single operations do not block the pull and are reported after it",
         arguments: StoreKind.perEngine)
     func pullOthers(_ stores: StoreKind) async throws {
         let client = try await rejected(stores)
@@ -81,7 +81,7 @@ struct PullTests {
     }
 
     @Test(
-        "F1 with pullOthers a push that was aborted still fails the pull", arguments: StoreKind.perEngine, [401, 503])
+        "F1 with pullOthers, an aborted push still fails the pull", arguments: StoreKind.perEngine, [401, 503])
     func abortedPush(_ stores: StoreKind, status: Int) async throws {
         let client = try await rejected(stores)
         client.transport.inspect { request, _ in request.method == .patch ? .answer(.answer(status)) : nil }
@@ -93,7 +93,7 @@ struct PullTests {
     }
 
     @Test(
-        "F1 with pullOthers a push that was aborted by failures of the server does not block the pull",
+        "F1 with pullOthers, a push aborted by server failures does not block the pull",
         arguments: StoreKind.perEngine)
     func failingServer(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -109,14 +109,14 @@ struct PullTests {
         await #expect(throws: SyncError.self) { try await client.items.pull(queryID: "all") }
     }
 
-    @Test("F1 cancelling a pull cancels its push; the next push finishes", arguments: StoreKind.perEngine)
+    @Test("F1 canceling a pull cancels its push; the next push completes", arguments: StoreKind.perEngine)
     func cancelsPush(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         try await client.items.insert(["id": "a", "text": "one"])
         let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
         client.transport.inspect { _, _ in
             arrival.yield()
-            // Ends at once when the task is cancelled.
+            // Ends immediately when the task is canceled.
             try? await Task.sleep(for: .seconds(3600))
             return .loseRequest
         }
@@ -133,7 +133,7 @@ struct PullTests {
     }
 
     @Test(
-        "F1 a pull that is cancelled stops at the page in hand; the next one brings the rest",
+        "F1 a canceled pull stops at the current page; the next one pulls the rest",
         arguments: StoreKind.perEngine)
     func cancelsPull(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -202,11 +202,11 @@ struct PullTests {
     ]
 
     @Test(
-        "F2 F11 what a pull cannot do is refused before anything is sent, naming the table",
+        "F2 F11 an unsupported pull is refused before anything is sent, naming the table",
         arguments: StoreKind.perEngine, refusals)
     func refuses(_ stores: StoreKind, _ refusal: Refusal) async throws {
         let client = try await World(stores).makeClient()
-        // It is refused before the push, too.
+        // The pull is refused before its push too.
         try await client.items.insert(["id": "a", "text": "mine"])
         let error = await #expect(throws: SyncError.self) {
             try await client.items.pull(refusal.query, queryID: refusal.queryID, settings: refusal.settings)
@@ -217,7 +217,7 @@ struct PullTests {
     }
 
     @Test(
-        "F11 a query id is any text that is not blank, of up to 255 characters",
+        "F11 a query ID is any nonblank text of up to 255 characters",
         arguments: StoreKind.perEngine,
         ["x", String(repeating: "é", count: 255), "it's \"q\"\u{0}\u{1F30A}'; DROP TABLE MS_TableConfig;--"])
     func queryIDs(_ stores: StoreKind, _ id: String) async throws {
@@ -231,7 +231,9 @@ struct PullTests {
 
     // MARK: F3
 
-    @Test("F3 without a query id all matching rows come, by id", arguments: StoreKind.perEngine, [1, 2, 3, 7, 1000])
+    @Test(
+        "F3 without a query ID all matching rows are pulled, in order of ID", arguments: StoreKind.perEngine,
+        [1, 2, 3, 7, 1000])
     func byID(_ stores: StoreKind, pageSize: Int) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()
@@ -245,7 +247,7 @@ struct PullTests {
         #expect(try client.store.tokens().isEmpty)
     }
 
-    @Test("F3 pages by id need no updatedAt", arguments: StoreKind.perEngine)
+    @Test("F3 pages in order of ID need no updatedAt", arguments: StoreKind.perEngine)
     func undated(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()
@@ -255,7 +257,7 @@ struct PullTests {
     }
 
     @Test(
-        "F3 rows inserted and deleted while pages go by id: nothing that was there is missed",
+        "F3 inserts and deletes between pages in order of ID do not hide rows that existed before",
         arguments: StoreKind.perEngine)
     func changesByID(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -268,7 +270,7 @@ struct PullTests {
                 step += 1
                 return step
             }
-            // A new row before all others, and one of those already read is gone.
+            // Insert a row before all others, and delete one that was already read.
             try? world.plant([World.row("a\(step)", at: 1)])
             _ = try? world.serverStore.write { try $0.delete(id: rows[step / 2].id, from: "TodoItem") }
             return nil
@@ -280,7 +282,7 @@ struct PullTests {
     }
 
     @Test(
-        "F3 top is the limit over all pages and skip the start, in the caller's order",
+        "F3 top limits the rows of all pages and skip is the start, in the caller's order",
         arguments: StoreKind.perEngine,
         [(0, 5, 2), (3, 4, 3), (0, 0, 3), (8, 5, 1), (100, 5, 2), (2, nil, 3)] as [(Int, Int?, Int)])
     func skipAndTop(_ stores: StoreKind, _ part: (Int, Int?, Int)) async throws {
@@ -296,7 +298,7 @@ struct PullTests {
     }
 
     @Test(
-        "F3 rows that are equal in the caller's order do not change places between pages",
+        "F3 rows that are equal in the caller's order keep their places between pages",
         arguments: StoreKind.perEngine)
     func ties(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -308,7 +310,7 @@ struct PullTests {
     }
 
     @Test(
-        "F3 a server that gives the same page for ever is an error, not a loop", arguments: StoreKind.perEngine,
+        "F3 a server that repeats the same page is an error, not an endless loop", arguments: StoreKind.perEngine,
         ["$filter", "$skip"])
     func endless(_ stores: StoreKind, option: String) async throws {
         let world = try World(stores)
@@ -328,7 +330,8 @@ struct PullTests {
     // MARK: F7
 
     @Test(
-        "F7 deleted rows are asked for and removed, also ones the client never had", arguments: StoreKind.perEngine,
+        "F7 deleted rows are requested and removed, including rows the client never had",
+        arguments: StoreKind.perEngine,
         ["all", nil])
     func deletedRows(_ stores: StoreKind, queryID: String?) async throws {
         let world = try World(stores)
@@ -359,7 +362,7 @@ struct PullTests {
     }
 
     @Test(
-        "F7 rows that come again within a pull are stored once", arguments: StoreKind.perEngine,
+        "F7 rows that appear again within a pull are stored once", arguments: StoreKind.perEngine,
         allPairs([1, 2, 3, 100], [true, false]))
     func storedOnce(_ stores: StoreKind, _ pull: (Int, Bool)) async throws {
         let (pageSize, isPending) = pull
@@ -375,7 +378,7 @@ struct PullTests {
     }
 
     @Test(
-        "C4 F7 a row edited here while its page is on the way keeps the edit, deleted there or not",
+        "C4 F7 a row edited locally while its page is in flight keeps the edit, whether or not the server deleted it",
         arguments: StoreKind.perEngine, [true, false])
     func editedMeanwhile(_ stores: StoreKind, isDeleted: Bool) async throws {
         for queryID in ["q", nil] {
@@ -395,7 +398,7 @@ struct PullTests {
     }
 
     @Test(
-        "F11 deleted: null is not deleted, and timestamps are instants whatever their offset or digits",
+        "F11 deleted: null is not deleted, and timestamps are equal whatever their offset or digits",
         arguments: StoreKind.perEngine)
     func spellings(_ stores: StoreKind) async throws {
         let transport = ScriptedTransport { exchange in
@@ -425,7 +428,7 @@ struct PullTests {
 }
 
 extension Row {
-    /// The row with one more value.
+    /// Returns the row with one more value.
     func merging(_ column: String, _ value: Value) -> Row {
         var row = self
         row[column] = value

@@ -4,10 +4,10 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// The tokens of incremental pulls, from the table.
+/// Reading and resetting the tokens of incremental pulls through the table.
 @Suite("Pull tokens")
 struct PullTokenTests {
-    @Test("F4 a token is read and reset per query id from the table", arguments: StoreKind.perEngine)
+    @Test("F4 a table reads and resets a token by query ID", arguments: StoreKind.perEngine)
     func perQueryID(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()

@@ -6,7 +6,7 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// The rule U1: removing local rows without telling the server.
+/// Rule U1: removing local rows without deleting them on the server.
 @Suite("Purge")
 struct PurgeTests {
     private func filled(_ stores: StoreKind) async throws -> (World, Client) {
@@ -19,7 +19,7 @@ struct PurgeTests {
         return (world, client)
     }
 
-    @Test("U1 purge removes what matches, says how many, and sends nothing", arguments: StoreKind.perEngine)
+    @Test("U1 purge removes the matching rows, returns their number, and sends nothing", arguments: StoreKind.perEngine)
     func removes(_ stores: StoreKind) async throws {
         let (world, client) = try await filled(stores)
         #expect(try await client.items.purge(Query("TodoItem").filter(.column("text") != "r001")) == 2)
@@ -31,7 +31,7 @@ struct PurgeTests {
     }
 
     @Test(
-        "U1 purge resets the table's tokens unless told otherwise: purged rows come back",
+        "U1 purge resets the table's tokens unless disabled, so that purged rows are pulled again",
         arguments: StoreKind.perEngine, [true, false])
     func tokens(_ stores: StoreKind, resets: Bool) async throws {
         let (world, client) = try await filled(stores)
@@ -62,7 +62,9 @@ struct PurgeTests {
         #expect(try await client.items.purge() == 2)
     }
 
-    @Test("U1 pending operations of another table do not matter, and are left alone", arguments: StoreKind.perEngine)
+    @Test(
+        "U1 pending operations of another table do not block a purge and are not changed",
+        arguments: StoreKind.perEngine)
     func otherTable(_ stores: StoreKind) async throws {
         let (_, client) = try await filled(stores)
         try await client.client.define(TableSchema("Note", columns: [.string("text")]))
@@ -73,7 +75,7 @@ struct PurgeTests {
         #expect(try await client.client.table("Note").rows().rows.count == 1)
     }
 
-    @Test("U1 a purge that cannot be carried out changes nothing", arguments: StoreKind.perEngine)
+    @Test("U1 a purge that fails changes nothing", arguments: StoreKind.perEngine)
     func badQuery(_ stores: StoreKind) async throws {
         let (_, client) = try await filled(stores)
         let tokens = try client.store.tokens()
@@ -87,7 +89,9 @@ struct PurgeTests {
         #expect(try client.store.versions().count == 3 && client.store.tokens() == tokens)
     }
 
-    @Test("U1 forcePurge drops rows, operations, errors and tokens, and counts", arguments: StoreKind.perEngine)
+    @Test(
+        "U1 forcePurge removes rows, operations, errors and tokens, and returns the counts",
+        arguments: StoreKind.perEngine)
     func forced(_ stores: StoreKind) async throws {
         let (world, client) = try await filled(stores)
         try await client.items.update(["id": "r000", "text": "bad"])
@@ -102,7 +106,7 @@ struct PurgeTests {
         client.transport.inspect(nil)
         try await client.items.pull(queryID: "q")
         #expect(try client.store.versions() == world.serverVersions())
-        // The counter of operations is no token: numbers are never used again.
+        // The operation counter is not a token: its numbers are never reused.
         try await client.items.insert(["id": "new"])
         #expect(try await client.context.pendingOperations().map(\.id) == [3])
     }
@@ -128,7 +132,7 @@ struct PurgeTests {
     }
 
     @Test(
-        "U1 a purge during a pull waits for its end, and leaves no token above a row that is gone",
+        "U1 a purge during a pull waits for its end, and leaves no token above a removed row",
         arguments: StoreKind.perEngine)
     func duringPull(_ stores: StoreKind) async throws {
         for step in 1...4 {
@@ -152,7 +156,7 @@ struct PurgeTests {
     }
 
     @Test(
-        "U1 a purge by another process during a pull ends the pull, and the next one brings everything",
+        "U1 a purge by another process during a pull ends the pull, and the next pull reads everything",
         arguments: StoreKind.perEngine)
     func otherProcess(_ stores: StoreKind) async throws {
         let world = try World(stores)

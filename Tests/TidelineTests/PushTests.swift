@@ -6,10 +6,10 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// The rules P1, P5 and P9: what a push sends, and how its answers are stored.
+/// Rules P1, P5 and P9: the requests of a push, and how their answers are stored.
 @Suite("Push", .timeLimit(.minutes(15)))
 struct PushTests {
-    /// Requests as a test reads them: `PATCH a If-Match {"text":"two"}`.
+    /// Records requests in the form `PATCH a If-Match {"text":"two"}`.
     private func log(_ client: Client) -> HeaderLog {
         let log = HeaderLog()
         client.transport.inspect { request, body in
@@ -24,7 +24,7 @@ struct PushTests {
     // MARK: P1
 
     @Test(
-        "P1 a push sends the pending operations of all tables in their order, and nothing else",
+        "P1 a push sends the pending operations of all tables in order, and nothing else",
         arguments: StoreKind.perEngine)
     func sendsChangedRows(_ stores: StoreKind) async throws {
         let world = try World(stores) { $0.schemas.append(TableSchema("Note", columns: [.string("text")])) }
@@ -46,7 +46,7 @@ struct PushTests {
     }
 
     @Test(
-        "P1 a PATCH carries the columns that differ from the base copy, read at push time, with the store's version",
+        "P1 a PATCH contains the columns that differ from the base row, read at push time, with the store's version",
         arguments: StoreKind.perEngine)
     func patchesDifference(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -64,7 +64,7 @@ struct PushTests {
     }
 
     @Test(
-        "P1 null is sent for a column that was cleared, in an update; an insert leaves empty columns out",
+        "P1 an update sends null for a cleared column; an insert omits empty columns",
         arguments: StoreKind.perEngine)
     func sendsNull(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeSyncedClient()
@@ -76,7 +76,7 @@ struct PushTests {
         #expect(requests.values.last == #"POST TodoItem {"id":"b","text":"new"}"#)
     }
 
-    @Test("P1 an update that comes back to the base sends nothing and leaves the queue", arguments: StoreKind.perEngine)
+    @Test("P1 an update back to the base row sends nothing and leaves the queue", arguments: StoreKind.perEngine)
     func emptyDifference(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
@@ -88,7 +88,8 @@ struct PushTests {
     }
 
     @Test(
-        "P1 an edit back to the base reaches the server when an earlier body may have", arguments: StoreKind.perEngine,
+        "P1 an edit back to the base row is sent if an earlier body may have reached the server",
+        arguments: StoreKind.perEngine,
         [true, false])
     func backToBase(_ stores: StoreKind, arrived: Bool) async throws {
         let world = try World(stores)
@@ -104,11 +105,11 @@ struct PushTests {
         #expect(requests.values.first?.hasSuffix(#"{"text":"one"}"#) == true)
     }
 
-    @Test("P1 without a base copy the whole row is sent", arguments: StoreKind.perEngine)
+    @Test("P1 without a base row the complete row is sent", arguments: StoreKind.perEngine)
     func wholeRow(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let store = try await world.makeSyncedClient().store
-        // The app writes its rows itself: what was there before its change is not known.
+        // The app writes its rows itself, so the row before the change is unknown.
         let client = try await world.makeClient(store: store) { $0.handlesSyncTableOperations = false }
         try client.store.write { try $0.upsert(["id": "a", "text": "two"], into: "TodoItem") }
         try await client.items.update(["id": "a", "text": "two"])
@@ -119,7 +120,7 @@ struct PushTests {
         for column in SystemColumns.names { #expect(!body.contains("\"\(column)\"")) }
     }
 
-    @Test("P1 parameters of the settings are added to every request", arguments: StoreKind.perEngine)
+    @Test("P1 the parameters in the settings are added to every request", arguments: StoreKind.perEngine)
     func parameters(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeSyncedClient()
         try await client.items.insert(["id": "b", "text": "new"])
@@ -129,7 +130,7 @@ struct PushTests {
         #expect(client.transport.requests.count == 2)
     }
 
-    @Test("P1 an operation whose row the store has lost fails alone and stays", arguments: StoreKind.perEngine)
+    @Test("P1 an operation whose row is missing in the store fails alone and stays", arguments: StoreKind.perEngine)
     func lostRow(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
@@ -144,7 +145,7 @@ struct PushTests {
     // MARK: P5
 
     @Test(
-        "P5 each answer is stored on its own: a push cut short keeps what was answered before",
+        "P5 each answer is stored separately: an interrupted push keeps the earlier answers",
         arguments: StoreKind.perEngine)
     func answersAreStoredSingly(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -165,7 +166,7 @@ struct PushTests {
     }
 
     @Test(
-        "P5 row, queue and errors change together, whichever store call of a push fails, and the next push finishes",
+        "P5 row, queue and errors change together, whichever store call of a push fails, and the next push completes",
         arguments: StoreKind.perEngine, [true, false])
     func cutAtEveryCall(_ stores: StoreKind, staysDown: Bool) async throws {
         for call in 1...200 {
@@ -193,7 +194,7 @@ struct PushTests {
             #expect(code == .store, "call \(call)")
             try expectWhole(store.base, world, call)
             #expect(client.context.inFlight.isEmpty, "call \(call)")
-            // The same client goes on, or another takes its place.
+            // The same client continues, or another one replaces it.
             let heir = call.isMultiple(of: 2) ? client : try world.makeClient(over: store)
             #expect(await syncErrorCode { try await heir.context.push() } == .completedWithErrors, "call \(call)")
             #expect(
@@ -205,7 +206,7 @@ struct PushTests {
         Issue.record("a push of four operations takes fewer store calls")
     }
 
-    /// A row without an operation is as the server has it; an error record has its operation.
+    /// Expects that a row without an operation equals the server's, and that an error record has its operation.
     private func expectWhole(_ store: AnyStore, _ world: World, _ call: Int) throws {
         let (operations, errors) = try store.read { reader in
             (
@@ -226,7 +227,8 @@ struct PushTests {
     }
 
     @Test(
-        "P5 an operation does not stay in flight when the store fails to take it", arguments: StoreKind.perEngine, 1...3
+        "P5 an operation does not stay in flight if the store fails while it is claimed",
+        arguments: StoreKind.perEngine, 1...3
     )
     func notLeftInFlight(_ stores: StoreKind, call: Int) async throws {
         let world = try World(stores)
@@ -237,14 +239,14 @@ struct PushTests {
         #expect(await syncErrorCode { try await client.context.push() } == .store)
         store.heal()
         try await items.update(["id": "a", "text": "three"])
-        // A second operation would mean that the first is held to be on its way.
+        // A second operation would mean that the first is still considered in flight.
         #expect(try world.state(store.base) == "local [a=three] queue [update a] server [a=one]")
         #expect(try await items.forcePurge() == ForcePurgeResult(rows: 1, operations: 1))
     }
 
     // MARK: P9
 
-    @Test("P9 two pushes at once send each operation once", arguments: StoreKind.perEngine)
+    @Test("P9 two concurrent pushes send each operation once", arguments: StoreKind.perEngine)
     func concurrentPushes(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()
@@ -265,7 +267,7 @@ struct PushTests {
         #expect(try await client.queue().isEmpty)
     }
 
-    @Test("P9 a push that waits for its turn can be cancelled, and the others go on", arguments: StoreKind.perEngine)
+    @Test("P9 a push waiting for another can be canceled, and the others continue", arguments: StoreKind.perEngine)
     func cancelWaiting(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
@@ -285,7 +287,7 @@ struct PushTests {
     }
 
     @Test(
-        "P9 two processes that push one queue at once make no duplicate, no conflict, and lose nothing",
+        "P9 two processes that push one queue concurrently make no duplicate and no conflict, and lose nothing",
         arguments: StoreKind.sharing)
     func twoProcesses(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -311,7 +313,8 @@ struct PushTests {
     }
 
     @Test(
-        "P9 an operation dropped by another process before its request leaves is not sent", arguments: StoreKind.sharing
+        "P9 an operation removed by another process before its request is sent is not sent",
+        arguments: StoreKind.sharing
     )
     func droppedByOtherProcess(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -320,7 +323,7 @@ struct PushTests {
         let second = try await world.makeClient(store: try file.open())
         try await client.items.insert(["id": "b", "text": "new"])
         client.context.delegate = ScriptedDelegate { operation in
-            // The operation is taken, but nothing has left: there is nothing to delete on the server.
+            // The operation is claimed, but its request is not sent: there is nothing to delete on the server.
             try await second.items.delete(id: "b")
             return try await operation.execute()
         }

@@ -7,8 +7,8 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// The rules P3, P4 and P8: what ends a push, what does not, and what stays.
-@Suite("Failures of a push", .timeLimit(.minutes(15)))
+/// Rules P3, P4 and P8: the failures that end a push, the others, and the operations that stay.
+@Suite("Push failures", .timeLimit(.minutes(15)))
 struct PushFailureTests {
     private func threeRows(_ world: World) async throws -> Client {
         let client = try await world.makeClient()
@@ -17,7 +17,7 @@ struct PushFailureTests {
     }
 
     @Test(
-        "P3 what ends a push carries its own code, and everything stays",
+        "P3 a failure that ends the push has its own code, and all operations stay",
         arguments: StoreKind.perEngine,
         [
             (401, SyncError.Code.authentication), (408, .network), (429, .network), (503, .network),
@@ -44,7 +44,7 @@ struct PushFailureTests {
     }
 
     @Test(
-        "P3 no connection, a time-out, a TLS failure end the push; cancellation has its own code",
+        "P3 no connection, a timeout or a TLS failure ends the push; cancellation has its own code",
         arguments: StoreKind.perEngine, [TransportError.Code.connection, .timeout, .tls, .cancelled])
     func transportFailures(_ stores: StoreKind, _ code: TransportError.Code) async throws {
         let world = try World(stores)
@@ -58,7 +58,7 @@ struct PushFailureTests {
     }
 
     @Test(
-        "P3 other failures are collected, and the push goes on with the other rows",
+        "P3 other failures are collected, and the push continues with the other rows",
         arguments: StoreKind.perEngine, [400, 403, 404, 413, 422, 500, 501, 502, 504, 302, 304])
     func collects(_ stores: StoreKind, status: Int) async throws {
         let world = try World(stores)
@@ -81,7 +81,7 @@ struct PushFailureTests {
     }
 
     @Test(
-        "P3 an answer too large to take fails its operation alone, and the next push settles it",
+        "P3 an answer that is too large fails only its operation, and the next push completes it",
         arguments: StoreKind.perEngine)
     func tooLarge(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -96,7 +96,7 @@ struct PushFailureTests {
         #expect(try world.state(client) == "local [a=a, b=b, c=c] queue [] server [a=a, b=b, c=c]")
     }
 
-    @Test("P3 a second operation of a row that failed waits for the next push", arguments: StoreKind.perEngine)
+    @Test("P3 a second operation on a failed row waits for the next push", arguments: StoreKind.perEngine)
     func holdsBackRow(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
@@ -111,7 +111,7 @@ struct PushFailureTests {
         #expect(try world.state(client) == "local [a=three] queue [update a] server [a=one]")
     }
 
-    @Test("P3 an abort carries the errors of operations that failed before it", arguments: StoreKind.perEngine)
+    @Test("P3 an aborted push reports the errors of the operations that failed before", arguments: StoreKind.perEngine)
     func errorsBeforeAbort(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await threeRows(world)
@@ -129,7 +129,7 @@ struct PushFailureTests {
     }
 
     @Test(
-        "P3 three operations in a row that end in a server's failure abort; the fourth is not tried",
+        "P3 three consecutive operations that fail on the server abort the push; the fourth is not sent",
         arguments: StoreKind.perEngine)
     func threeServerFailures(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -151,7 +151,7 @@ struct PushFailureTests {
     }
 
     @Test(
-        "P3 transient answers are tried again with growing pauses and Retry-After, and then succeed",
+        "P3 transient failures are retried with increasing pauses and Retry-After, and then succeed",
         arguments: StoreKind.perEngine, [408, 429, 500, 502, 503, 504])
     func retries(_ stores: StoreKind, status: Int) async throws {
         let world = try World(stores)
@@ -177,7 +177,7 @@ struct PushFailureTests {
     }
 
     @Test(
-        "P3 a push that is cancelled while it pauses ends as cancelled and keeps the operation",
+        "P3 a push canceled during a pause ends as canceled and keeps the operation",
         arguments: StoreKind.perEngine)
     func cancelledPause(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -188,7 +188,7 @@ struct PushFailureTests {
         #expect(try await client.queue() == ["insert a"])
     }
 
-    @Test("P3 a 401 is answered once with a refreshed sign-in, also after other tries", arguments: StoreKind.perEngine)
+    @Test("P3 a 401 refreshes the sign-in once, also after other attempts", arguments: StoreKind.perEngine)
     func refreshes(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let tokens = HeaderLog()
@@ -214,7 +214,7 @@ struct PushFailureTests {
     }
 
     @Test(
-        "P3 a conflict whose answer has no readable row is still one, and the row is asked for once",
+        "P3 a conflict whose answer has no readable row is still a conflict, and the row is requested once",
         arguments: StoreKind.perEngine, ["", "null", "[]", "<html>", #"{"id":"a"}"#])
     func unreadableConflict(_ stores: StoreKind, body: String) async throws {
         let world = try World(stores)
@@ -232,7 +232,7 @@ struct PushFailureTests {
     }
 
     @Test(
-        "P4 without a handler every conflict is an error and the operation stays, push after push",
+        "P4 without a handler every conflict is an error and the operation stays, in every push",
         arguments: StoreKind.perEngine)
     func conflictStays(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -250,7 +250,7 @@ struct PushFailureTests {
     }
 
     @Test(
-        "P3 a delete of a row that the server has no longer is a success", arguments: StoreKind.perEngine, [404, 410])
+        "P3 a delete of a row that the server no longer has succeeds", arguments: StoreKind.perEngine, [404, 410])
     func deleteOfGone(_ stores: StoreKind, status: Int) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
@@ -261,7 +261,7 @@ struct PushFailureTests {
     }
 
     @Test(
-        "P3 a restore that the server rejects in its second half is a rejection, not a conflict",
+        "P3 a restore that the server rejects in its second request is a rejection, not a conflict",
         arguments: StoreKind.perEngine)
     func rejectedRestore(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -289,7 +289,7 @@ struct PushFailureTests {
     // MARK: P8
 
     @Test(
-        "P8 a task that is cancelled in the middle ends as cancelled; the next push finishes",
+        "P8 a push canceled midway ends as canceled; the next push completes",
         arguments: StoreKind.perEngine, 1...3)
     func taskCancelled(_ stores: StoreKind, at number: Int) async throws {
         let world = try World(stores)
@@ -305,7 +305,7 @@ struct PushFailureTests {
             return nil
         }
         let task = Task { () -> SyncError.Code? in
-            // The task must be known before its first request.
+            // The transport needs the task before its first request.
             while push.withLock({ $0 == nil }) { await Task.yield() }
             return await syncErrorCode { try await client.context.push() }
         }

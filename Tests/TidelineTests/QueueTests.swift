@@ -4,13 +4,13 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// The rules Q1, Q2 and Q4: the queue while a push is under way, and over restarts.
+/// Rules Q1, Q2 and Q4: the queue during a push and across restarts.
 @Suite("Queue", .timeLimit(.minutes(15)))
 struct QueueTests {
     // MARK: Numbers and listing
 
     @Test(
-        "Q1 operation ids grow for ever, also after the queue was empty and after a restart",
+        "Q1 operation IDs always increase, also after the queue was empty and after a restart",
         arguments: StoreKind.persistent)
     func numbers(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -31,7 +31,7 @@ struct QueueTests {
     }
 
     @Test(
-        "Q1 a damaged operation counter is an error, not a number used twice", arguments: StoreKind.perEngine,
+        "Q1 a damaged operation counter is an error and does not reuse a number", arguments: StoreKind.perEngine,
         ["x", "9223372036854775807"])
     func damagedCounter(_ stores: StoreKind, value: String) async throws {
         let world = try World(stores)
@@ -44,7 +44,7 @@ struct QueueTests {
     }
 
     @Test(
-        "Q1 a counter that was lost or set back is made up for by the newest operation", arguments: StoreKind.perEngine)
+        "Q1 a lost or decreased counter is restored from the newest operation", arguments: StoreKind.perEngine)
     func lostCounter(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
@@ -65,7 +65,7 @@ struct QueueTests {
     }
 
     @Test(
-        "Q1 an attempt is stored, for other processes too, before the request leaves", arguments: StoreKind.sharing,
+        "Q1 an attempt is stored, visible to other processes, before the request is sent", arguments: StoreKind.sharing,
         OperationKind.allCases
     )
     func attempted(_ stores: StoreKind, _ kind: OperationKind) async throws {
@@ -90,7 +90,7 @@ struct QueueTests {
     }
 
     @Test(
-        "Q4 the queue can be counted and listed: table, id, kind, attempts, last error", arguments: StoreKind.perEngine)
+        "Q4 the queue can be counted and listed: table, ID, kind, attempts, last error", arguments: StoreKind.perEngine)
     func listing(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
@@ -109,16 +109,16 @@ struct QueueTests {
         #expect(try await client.context.pendingOperations().first?.lastError == nil)
     }
 
-    // MARK: Q2, changes while a request is on its way
+    // MARK: Q2, changes while an operation is in flight
 
-    /// The operation that is on its way.
+    /// The operation in flight.
     enum Sent: String, CaseIterable, Sendable { case insert, update, delete }
 
-    /// What the app does meanwhile.
+    /// The app's change during the exchange.
     enum Edit: String, CaseIterable, Sendable {
         case update, otherColumn, clear, backToBase, delete, deleteAndInsert, insertAndDelete
 
-        /// Whether the edit can be made while that operation is on its way.
+        /// Returns whether the edit is possible while that operation is in flight.
         func fits(_ sent: Sent) -> Bool {
             switch self {
             case .insertAndDelete: sent == .delete
@@ -128,7 +128,7 @@ struct QueueTests {
         }
     }
 
-    /// How the exchange ends.
+    /// The outcome of the exchange.
     enum End: String, CaseIterable, Sendable {
         case success, rejected, requestLost, answerLost, noBody
     }
@@ -147,7 +147,7 @@ struct QueueTests {
     }
 
     @Test(
-        "Q2 an edit made while its row is on the way is never lost and never conflicts with itself",
+        "Q2 an edit made while its row is in flight is never lost and never conflicts with itself",
         arguments: StoreKind.perEngine, flights)
     func editInFlight(_ stores: StoreKind, _ flight: Flight) async throws {
         let world = try World(stores)
@@ -155,7 +155,7 @@ struct QueueTests {
         try await fly(flight, world, client, editor: client.items)
     }
 
-    @Test("Q2 the same for an edit by another process over the same store", arguments: StoreKind.sharing, flights)
+    @Test("Q2 the same for an edit by another process on the same store", arguments: StoreKind.sharing, flights)
     func editByOtherProcess(_ stores: StoreKind, _ flight: Flight) async throws {
         let world = try World(stores)
         let file = try StoreFiles(stores)
@@ -164,8 +164,8 @@ struct QueueTests {
         try await fly(flight, world, client, editor: editor.items)
     }
 
-    /// Sends an operation, edits the row in the middle of the exchange, ends that, pushes until the queue is empty, and
-    /// compares both sides with what the user saw last.
+    /// Sends an operation, edits the row during the exchange, ends the exchange, pushes until the queue is empty, and
+    /// compares both sides with the row that the user saw last.
     private func fly(_ flight: Flight, _ world: World, _ client: Client, editor: SyncTable<AnyStore>) async throws {
         let id = flight.sent == .insert ? "b" : "a"
         switch flight.sent {
@@ -240,7 +240,7 @@ struct QueueTests {
     }
 
     @Test(
-        "Q2 the answer gives a row with a waiting edit the server's version and columns, and the edit stays",
+        "Q2 the answer gives a row with a pending edit the server's version and columns, and the edit stays",
         arguments: StoreKind.perEngine)
     func answerUnderEdit(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -267,7 +267,7 @@ struct QueueTests {
     }
 
     @Test(
-        "Q2 an operation and one behind it, left by a process that died, are joined by the next push",
+        "Q2 the next push coalesces an operation in flight and a later one if their process has died",
         arguments: StoreKind.perEngine, Sent.allCases)
     func leftBehind(_ stores: StoreKind, _ sent: Sent) async throws {
         let world = try World(stores)

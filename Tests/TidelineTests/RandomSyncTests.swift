@@ -4,10 +4,10 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// The invariants of the sync core under random edits, faults and changes by others.
+/// Invariants of the sync core with random edits, faults and changes by other clients.
 ///
-/// In the environment `TIDELINE_SYNC_SEEDS` says how many seeds are tried, `TIDELINE_SYNC_SEED` tries one alone,
-/// `TIDELINE_SYNC_STORE=memory` tries one kind of store.
+/// The environment variable `TIDELINE_SYNC_SEEDS` sets the number of seeds, `TIDELINE_SYNC_SEED` runs a single seed,
+/// and `TIDELINE_SYNC_STORE=memory` uses a single kind of store.
 @Suite("Random sync", .timeLimit(.minutes(600)))
 struct RandomSyncTests {
     private static let environment = ProcessInfo.processInfo.environment
@@ -20,7 +20,7 @@ struct RandomSyncTests {
     }
 
     @Test(
-        "No edit is lost, nothing is overwritten unseen, the queues empty, and all replicas are equal",
+        "No edit is lost, nothing is overwritten unseen, the queues become empty, and all replicas are equal",
         arguments: stores)
     func invariants(_ stores: StoreKind) async throws {
         for seed in Self.seeds {

@@ -4,11 +4,11 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// Calls of the context from within its own push: none waits for itself.
+/// Calls to the context from within its own push. No call waits for itself.
 @Suite("Reentrant pushes", .timeLimit(.minutes(15)))
 struct ReentrantPushTests {
     @Test(
-        "P2 a delegate that pushes while it performs an operation is refused and does not wait for ever",
+        "P2 a push by a delegate that performs an operation is refused and does not deadlock",
         arguments: StoreKind.perEngine)
     func withinPerform(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -27,7 +27,7 @@ struct ReentrantPushTests {
     }
 
     @Test(
-        "P2 a delegate may settle errors, push and pull when it is told that the push is complete",
+        "P2 a delegate can resolve errors, push and pull in pushCompleted",
         arguments: StoreKind.perEngine)
     func withinCompletion(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -53,7 +53,7 @@ struct ReentrantPushTests {
     }
 
     @Test(
-        "P9 a task that a delegate started may push once the delegate has done its part", arguments: StoreKind.perEngine
+        "P9 a task started by a delegate can push after the delegate has returned", arguments: StoreKind.perEngine
     )
     func afterwards(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeSyncedClient()

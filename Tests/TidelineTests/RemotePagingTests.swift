@@ -20,7 +20,7 @@ struct RemotePagingTests {
         return try await world.makeClient().client.remoteTable("TodoItem")
     }
 
-    /// A table without a definition, of a server that answers so.
+    /// Makes a table without a definition, on a server with the given transport.
     private func remote(_ transport: ScriptedTransport, url: String = "http://server.test") throws
         -> RemoteTable<AnyStore>
     {
@@ -46,7 +46,7 @@ struct RemotePagingTests {
         #expect(try await texts(remote.readAll(odd)).isEmpty)
     }
 
-    @Test("read gives one page, and read(after:) the next, until there is none", arguments: StoreKind.perEngine)
+    @Test("read returns one page, and read(after:) the next, until there are no more", arguments: StoreKind.perEngine)
     func pageByPage(_ stores: StoreKind) async throws {
         let remote = try await world(stores)
         var page: RemotePage? = try await remote.read(Query("TodoItem").order(by: "text").includingTotalCount())
@@ -59,7 +59,7 @@ struct RemotePagingTests {
         #expect(counts == [4, 4, 1])
     }
 
-    @Test("a limit of 0 brings no rows, and the total count where it is asked for", arguments: StoreKind.perEngine)
+    @Test("a limit of 0 returns no rows, and the total count if it is requested", arguments: StoreKind.perEngine)
     func limitZero(_ stores: StoreKind) async throws {
         let remote = try await world(stores)
         let none = try await remote.read(Query("TodoItem").limit(0))
@@ -68,7 +68,7 @@ struct RemotePagingTests {
         #expect(counted.rows.isEmpty && counted.totalCount == 9 && !counted.hasNext)
     }
 
-    @Test("a selection without id brings rows without ids", arguments: StoreKind.perEngine)
+    @Test("a selection without id returns rows without IDs", arguments: StoreKind.perEngine)
     func selection(_ stores: StoreKind) async throws {
         let transport = ScriptedTransport { _ in .answer(200, #"[{"text":"a"},{"text":"a","due":null}]"#) }
         let client = try SyncClient(url: "http://server.test", store: stores.makeStore(), transport: transport)
@@ -79,12 +79,12 @@ struct RemotePagingTests {
             #expect(rows.map { $0["due"] } == [nil, .null])
             #expect(await syncErrorCode { _ = try await remote.read() } == .invalidAnswer)
             #expect(await syncErrorCode { _ = try await remote.read(Query("TodoItem").select("id")) } == .invalidAnswer)
-            // The second round reads the same with a definition.
+            // The second iteration reads the same rows with a definition.
             try await client.define(World.schema)
         }
     }
 
-    @Test("parameters travel with every request", arguments: StoreKind.perEngine)
+    @Test("every request contains the parameters", arguments: StoreKind.perEngine)
     func parameters(_ stores: StoreKind) async throws {
         let transport = ScriptedTransport { exchange in
             .answer(200, exchange.target.contains("/a") || exchange.method == .post ? #"{"id":"a"}"# : "[]")
@@ -108,7 +108,7 @@ struct RemotePagingTests {
 
     // MARK: Without a definition
 
-    @Test("a table without a definition has rows as the JSON shows them, integer ids and all columns")
+    @Test("a table without a definition has rows as in the JSON, with integer IDs and all columns")
     func dynamic() async throws {
         let transport = ScriptedTransport { exchange in
             let row =
@@ -132,7 +132,7 @@ struct RemotePagingTests {
         #expect(transport.requests[2].body == #"{"n":2}"#)
     }
 
-    @Test("an insert without an id into a table without a definition leaves the id to the server, and is sent once")
+    @Test("an insert without an ID into a table without a definition is sent once, and the server makes the ID")
     func serverMadeID() async throws {
         let transport = ScriptedTransport { .answer($0.number == 1 ? 201 : 503, #"{"id":12,"name":"x"}"#) }
         let remote = try remote(transport)
@@ -142,7 +142,7 @@ struct RemotePagingTests {
     }
 
     @Test(
-        "an answer with another row than the one asked for is an error that names both",
+        "an answer with another row than the requested one is an error that names both",
         arguments: [#"{"id":"b","name":"x"}"#, #"{"id":5,"name":"x"}"#])
     func otherRow(body: String) async throws {
         let remote = try remote(ScriptedTransport { _ in .answer(200, body) })
@@ -157,7 +157,7 @@ struct RemotePagingTests {
     }
 
     @Test(
-        "answers that are no page of rows are errors that say where",
+        "answers that are not a page of rows are errors with the position",
         arguments: [
             "", "7", "[1]", "{}", #"{"results":{}}"#, #"[{"id":"a"}"#, #"[{"id":"a"},{}]"#, #"[{"id":true}]"#,
             #"{"results":[],"count":-1}"#, #"{"results":[],"count":1.5}"#, #"{"results":[],"results":[]}"#, "[]x",
@@ -171,7 +171,7 @@ struct RemotePagingTests {
 
     // MARK: Links
 
-    /// A transport that answers each request with the next of these pages; the last one stays.
+    /// Makes a transport that answers with these pages in order and then repeats the last one.
     private func linked(_ links: [String?], body: String = #"[{"id":"a","text":"x"}]"#) -> ScriptedTransport {
         ScriptedTransport { exchange in
             var headers = HTTPFields()
@@ -181,7 +181,7 @@ struct RemotePagingTests {
     }
 
     @Test(
-        "a link is followed on the same server only, with the sign-in",
+        "a link is followed only on the same server, with the sign-in",
         arguments: [
             "https://server.test/tables/Old?$skip=1", "http://other.test/tables/Old?$skip=1",
             "http://server.test:81/tables/Old",
@@ -198,7 +198,7 @@ struct RemotePagingTests {
         #expect(transport.requests.count == 1)
     }
 
-    @Test("links that lead in a circle are an error, however long the circle is", arguments: [1, 2, 3, 7])
+    @Test("circular links are an error, whatever the length of the circle", arguments: [1, 2, 3, 7])
     func circle(length: Int) async throws {
         let transport = ScriptedTransport { exchange in
             guard exchange.number < 1000 else { throw TransportError(.connection, "asked too often") }
@@ -212,7 +212,7 @@ struct RemotePagingTests {
         #expect(transport.requests.count < 40)
     }
 
-    @Test("empty pages with links to the next end with an error after ten; fewer are followed")
+    @Test("empty pages with next links end with an error after ten; fewer are followed")
     func emptyPages() async throws {
         let transport = ScriptedTransport { exchange in
             guard exchange.number < 1_000_000 else { throw TransportError(.connection, "asked too often") }

@@ -6,7 +6,7 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// The server's table used directly, past store and queue.
+/// Direct use of the server's table, without store and queue.
 @Suite("Remote table")
 struct RemoteTableTests {
     private func remote(
@@ -18,7 +18,7 @@ struct RemoteTableTests {
     }
 
     @Test(
-        "RemoteTable inserts, looks up, updates, deletes and undeletes; the local store takes no part",
+        "RemoteTable inserts, looks up, updates, deletes and undeletes without the local store",
         arguments: StoreKind.perEngine)
     func operations(_ stores: StoreKind) async throws {
         let (world, client, remote) = try await remote(stores)
@@ -38,7 +38,7 @@ struct RemoteTableTests {
         #expect(try await client.queue().isEmpty)
     }
 
-    @Test("RemoteTable makes a lower-case UUID for a row without an id", arguments: StoreKind.perEngine)
+    @Test("RemoteTable makes a lowercase UUID for a row without an ID", arguments: StoreKind.perEngine)
     func makesID(_ stores: StoreKind) async throws {
         let (_, _, remote) = try await remote(stores)
         let row = try await remote.insert(["text": "one"])
@@ -56,7 +56,9 @@ struct RemoteTableTests {
         #expect(result.rows[0]["updatedAt"] == nil)
     }
 
-    @Test("RemoteTable sends system columns never, and the version only as If-Match", arguments: StoreKind.perEngine)
+    @Test(
+        "RemoteTable never sends system columns, and sends the version only as If-Match", arguments: StoreKind.perEngine
+    )
     func systemColumns(_ stores: StoreKind) async throws {
         let transport = ScriptedTransport { _ in .answer(200, #"{"id":"a"}"#) }
         let client = try SyncClient(url: "http://server.test", store: stores.makeStore(), transport: transport)
@@ -72,7 +74,7 @@ struct RemoteTableTests {
     }
 
     @Test(
-        "RemoteTable refuses bad rows, ids and queries before anything is sent, naming what is wrong",
+        "RemoteTable refuses invalid rows, IDs and queries before anything is sent, naming the invalid part",
         arguments: StoreKind.perEngine)
     func refuses(_ stores: StoreKind) async throws {
         let (_, client, remote) = try await remote(stores)
@@ -117,7 +119,8 @@ struct RemoteTableTests {
     }
 
     @Test(
-        "RemoteTable's refusals are rejected, with the server's words and status", arguments: StoreKind.perEngine,
+        "RemoteTable reports a refusal by the server as rejected, with the server's message and status",
+        arguments: StoreKind.perEngine,
         [400, 403, 404])
     func rejections(_ stores: StoreKind, status: Int) async throws {
         let (_, client, remote) = try await remote(stores)
@@ -128,7 +131,7 @@ struct RemoteTableTests {
     }
 
     @Test(
-        "RemoteTable's answer of failure without a body says status and reason", arguments: StoreKind.perEngine,
+        "RemoteTable reports a failure without a body with status and reason", arguments: StoreKind.perEngine,
         [
             (400, SyncError.Code.rejected, "HTTP 400 Bad Request"),
             (500, .serverFailed, "HTTP 500 Internal Server Error"),
@@ -148,7 +151,7 @@ struct RemoteTableTests {
     }
 
     @Test(
-        "RemoteTable's writes that meet another row are conflicts with the server's row",
+        "RemoteTable reports a write that conflicts with another row as a conflict with the server's row",
         arguments: StoreKind.perEngine, [[], ServerQuirks.original, [.original, .hardDelete]])
     func conflicts(_ stores: StoreKind, quirks: ServerQuirks) async throws {
         let (_, _, remote) = try await remote(stores) { $0.quirks = quirks }
@@ -166,7 +169,7 @@ struct RemoteTableTests {
         }
     }
 
-    @Test("RemoteTable's conflict whose row cannot be had is a conflict all the same", arguments: StoreKind.perEngine)
+    @Test("RemoteTable reports a conflict even if the server's row cannot be read", arguments: StoreKind.perEngine)
     func conflictWithoutRow(_ stores: StoreKind) async throws {
         let (_, client, remote) = try await remote(stores)
         client.transport.inspect { request, _ in .answer(.answer(request.method == .get ? 500 : 409, "{}")) }
@@ -174,7 +177,9 @@ struct RemoteTableTests {
         #expect(error?.code == .conflict && error?.status == 409 && error?.serverItem == nil)
     }
 
-    @Test("RemoteTable's lookup is nil for 404 and 410, and an error for other answers", arguments: StoreKind.perEngine)
+    @Test(
+        "RemoteTable's lookup returns nil for 404 and 410, and throws for other failures",
+        arguments: StoreKind.perEngine)
     func absent(_ stores: StoreKind) async throws {
         let (_, client, remote) = try await remote(stores)
         for status in [404, 410] {
@@ -186,7 +191,7 @@ struct RemoteTableTests {
     }
 
     @Test(
-        "RemoteTable's answers that are no row are errors",
+        "RemoteTable reports answers that are not a row as errors",
         arguments: StoreKind.perEngine, ["", "[]", "null", #"{"text":"x"}"#, #"{"id":1}"#, #"{"id":"b"}"#])
     func badRows(_ stores: StoreKind, body: String) async throws {
         let (_, client, remote) = try await remote(stores)

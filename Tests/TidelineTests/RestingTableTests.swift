@@ -5,14 +5,14 @@ import TidelineTestSupport
 
 @testable import Tideline
 
-/// The rule F6 for a table in which nothing changes.
-@Suite("Tables at rest")
+/// Rule F6 for a table without changes.
+@Suite("Unchanged tables")
 struct RestingTableTests {
-    /// How the rows of a table came to be.
+    /// The history of a table's rows.
     struct History: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var ticks: [Int64]
-        /// How long ago the last one was written when the first pull begins.
+        /// The age of the last change when the first pull begins.
         var age = Duration.zero
     }
 
@@ -29,7 +29,7 @@ struct RestingTableTests {
     ]
 
     @Test(
-        "F6 after one more pull a table at rest costs one request, fewer rows than a page and no write",
+        "F6 after one more pull, a pull of an unchanged table makes one request for less than a page and writes nothing",
         arguments: allPairs(StoreKind.perEngine, histories).filter {
             $0.0.engine == StoreKind.simplest.engine || $0.1.ticks.count < 2000
         })
@@ -55,7 +55,7 @@ struct RestingTableTests {
     }
 
     @Test(
-        "F6 what is committed after a pull noted that the table rests is found, late or not",
+        "F6 rows committed after a pull has recorded that the table is unchanged are found, late or not",
         arguments: StoreKind.perEngine, [0, 1, 5000])
     func lateCommits(_ stores: StoreKind, lateBy milliseconds: Int64) async throws {
         let world = try World(stores)
@@ -64,7 +64,7 @@ struct RestingTableTests {
         for round in 1...6 {
             world.clock.advance(by: .seconds(7))
             try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 2))
-            // The header counts whole seconds, so that the clock was at most here when the pull began.
+            // The header has whole seconds, so the clock was at most at this time when the pull began.
             let now = world.clock.now.ticks - 17_900_000_000_000_000
             let stamp = now - milliseconds * Timestamp.ticksPerMillisecond
             try world.plant([World.row("late\(round)", at: stamp), World.row("r001", at: stamp + 1)])
@@ -74,7 +74,7 @@ struct RestingTableTests {
         #expect(try client.store.versions() == world.serverVersions())
     }
 
-    @Test("F6 a pull that is interrupted in the look-back window reads it again", arguments: StoreKind.perEngine)
+    @Test("F6 a pull interrupted in the look-back reads it again", arguments: StoreKind.perEngine)
     func interrupted(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()

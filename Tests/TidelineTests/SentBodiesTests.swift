@@ -5,7 +5,7 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// What is kept of the bodies that were sent: those whose fate is not known, and no more than recognition needs.
+/// The stored bodies of requests: only those with an unknown outcome, and only as much as recognition needs.
 @Suite("Sent bodies", .timeLimit(.minutes(15)))
 struct SentBodiesTests {
     private func sent(_ client: Client) async throws -> [String] {
@@ -18,7 +18,7 @@ struct SentBodiesTests {
         client.transport.inspect(nil)
     }
 
-    @Test("P6 the kept bodies are bounded, and the newest is still recognised", arguments: StoreKind.perEngine)
+    @Test("P6 the number of kept bodies is bounded, and the newest is still recognized", arguments: StoreKind.perEngine)
     func bounded(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
@@ -32,7 +32,7 @@ struct SentBodiesTests {
     }
 
     @Test(
-        "P6 a body that alone names a column is kept: what it may have written is still cleared",
+        "P6 a body is kept if it alone names a column, so that a value it may have written is cleared",
         arguments: StoreKind.perEngine)
     func keepsColumns(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -52,7 +52,7 @@ struct SentBodiesTests {
     }
 
     @Test(
-        "P1 a body that was refused is forgotten: the next one names only what differs", arguments: StoreKind.perEngine,
+        "P1 a refused body is removed: the next one names only the differences", arguments: StoreKind.perEngine,
         [400, 403, 422])
     func refused(_ stores: StoreKind, status: Int) async throws {
         let client = try await World(stores).makeSyncedClient()
@@ -72,7 +72,7 @@ struct SentBodiesTests {
     }
 
     @Test(
-        "P6 a body that was refused after a try whose fate is not known stays", arguments: StoreKind.perEngine,
+        "P6 a body that was refused after an attempt with an unknown outcome is kept", arguments: StoreKind.perEngine,
         [true, false])
     func refusedAfterLoss(_ stores: StoreKind, inOnePush: Bool) async throws {
         let world = try World(stores)
@@ -80,7 +80,7 @@ struct SentBodiesTests {
         try await client.items.update(["id": "a", "text": "two"])
         let first = Once()
         if inOnePush {
-            // The server acts and answers 503; the transport's next try is refused.
+            // The server executes the request and answers 503; the next attempt is refused.
             client.transport.inspect { _, _ in
                 first.first() ? .change { _ in .answer(503) as TransportResponse } : .answer(.answer(403))
             }
@@ -96,7 +96,7 @@ struct SentBodiesTests {
     }
 
     @Test(
-        "P6 JSON is compared by its content, and true is not 1",
+        "P6 JSON is compared by content, and true is not 1",
         arguments: [
             ("[true]", "[1]", false), ("[false]", "[0]", false), (#"{"a":true}"#, #"{"a":1}"#, false),
             ("[1]", "[1.0]", true), ("[1]", "[\"1\"]", false), ("[null]", "[]", false), ("[null]", "[null ]", true),

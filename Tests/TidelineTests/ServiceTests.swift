@@ -7,7 +7,7 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// The server's own APIs, and sign-in with a provider's token.
+/// Custom APIs of the server, and sign-in with a provider's token.
 @Suite("APIs and sign-in")
 struct ServiceTests {
     private func makeClient(
@@ -23,7 +23,7 @@ struct ServiceTests {
 
     // MARK: APIs
 
-    @Test("an API gets method, parameters, headers and body, and its answer comes back whole")
+    @Test("an API receives method, parameters, headers and body, and its answer is returned completely")
     func invokes() async throws {
         let transport = ScriptedTransport { _ in .answer(202, "not JSON", headers: [.eTag: "\"e\""]) }
         let client = try makeClient(transport) { $0.headers[.accept] = "text/html" }
@@ -43,7 +43,7 @@ struct ServiceTests {
     }
 
     @Test(
-        "an API's answer of failure is an error with status and message",
+        "an API's failure is an error with status and message",
         arguments: [
             (401, SyncError.Code.authentication), (400, .rejected), (404, .rejected), (409, .rejected),
             (302, .rejected),
@@ -56,7 +56,7 @@ struct ServiceTests {
     }
 
     @Test(
-        "an API that might be carried out twice is called once; others are tried again",
+        "an API call that is not idempotent is sent once; others are retried",
         arguments: [
             (HTTPRequest.Method.post, 1), (.patch, 1), (.get, 4), (.put, 4), (.delete, 4),
         ])
@@ -68,7 +68,7 @@ struct ServiceTests {
     }
 
     @Test(
-        "a name or parameter that no address may hold is refused before anything is sent",
+        "a name or parameter that is not valid in a URL is refused before anything is sent",
         arguments: [
             "", " ", "/", "a//b", "..", "a/../b", "a/", ".",
         ])
@@ -88,7 +88,7 @@ struct ServiceTests {
 
     private static let signedIn = #"{"authenticationToken":"SECRET-1","user":{"userId":"sid:7","x":[]},"y":1}"#
 
-    @Test("a provider's token is exchanged for the server's, which then goes with every request")
+    @Test("a provider's token is exchanged for the server's token, which is then sent with every request")
     func signsIn() async throws {
         let transport = ScriptedTransport { exchange in
             .answer(200, exchange.target.hasPrefix("/app/.auth") ? Self.signedIn : "[]")
@@ -107,7 +107,7 @@ struct ServiceTests {
         #expect(transport.requests.map { $0.headers[.zumoAuth] } == [nil, "SECRET-1", "SECRET-1", nil])
     }
 
-    @Test("the header of the options comes before the signed-in user's")
+    @Test("a header in the options overrides that of the signed-in user")
     func ownAuthorization() async throws {
         let transport = ScriptedTransport { _ in .answer(200, "[]") }
         let header = Mutex<HTTPField?>(HTTPField(name: .authorization, value: "Bearer x"))
@@ -121,7 +121,7 @@ struct ServiceTests {
     }
 
     @Test(
-        "an answer without user or token is an error, and the user stays as before",
+        "an answer without user or token is an error, and the user does not change",
         arguments: [
             "", "[]", "{}", #"{"authenticationToken":"t"}"#, #"{"user":{"userId":"x"}}"#,
             #"{"authenticationToken":"","user":{"userId":"x"}}"#, #"{"authenticationToken":1,"user":{"userId":"x"}}"#,
@@ -138,12 +138,12 @@ struct ServiceTests {
     }
 
     @Test(
-        "no log, error or description shows a token, also when the server repeats it",
+        "no log, error or description contains a token, even if the server repeats it",
         arguments: [200, 302, 400, 401, 500])
     func secrets(status: Int) async throws {
         let log = LogRecorder()
         let transport = ScriptedTransport { exchange in
-            // What a server in debug mode does, and some proxies: the request comes back.
+            // A server in debug mode, and some proxies, return the request.
             let echo = "\(exchange.headers) \(exchange.body) SECRET-1 SECRET-2 SECRET-3"
             return .answer(
                 status, #"{"error":"\#(echo.replacing("\"", with: "'"))"}"#,
@@ -183,7 +183,7 @@ struct ServiceTests {
         #expect(!log.entries.isEmpty)
     }
 
-    /// The text without the secrets of other requests, which the client cannot know of this one.
+    /// Returns the text without the secrets of other requests, which the client cannot know in this one.
     private func filtered(_ text: String, _ secrets: [String]) -> String {
         var text = text
         for secret in ["SECRET-1", "SECRET-2", "SECRET-3"] where !secrets.contains(secret) {

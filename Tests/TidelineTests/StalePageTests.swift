@@ -6,10 +6,10 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// A page that was on its way while a push changed its rows.
+/// A page that was in flight while a push changed its rows.
 @Suite("Stale pages")
 struct StalePageTests {
-    /// Passes requests on, and acts once between the server's answer to a read and its arrival.
+    /// A transport that runs an action once between the server's answer to a read and its arrival.
     private final class DelayingTransport: Transport {
         private let inner: FaultyTransport<AnyStore>
         private let action = Mutex<(@Sendable () async throws -> Void)?>(nil)
@@ -36,7 +36,7 @@ struct StalePageTests {
         var transport: DelayingTransport
     }
 
-    /// A client and its server with the rows `a` and `b`, in step.
+    /// Makes a client and its server with the rows `a` and `b`, in sync.
     private func makeSetting(_ world: World) async throws -> Setting {
         let transport = DelayingTransport(FaultyTransport(service: world.service))
         let client = try SyncClient(url: "http://server.test", store: world.stores.makeStore(), transport: transport)
@@ -49,7 +49,8 @@ struct StalePageTests {
     }
 
     @Test(
-        "F7 a page asked for before a push does not bring back what the push replaced", arguments: StoreKind.perEngine,
+        "F7 a page requested before a push does not restore the values that the push replaced",
+        arguments: StoreKind.perEngine,
         ["q", "new", nil])
     func pushedMeanwhile(_ stores: StoreKind, queryID: String?) async throws {
         let setting = try await makeSetting(World(stores))
@@ -61,14 +62,14 @@ struct StalePageTests {
         try await setting.items.pull(queryID: queryID)
         #expect(try await setting.items.row(id: "a")?["text"] == "two")
         #expect(try await setting.items.row(id: "b") == nil)
-        // Were the old version back, this would meet a conflict with itself.
+        // With the old version restored, this update would conflict with the client's own change.
         try await setting.items.update(["id": "a", "priority": 2])
         try await setting.context.push()
         #expect(try await setting.context.pendingOperationsCount == 0)
     }
 
     @Test(
-        "F7 what was pushed before a page was asked for is replaced by what the page brings",
+        "F7 a page requested after a push replaces the pushed row",
         arguments: StoreKind.perEngine)
     func pushedBefore(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -76,7 +77,7 @@ struct StalePageTests {
         let other = try await world.makeClient()
         try await other.items.pull(queryID: "q")
         setting.transport.onNextPage {
-            // This page is old news; the next one, asked for after the push, has the other client's change.
+            // This page is outdated. The next one, requested after the push, has the other client's change.
             try await setting.items.update(["id": "a", "text": "two"])
             try await setting.context.push()
             try await other.items.pull(queryID: "q")
@@ -88,13 +89,13 @@ struct StalePageTests {
         #expect(try await setting.items.row(id: "a")?["text"] == "three")
     }
 
-    @Test("C4 a page older than the base copy is not kept beside it", arguments: StoreKind.perEngine)
+    @Test("C4 a page older than the base row is not stored beside it", arguments: StoreKind.perEngine)
     func olderThanBase(_ stores: StoreKind) async throws {
         let setting = try await makeSetting(World(stores))
         setting.transport.onNextPage {
             try await setting.items.update(["id": "a", "text": "two"])
             try await setting.context.push()
-            // This change is based on the row that the push made, and the page is on its way with the one before.
+            // This change is based on the pushed row, and the page in flight contains the previous one.
             try await setting.items.update(["id": "a", "text": "three"])
         }
         let pulled = Mutex<[String?]>([])

@@ -5,10 +5,10 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// L10: a row that was read before a change of others does not undo that change.
+/// L10: saving a row that was read before another client's change does not undo that change.
 @Suite("Stale saves", .timeLimit(.minutes(15)))
 struct StaleSaveTests {
-    /// A client that has read the row `a`, whose text and priority another client changed since; the change was pulled.
+    /// Makes a client that has read row `a`, and has then pulled another client's change of its text and priority.
     private func makeStale(_ stores: StoreKind) async throws -> (World, Client, read: Row) {
         let world = try World(stores)
         let client = try await world.makeSyncedClient()
@@ -20,7 +20,7 @@ struct StaleSaveTests {
         return (world, client, read)
     }
 
-    @Test("L10 a row read before a pull is refused with both rows", arguments: StoreKind.perEngine)
+    @Test("L10 saving a row read before a pull is refused, with both rows in the error", arguments: StoreKind.perEngine)
     func refused(_ stores: StoreKind) async throws {
         let (world, client, read) = try await makeStale(stores)
         let edited = read.merging(["text": "mine"])
@@ -34,7 +34,7 @@ struct StaleSaveTests {
         #expect(try world.state(client) == "local [a=theirs] queue [] server [a=theirs]")
     }
 
-    @Test("L10 overwriting and a delete by id do not look at the version", arguments: StoreKind.perEngine)
+    @Test("L10 overwriting, and deleting by ID, ignore the version", arguments: StoreKind.perEngine)
     func overwriting(_ stores: StoreKind) async throws {
         let (world, client, read) = try await makeStale(stores)
         try await client.items.update(read, overwriting: true)
@@ -44,7 +44,7 @@ struct StaleSaveTests {
         #expect(try world.state(client) == "local [] queue [delete a] server [a=one]")
     }
 
-    @Test("L10 columns without a version are merged into the row as it is", arguments: StoreKind.perEngine)
+    @Test("L10 columns without a version are merged into the current row", arguments: StoreKind.perEngine)
     func named(_ stores: StoreKind) async throws {
         let (world, client, _) = try await makeStale(stores)
         try await client.items.update(["id": "a", "text": "mine"])
@@ -52,7 +52,7 @@ struct StaleSaveTests {
         #expect(try world.serverRow("a")?["text"] == "mine" && world.serverRow("a")?["priority"] == 2)
     }
 
-    @Test("L10 a row read before an own edit can be saved", arguments: StoreKind.perEngine)
+    @Test("L10 a row read before a local edit can be saved", arguments: StoreKind.perEngine)
     func ownEdit(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeSyncedClient()
         var read = try #require(try await client.items.row(id: "a"))
@@ -65,7 +65,8 @@ struct StaleSaveTests {
     }
 
     @Test(
-        "L10 a row read before its first push is refused once the server has a version", arguments: StoreKind.perEngine)
+        "L10 saving a row read before its first push is refused once the server has assigned a version",
+        arguments: StoreKind.perEngine)
     func beforeFirstPush(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await world.makeClient()
@@ -77,7 +78,7 @@ struct StaleSaveTests {
 
     // MARK: update(id:)
 
-    @Test("L10 update(id:) changes the row as it is stored", arguments: StoreKind.perEngine)
+    @Test("L10 update(id:) changes the stored row", arguments: StoreKind.perEngine)
     func closure(_ stores: StoreKind) async throws {
         let (world, client, _) = try await makeStale(stores)
         let stored = try await client.items.update(id: "A") { row in
@@ -95,7 +96,7 @@ struct StaleSaveTests {
         #expect(try await client.queue().isEmpty)
     }
 
-    @Test("L10 update(id:) changes nothing when it fails", arguments: StoreKind.perEngine)
+    @Test("L10 update(id:) changes nothing if it fails", arguments: StoreKind.perEngine)
     func failingClosure(_ stores: StoreKind) async throws {
         struct Refusal: Error {}
         let world = try World(stores)
@@ -116,7 +117,7 @@ struct StaleSaveTests {
         #expect(try world.state(client) == "local [a=one] queue [] server [a=one]")
     }
 
-    @Test("L7 update(id:) is refused where the app writes the rows itself", arguments: StoreKind.perEngine)
+    @Test("L7 update(id:) is refused if the app writes the rows itself", arguments: StoreKind.perEngine)
     func ownRows(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient { $0.handlesSyncTableOperations = false }
         #expect(await syncErrorCode { try await client.items.update(id: "a") { _ in } } == .invalidArgument)
@@ -125,7 +126,7 @@ struct StaleSaveTests {
     // MARK: Ids
 
     @Test(
-        "an id that is no text is refused and named, never replaced by a new one", arguments: StoreKind.perEngine,
+        "an ID that is not text is refused and named, never replaced with a new one", arguments: StoreKind.perEngine,
         [.int(5), .double(1.5), .bool(true), .timestamp(.min), .json("{}"), .bytes([1])] as [Value])
     func wrongIDs(_ stores: StoreKind, _ id: Value) async throws {
         let world = try World(stores)
@@ -145,7 +146,7 @@ struct StaleSaveTests {
     }
 
     @Test(
-        "an id that no row can have is an error when it is read, and so is a blank name", arguments: StoreKind.perEngine
+        "reading an ID that no row can have is an error, and so is a blank name", arguments: StoreKind.perEngine
     )
     func reading(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
@@ -164,7 +165,8 @@ struct StaleSaveTests {
     }
 
     @Test(
-        "L5 a version given by the caller does not take the place of none in the store", arguments: StoreKind.perEngine)
+        "L5 a version given by the caller does not replace a missing version in the store",
+        arguments: StoreKind.perEngine)
     func givenVersion(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         try await client.items.insert(["id": "a", "text": "one"])
@@ -172,7 +174,7 @@ struct StaleSaveTests {
     }
 
     @Test(
-        "a column that the table does not define is the caller's mistake, named once", arguments: StoreKind.perEngine)
+        "a column that the table does not define is an invalid argument, named once", arguments: StoreKind.perEngine)
     func unknownColumn(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         let query = Query("TodoItem").filter(.column("complte") == true)

@@ -5,7 +5,7 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// A store is a client's or a server's, and each refuses the other's.
+/// A store belongs to a client or to a server, and each refuses the other's.
 @Suite("Role of a store", .timeLimit(.minutes(15)))
 struct StoreRoleTests {
     private func makeClient(_ store: AnyStore, tables: SystemTables = SystemTables()) throws -> SyncClient<AnyStore> {
@@ -16,13 +16,13 @@ struct StoreRoleTests {
             url: "http://server.test", store: store, transport: FaultyTransport(service: service), options: options)
     }
 
-    @Test("a client refuses a server's store and leaves it as it is", arguments: StoreKind.perEngine, [true, false])
+    @Test("a client refuses a server's store and leaves it unchanged", arguments: StoreKind.perEngine, [true, false])
     func serversStore(_ stores: StoreKind, isMarked: Bool) throws {
         let store = try stores.makeStore()
         if isMarked {
             _ = try TableService(store: store)
         } else {
-            // As a server of an earlier version left it.
+            // The state left by a server of an earlier version.
             try store.define([TableSchema("TodoItem", columns: [.string("text")], systemColumns: .all)])
         }
         let before = try store.tables()
@@ -31,7 +31,7 @@ struct StoreRoleTests {
         #expect(try store.tables() == before)
     }
 
-    @Test("a server refuses a client's store and leaves it as it is", arguments: StoreKind.perEngine)
+    @Test("a server refuses a client's store and leaves it unchanged", arguments: StoreKind.perEngine)
     func clientsStore(_ stores: StoreKind) async throws {
         for tables in [SystemTables(), SystemTables(operations: "Q", errors: "E", config: "C")] {
             let store = try stores.makeStore()
@@ -46,7 +46,7 @@ struct StoreRoleTests {
     }
 
     @Test(
-        "each opens its own store again, also one in which an earlier client left its tables",
+        "each opens its own store again, including one with the tables of an earlier client",
         arguments: StoreKind.perEngine)
     func own(_ stores: StoreKind) async throws {
         let served = try stores.makeStore()

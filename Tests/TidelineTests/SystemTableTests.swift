@@ -4,11 +4,11 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// Section 7: the tables in which the core keeps its state.
+/// Section 7: the tables with the state of the core.
 @Suite("System tables")
 struct SystemTableTests {
     @Test(
-        "S7 the three tables have the original's names and columns, and are hidden from the app's list",
+        "S7 the three tables have the original's names and columns, and are not in the app's list",
         arguments: StoreKind.perEngine)
     func columns(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
@@ -26,7 +26,7 @@ struct SystemTableTests {
         #expect(try client.store.appTables().map(\.name) == ["TodoItem"])
     }
 
-    @Test("S7 queue, errors and tokens are read with ordinary queries", arguments: StoreKind.perEngine)
+    @Test("S7 ordinary queries read queue, errors and tokens", arguments: StoreKind.perEngine)
     func readable(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         try await client.items.insert(["id": "a", "text": "one"])
@@ -44,7 +44,7 @@ struct SystemTableTests {
     }
 
     @Test(
-        "S7 names are settable per store, and the app may use the original's for itself", arguments: StoreKind.perEngine
+        "S7 the names are configurable per store, and the app can use the original ones", arguments: StoreKind.perEngine
     )
     func names(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -66,7 +66,8 @@ struct SystemTableTests {
     }
 
     @Test(
-        "S7 two clients with other names over one store do not see each other's queue", arguments: StoreKind.perEngine)
+        "S7 two clients with different names on one store do not see each other's queue", arguments: StoreKind.perEngine
+    )
     func separate(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let first = try await world.makeClient()
@@ -78,7 +79,7 @@ struct SystemTableTests {
         #expect(try await first.queue() == ["insert a"])
     }
 
-    @Test("S7 a table that cannot be synchronised is refused with its name", arguments: StoreKind.perEngine)
+    @Test("S7 a table that cannot be synchronized is refused by name", arguments: StoreKind.perEngine)
     func unfit(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         for schema in [

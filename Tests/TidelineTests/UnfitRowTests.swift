@@ -5,12 +5,12 @@ import TidelineTestSupport
 
 @testable import Tideline
 
-/// Rows of the server's that do not fit the local table.
+/// Server rows that do not fit the local table.
 @Suite("Rows that do not fit")
 struct UnfitRowTests {
     static let table = TableSchema("TodoItem", columns: [.string("text", optional: false), .int("priority")])
 
-    /// What is wrong with a row: the JSON that its answer shows, and the column.
+    /// The invalid JSON of a row's answer, and the column.
     static let faults: [(old: String, new: String, column: String)] = [
         (#""priority":77"#, #""priority":18446744073709551616"#, "priority"),
         (#""priority":77"#, #""priority":1.5"#, "priority"),
@@ -19,7 +19,7 @@ struct UnfitRowTests {
         (#""text":"bad""#, #""other":1"#, "text"),
     ]
 
-    /// A client whose server answers the rows of priority 77 with a fault.
+    /// Makes a client whose server returns the rows of priority 77 with a fault.
     private func makeClient(_ world: World, _ fault: (old: String, new: String, column: String)) async throws -> Client
     {
         let client = try await world.makeClient()
@@ -35,13 +35,13 @@ struct UnfitRowTests {
     }
 
     @Test(
-        "A7 a row that does not fit stops only itself where the app wants it so, and is reported",
+        "A7 a row that does not fit is skipped and reported, if enabled",
         arguments: StoreKind.perEngine,
         allPairs(faults.indices.map(\.self), [(1, "q"), (2, nil), (2, "q"), (1000, nil)]))
     func skips(_ stores: StoreKind, _ setting: (Int, (Int, String?))) async throws {
         let (index, (pageSize, queryID)) = setting
         let fault = Self.faults[index]
-        // First, last, whole pages, and all in one millisecond.
+        // The first row, the last row, complete pages, and all rows in one millisecond.
         let places: [(bad: [Int], step: Int64)] = [
             ([0], 10_000), ([6], 10_000), ([2, 3, 4], 10_000), ([1, 2, 6], 1), ([0, 1, 2, 3, 4, 5, 6], 1),
             ([0, 1, 2, 3, 4, 5, 6], 10_000),
@@ -65,7 +65,7 @@ struct UnfitRowTests {
     }
 
     @Test(
-        "A7 F8 by default the pull stops at a row that does not fit, names it, and its token stays below it",
+        "A7 F8 by default the pull stops at a row that does not fit and names it, and its token stays below the row",
         arguments: StoreKind.perEngine, faults.indices.map(\.self))
     func stops(_ stores: StoreKind, index: Int) async throws {
         let fault = Self.faults[index]
@@ -85,7 +85,9 @@ struct UnfitRowTests {
         #expect(try client.texts() == ["a", "b", "bad"])
     }
 
-    @Test("A7 a skipped row that was stored stays as it was, and comes when it changes", arguments: StoreKind.perEngine)
+    @Test(
+        "A7 a skipped row that was stored stays unchanged, and is pulled when it changes",
+        arguments: StoreKind.perEngine)
     func comesAgain(_ stores: StoreKind) async throws {
         let world = try World(stores)
         let client = try await makeClient(world, Self.faults[0])
@@ -103,7 +105,9 @@ struct UnfitRowTests {
         #expect(try client.texts() == ["b", "c", "good"])
     }
 
-    @Test("A7 the store's refusals are reported like those of the wire, row by row", arguments: StoreKind.perEngine)
+    @Test(
+        "A7 rows refused by the store are reported like rows refused by the wire format", arguments: StoreKind.perEngine
+    )
     func longIDs(_ stores: StoreKind) async throws {
         let long = String(repeating: "x", count: 256)
         let transport = ScriptedTransport { exchange in
@@ -121,7 +125,7 @@ struct UnfitRowTests {
         #expect(result.rowsSkipped == 2 && result.rowsStored == 3 && result.writes == 1)
     }
 
-    @Test("A7 of many skipped rows the first thousand are listed and all are counted")
+    @Test("A7 at most one thousand skipped rows are listed, and all are counted")
     func many() {
         var result = PullResult()
         let row = SkippedRow(table: "T", id: "a", column: "c", message: "m")

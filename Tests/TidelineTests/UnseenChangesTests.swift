@@ -6,19 +6,19 @@ import TidelineTestSupport
 
 @testable import Tideline
 
-/// The rule P6 where others have changed the row: what this client has not seen is never overwritten or deleted.
+/// Rule P6 with changes by other clients: a change that this client has not seen is never overwritten or deleted.
 @Suite("Unseen changes", .timeLimit(.minutes(15)))
 struct UnseenChangesTests {
-    /// The kinds of server: ours, the original with tombstones, the original without.
+    /// The servers: Tideline's, the original with tombstones, and the original without.
     static let servers: [ServerQuirks] = [[], .original, [.original, .hardDelete]]
-    /// Those that keep tombstones.
+    /// The servers with tombstones.
     static let softServers: [ServerQuirks] = [[], .original]
 
     private func makeWorld(_ stores: StoreKind, _ quirks: ServerQuirks) throws -> World {
         try World(stores) { $0.quirks = quirks }
     }
 
-    /// Pushes while every answer, or only the matching ones, come to that fault.
+    /// Pushes while all requests, or only the matching ones, have the given fault.
     private func push(
         _ client: Client, _ fault: FaultyTransport<AnyStore>.Fault = .loseAnswer,
         when matches: @escaping @Sendable (String) -> Bool = { _ in true }
@@ -37,7 +37,7 @@ struct UnseenChangesTests {
         try await other.context.push()
     }
 
-    /// Expects one conflict that shows the server's row, which stays as it is.
+    /// Expects one conflict with the server's row, which stays unchanged.
     private func expectConflict(
         _ client: Client, _ world: World, id: String, sourceLocation: SourceLocation = #_sourceLocation
     )
@@ -50,7 +50,9 @@ struct UnseenChangesTests {
         #expect(try world.serverRow(id) == before, sourceLocation: sourceLocation)
     }
 
-    @Test("P6 an edit of a column that others changed after a lost update", arguments: StoreKind.perEngine, servers)
+    @Test(
+        "P6 an edit of a column that another client changed after a lost update", arguments: StoreKind.perEngine,
+        servers)
     func editAfterLoss(_ stores: StoreKind, _ quirks: ServerQuirks) async throws {
         let world = try makeWorld(stores, quirks)
         let client = try await world.makeSyncedClient()
@@ -62,7 +64,7 @@ struct UnseenChangesTests {
     }
 
     @Test(
-        "P6 an edit or delete while the second try is on its way, or an unreadable answer is looked up",
+        "P6 an edit or delete while the second attempt, or the lookup after an unreadable answer, is in flight",
         arguments: allPairs(StoreKind.perEngine, servers), allPairs([true, false], [true, false]))
     func editDuringRetry(_ kind: (StoreKind, ServerQuirks), _ way: (unreadable: Bool, deletes: Bool)) async throws {
         let world = try makeWorld(kind.0, kind.1)
@@ -91,7 +93,8 @@ struct UnseenChangesTests {
                     try await client.items.update(["id": "a", "priority": 5])
                 }
             } catch { Issue.record(error) }
-            // The server acts and its answer is damaged; others change the row before it is looked up.
+            // The server executes the request and its answer is damaged; another client changes the row before the
+            // lookup.
             let answer = world.service.handle(request, body: Array(#"{"text":"two"}"#.utf8))
             #expect(answer.response.status == .ok)
             do { try await self.change(world, ["id": "a", "priority": 9]) } catch { Issue.record(error) }
@@ -103,7 +106,9 @@ struct UnseenChangesTests {
         #expect(try client.row("a")?["priority"] == (way.deletes ? nil : 5))
     }
 
-    @Test("P6 the same value written by others is not one's own update", arguments: StoreKind.perEngine, servers)
+    @Test(
+        "P6 the same value written by another client is not recognized as this client's update",
+        arguments: StoreKind.perEngine, servers)
     func sameValueOfOthers(_ stores: StoreKind, _ quirks: ServerQuirks) async throws {
         let world = try makeWorld(stores, quirks)
         let client = try await world.makeSyncedClient()
@@ -115,7 +120,7 @@ struct UnseenChangesTests {
     }
 
     @Test(
-        "P6 a row whose insert was lost, edited by others, deleted and inserted again here",
+        "P6 a row whose insert answer was lost, edited by another client, deleted and inserted again locally",
         arguments: StoreKind.perEngine, allPairs(servers, [true, false]))
     func deleteAfterLostInsert(_ stores: StoreKind, _ way: (quirks: ServerQuirks, insertsAgain: Bool)) async throws {
         let world = try makeWorld(stores, way.quirks)
@@ -129,7 +134,7 @@ struct UnseenChangesTests {
     }
 
     @Test(
-        "P6 a delete of a lost insert deletes what that made, by its version, and nothing where it did not arrive",
+        "P6 a delete after a lost insert deletes the inserted row by its version, or nothing if the insert did not arrive",
         arguments: StoreKind.perEngine, allPairs(servers, [true, false]))
     func deleteOfLostInsert(_ stores: StoreKind, _ way: (quirks: ServerQuirks, arrived: Bool)) async throws {
         let world = try makeWorld(stores, way.quirks)
@@ -148,7 +153,7 @@ struct UnseenChangesTests {
         #expect(conditions.values.count == (way.arrived ? 1 : 0) && !conditions.values.contains("none"))
     }
 
-    @Test("P6 a delete of an insert that met the row of others", arguments: StoreKind.perEngine, servers)
+    @Test("P6 a delete of an insert that conflicted with another client's row", arguments: StoreKind.perEngine, servers)
     func deleteOfRefusedInsert(_ stores: StoreKind, _ quirks: ServerQuirks) async throws {
         let world = try makeWorld(stores, quirks)
         let client = try await world.makeSyncedClient()
@@ -166,7 +171,8 @@ struct UnseenChangesTests {
 
     // MARK: Restores
 
-    /// A client that has deleted the row `a`, whose delete was carried out and its answer lost, and inserted it again.
+    /// Makes a client that deleted row `a`, whose delete was executed without an answer, and that inserted the row
+    /// again.
     private func makeRestoring(_ world: World) async throws -> Client {
         let client = try await world.makeSyncedClient()
         try await client.items.delete(id: "a")
@@ -182,7 +188,7 @@ struct UnseenChangesTests {
     }
 
     @Test(
-        "P6 a row that others brought back with other content, before and during the restore",
+        "P6 a row that another client restored with other content, before and during the restore",
         arguments: StoreKind.perEngine, allPairs(softServers, [true, false]))
     func restoredByOthers(_ stores: StoreKind, _ way: (quirks: ServerQuirks, during: Bool)) async throws {
         let world = try makeWorld(stores, way.quirks)
@@ -190,7 +196,7 @@ struct UnseenChangesTests {
         if !way.during { try await undelete(world, ["id": "a", "text": "theirs"]) }
         let once = Once()
         client.transport.inspect { request, _ in
-            // Just before the request that would bring it back.
+            // Immediately before the request that would restore the row.
             guard way.during, request.method == .post, once.first() else { return nil }
             do { try await self.undelete(world, ["id": "a", "text": "theirs"]) } catch { Issue.record(error) }
             return nil
@@ -200,7 +206,7 @@ struct UnseenChangesTests {
     }
 
     @Test(
-        "P6 a row that others deleted after a restore whose answer was lost stays deleted",
+        "P6 a row that another client deleted after a restore whose answer was lost stays deleted",
         arguments: StoreKind.perEngine, softServers)
     func deletedAfterRestore(_ stores: StoreKind, _ quirks: ServerQuirks) async throws {
         let world = try makeWorld(stores, quirks)
@@ -214,7 +220,7 @@ struct UnseenChangesTests {
     }
 
     @Test(
-        "P6 a restored row has none of the columns that others gave the deleted one", arguments: StoreKind.perEngine,
+        "P6 a restored row has no column that another client set in the deleted row", arguments: StoreKind.perEngine,
         softServers)
     func restoresContent(_ stores: StoreKind, _ quirks: ServerQuirks) async throws {
         let world = try makeWorld(stores, quirks)
@@ -226,7 +232,7 @@ struct UnseenChangesTests {
         try await expectConflict(client, world, id: "a")
     }
 
-    @Test("P6 a restore clears the columns that the new row does not have", arguments: StoreKind.perEngine, servers)
+    @Test("P6 a restore clears the columns missing in the new row", arguments: StoreKind.perEngine, servers)
     func restoreClears(_ stores: StoreKind, _ quirks: ServerQuirks) async throws {
         let world = try makeWorld(stores, quirks)
         for inFlight in [true, false] {
@@ -254,7 +260,7 @@ struct UnseenChangesTests {
     }
 
     @Test(
-        "P6 a restore whose undelete or update was carried out though it answered 502 is no conflict",
+        "P6 a restore whose undelete or update was executed but answered 502 is not a conflict",
         arguments: StoreKind.perEngine, allPairs(softServers, ["POST", "PATCH"]))
     func carriedOutWith502(_ stores: StoreKind, _ way: (quirks: ServerQuirks, method: String)) async throws {
         let world = try makeWorld(stores, way.quirks)
@@ -263,7 +269,7 @@ struct UnseenChangesTests {
         client.transport.inspect { request, _ in
             guard request.method.rawValue == way.method else { return nil }
             count.enter()
-            // The first PATCH meets the deleted row.
+            // The first PATCH is answered with the deleted row.
             let isIt = count.maximum == (way.method == "PATCH" ? 2 : 1)
             return isIt ? .change { _ in .answer(502) as TransportResponse } : nil
         }
@@ -274,7 +280,7 @@ struct UnseenChangesTests {
 
     // MARK: No false conflict
 
-    @Test("P6 an insert without any column whose answer was lost", arguments: StoreKind.perEngine, servers)
+    @Test("P6 an insert without columns whose answer was lost", arguments: StoreKind.perEngine, servers)
     func emptyInsert(_ stores: StoreKind, _ quirks: ServerQuirks) async throws {
         let world = try makeWorld(stores, quirks)
         let client = try await world.makeSyncedClient()
@@ -285,13 +291,13 @@ struct UnseenChangesTests {
         #expect(try world.state(client) == "local [a=one, b=late] queue [] server [a=one, b=late]")
     }
 
-    @Test("P6 of several lost bodies the one that explains the row counts", arguments: StoreKind.perEngine, servers)
+    @Test("P6 of several lost bodies, the body that matches the row is used", arguments: StoreKind.perEngine, servers)
     func explains(_ stores: StoreKind, _ quirks: ServerQuirks) async throws {
         let world = try makeWorld(stores, quirks)
         let client = try await world.makeSyncedClient()
         try await client.items.insert(["id": "b", "text": "b", "priority": 7])
         await push(client)
-        // The second body lacks the priority that the first has written.
+        // The second body does not contain the priority written by the first.
         try await client.items.update(["id": "b", "priority": .null])
         await push(client, .loseRequest)
         try await change(world, ["id": "b", "effort": 2.5])
@@ -301,7 +307,7 @@ struct UnseenChangesTests {
         #expect(try await client.queue().isEmpty)
     }
 
-    @Test("P6 an integer that the server rounds is one's own", arguments: StoreKind.perEngine)
+    @Test("P6 an integer rounded by the server is recognized as this client's", arguments: StoreKind.perEngine)
     func rounded(_ stores: StoreKind) async throws {
         let world = try makeWorld(stores, .original)
         let client = try await world.makeSyncedClient()

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Tideline
 
-/// The collapse table, cell by cell.
-@Suite("Collapse table")
+/// The coalescing table, cell by cell.
+@Suite("Coalescing table")
 struct OperationCollapseTests {
     struct Cell: Sendable, CustomTestStringConvertible {
         var pending: PendingState?
@@ -56,7 +56,7 @@ struct OperationCollapseTests {
         Cell(pending: state(.delete, inFlight: true), change: .delete, expected: .ignore),
     ]
 
-    @Test("a change joins the pending operation of its row", arguments: cells)
+    @Test("a change coalesces with the pending operation of its row", arguments: cells)
     func collapse(_ cell: Cell) {
         #expect(
             OperationCollapse.decide(

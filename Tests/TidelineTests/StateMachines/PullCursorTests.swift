@@ -3,7 +3,7 @@ import TidelineStore
 
 @testable import Tideline
 
-/// Which page a pull asks for, page by page, without a server.
+/// The pages that a pull requests, in order, without a server.
 @Suite("Pull cursor")
 struct PullCursorTests {
     static func at(_ ticks: Int64) -> Timestamp { Timestamp(clampingTicks: 17_000_000_000_000_000 + ticks) }
@@ -36,7 +36,7 @@ struct PullCursorTests {
                 == .init(filter: nil, order: [OrderTerm("updatedAt"), OrderTerm("id")], limit: 3))
     }
 
-    @Test("F6 the next pull starts at min(token, date − lookback); without a date at token − lookback")
+    @Test("F6 the next pull starts at min(token, date − look-back); without a date at token − look-back")
     func start() {
         let far = 50 * Self.millisecond
         #expect(
@@ -48,7 +48,7 @@ struct PullCursorTests {
         #expect(Self.incremental(token: far).first == Self.window(from: 49 * Self.millisecond, count: true))
     }
 
-    @Test("F6 a millisecond that was read whole is left behind once the server's clock is the look-back beyond it")
+    @Test("F6 a fully read millisecond is not read again once the server's clock is past it by the look-back")
     func startAfterDrain() {
         let token = PullToken(updatedAt: Self.at(5 * Self.millisecond + 7), serverDate: nil, filter: "").drained
         func start(date: Int64, lookback: Duration) -> Timestamp? {
@@ -65,7 +65,7 @@ struct PullCursorTests {
         #expect(token.limited(to: Self.at(3)).start(lookback: .zero) == Self.at(3))
     }
 
-    @Test("F5 a full page goes on at its greatest updatedAt")
+    @Test("F5 after a full page the pull continues at its greatest updatedAt")
     func fullPage() throws {
         var cursor = Self.incremental()
         let next = 9 * Self.millisecond
@@ -73,7 +73,7 @@ struct PullCursorTests {
         #expect(cursor.token == Self.at(next))
     }
 
-    @Test("F5 a short page is not an end, unless the count says that it holds all")
+    @Test("F5 a short page is not the end, unless the count shows that it contains all rows")
     func shortPage() throws {
         var cursor = Self.incremental()
         let next = 9 * Self.millisecond
@@ -81,7 +81,7 @@ struct PullCursorTests {
         #expect(try cursor.receive(Self.page(1, next, next, total: 1)) == .finish)
     }
 
-    @Test("F5 where the end is likely, the same page is asked for with the count before a millisecond is drained")
+    @Test("F5 near the likely end, the same page is requested with the count before a millisecond is drained")
     func likelyEnd() throws {
         var cursor = Self.incremental()
         let next = 9 * Self.millisecond
@@ -92,20 +92,20 @@ struct PullCursorTests {
         #expect(cursor.pageKind == .drain)
     }
 
-    @Test("F5 a count that says all is there does not overrule a link to a next page")
+    @Test("F5 a link to a next page takes precedence over a count that is reached")
     func linkAndCount() throws {
         var cursor = Self.incremental()
         #expect(try cursor.receive(Self.page(2, 0, 9, total: 2, link: true)) != .finish)
     }
 
-    @Test("F6 a table at rest ends after one answer that holds all that match")
+    @Test("F6 a pull of an unchanged table ends after one answer with all matching rows")
     func atRest() throws {
         var cursor = Self.incremental(token: 9 * Self.millisecond)
         #expect(try cursor.receive(Self.page(2, 8 * Self.millisecond, 9 * Self.millisecond, total: 2)) == .finish)
         #expect(cursor.token == Self.at(9 * Self.millisecond))
     }
 
-    @Test("F5 an answer cut by the server is followed, also when all of it is known")
+    @Test("F5 an answer truncated by the server is continued, even if all of its rows are known")
     func cutAnswer() throws {
         var cursor = Self.incremental(token: 9 * Self.millisecond)
         let page = Self.page(2, 8 * Self.millisecond, 9 * Self.millisecond, total: 5)
@@ -114,7 +114,7 @@ struct PullCursorTests {
         #expect(try cursor.receive(shorter) == .request(Self.window(from: 10 * Self.millisecond, count: true)))
     }
 
-    @Test("F5 a page within the bound's own millisecond is drained by id, then the pull goes on after it")
+    @Test("F5 a page within the lower bound's millisecond is drained by ID, then the pull continues after it")
     func drain() throws {
         var cursor = Self.incremental()
         _ = try cursor.receive(Self.page(3, 10, 20))
@@ -134,14 +134,14 @@ struct PullCursorTests {
         #expect(cursor.token == Self.at(20))
     }
 
-    @Test("F5 a row older than asked for is an error")
+    @Test("F5 a row older than requested is an error")
     func older() {
         let far = 100 * Self.millisecond
         var cursor = Self.incremental(token: far, serverDate: far)
         #expect(throws: SyncError.self) { try cursor.receive(Self.page(2, 0, far)) }
     }
 
-    @Test("F5 a stamp cut to its millisecond is not older than a bound within that millisecond")
+    @Test("F5 a timestamp truncated to its millisecond is not older than a bound within that millisecond")
     func cutStamp() throws {
         var cursor = Self.incremental(token: 5 * Self.millisecond + 700, serverDate: 50 * Self.millisecond)
         let page = Self.page(1, 5 * Self.millisecond, 5 * Self.millisecond, total: 1)
@@ -157,7 +157,7 @@ struct PullCursorTests {
         #expect(error?.code == .noProgress && error?.id == "b")
     }
 
-    @Test("F5 rows out of order are an error, unless the page holds all that match", arguments: [true, false])
+    @Test("F5 rows out of order are an error, unless the page contains all matching rows", arguments: [true, false])
     func disorder(isWhole: Bool) throws {
         var cursor = Self.incremental()
         var page = Self.page(3, 0, 9, total: isWhole ? 3 : 4)
@@ -169,7 +169,7 @@ struct PullCursorTests {
         }
     }
 
-    @Test("F5 a server that goes in a circle is an error, whatever the circle's length", arguments: 1...9)
+    @Test("F5 a server that returns pages in a circle is an error, whatever the circle's length", arguments: 1...9)
     func circle(length: Int) {
         var cursor = PullCursor(order: [], skip: 0, limit: nil, pageSize: 3)
         var pages = 0
@@ -182,7 +182,7 @@ struct PullCursorTests {
         #expect(pages < 50)
     }
 
-    @Test("F6 a lookback longer than all time starts at its beginning")
+    @Test("F6 a look-back longer than all of time starts at its beginning")
     func endlessLookback() {
         let token = PullToken(updatedAt: Self.at(0), serverDate: nil, filter: "")
         let cursor = PullCursor(token: token, lookback: .seconds(Int64.max), pageSize: 3)
@@ -190,7 +190,7 @@ struct PullCursorTests {
         #expect(cursor.first?.filter == all)
     }
 
-    @Test("F3 without an order, pages go by id until one is empty")
+    @Test("F3 without an order, pages are requested by ID until one is empty")
     func byID() throws {
         var cursor = PullCursor(order: [], skip: 0, limit: nil, pageSize: 3)
         #expect(cursor.first == .init(filter: nil, order: [OrderTerm("id")], limit: 3))
@@ -200,7 +200,7 @@ struct PullCursorTests {
         #expect(try cursor.receive(PageSummary()) == .finish)
     }
 
-    @Test("F3 top is the limit over all pages, skip the start, in the caller's order")
+    @Test("F3 top limits the rows of all pages, and skip is the start, in the caller's order")
     func bySkip() throws {
         let given = [OrderTerm("text", descending: true)]
         let order = given + [OrderTerm("id")]
@@ -212,7 +212,7 @@ struct PullCursorTests {
         #expect(PullCursor(order: order, skip: 0, limit: 0, pageSize: 3).first == nil)
     }
 
-    @Test("F3 a server that ignores skip is an error; a page that comes twice may be the work of an insert")
+    @Test("F3 a server that ignores skip is an error; a repeated page can be the result of an insert")
     func ignoredSkip() throws {
         var cursor = PullCursor(order: [OrderTerm("text")], skip: 0, limit: nil, pageSize: 1)
         for _ in 1...2 { _ = try cursor.receive(Self.page(1, last: "a")) }

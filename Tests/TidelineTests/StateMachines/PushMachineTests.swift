@@ -2,20 +2,20 @@ import Testing
 
 @testable import Tideline
 
-/// Which operation a push sends next, event by event.
+/// The order in which a push sends operations, event by event.
 @Suite("Push machine")
 struct PushMachineTests {
     static func candidate(_ id: Int64, _ key: String, table: String = "T") -> PushMachine.Candidate {
         .init(id: id, table: table, itemKey: key)
     }
 
-    @Test("P1 an empty queue ends at once")
+    @Test("P1 an empty queue ends immediately")
     func empty() {
         var machine = PushMachine()
         #expect(machine.handle(.started(last: 0)) == .finish)
     }
 
-    @Test("Q3 operations go out in the order they were made, up to the newest at the beginning")
+    @Test("Q3 operations are sent in the order of their creation, up to the newest at the start of the push")
     func order() {
         var machine = PushMachine()
         #expect(machine.handle(.started(last: 7)) == .find(after: 0, upTo: 7))
@@ -25,7 +25,7 @@ struct PushMachineTests {
         #expect(machine.handle(.succeeded) == .finish)
     }
 
-    @Test("P3 a failed operation holds back later ones of its row, not those of others")
+    @Test("P3 a failed operation blocks later operations on its row, but not on other rows")
     func blocked() {
         var machine = PushMachine()
         _ = machine.handle(.started(last: 9))
@@ -37,7 +37,7 @@ struct PushMachineTests {
         #expect(machine.handle(.found(nil)) == .finish)
     }
 
-    @Test("P3 three operations in a row that end in a server's failure abort the push")
+    @Test("P3 three consecutive operations that fail on the server abort the push")
     func givesUp() {
         var machine = PushMachine()
         _ = machine.handle(.started(last: 9))
@@ -49,7 +49,7 @@ struct PushMachineTests {
         #expect(machine.handle(.failed(isServerFailure: true)) == .giveUp)
     }
 
-    @Test("P3 a success or another failure in between begins the count anew", arguments: [true, false])
+    @Test("P3 a success or another failure in between resets the count", arguments: [true, false])
     func countsAnew(succeeds: Bool) {
         var machine = PushMachine()
         _ = machine.handle(.started(last: 9))
@@ -63,7 +63,7 @@ struct PushMachineTests {
     }
 
     @Test(
-        "P3 what a status means",
+        "P3 the outcome of each status",
         arguments: [
             (200, OperationKind.insert, PushAnswer.done), (201, .insert, .done), (204, .delete, .done),
             (401, .update, .authentication), (403, .update, .rejected), (400, .insert, .rejected),
@@ -77,7 +77,7 @@ struct PushMachineTests {
         #expect(PushAnswer(status: status, to: kind) == expected)
     }
 
-    @Test("P3 pauses double, vary, honour Retry-After, and end")
+    @Test("P3 pauses double, vary, honor Retry-After, and end")
     func pauses() {
         let policy = RetryPolicy(maximumAttempts: 4, initialDelay: .seconds(1), maximumDelay: .seconds(3))
         #expect(policy.delay(afterAttempt: 1, retryAfter: nil, random: 1) == .seconds(1))

@@ -3,8 +3,7 @@ import Tideline
 import TidelineStore
 import TidelineTestStores
 
-/// A store that fails at a chosen write call, counted from when it was armed: an upsert, a delete, or the commit at the
-/// end of a transaction.
+/// A store that fails at a chosen write call after it is armed: an upsert, a delete, or the commit of a transaction.
 final class FailingStore: LocalStore {
     let base: AnyStore
     private let state = Mutex(State())
@@ -17,13 +16,13 @@ final class FailingStore: LocalStore {
 
     init(_ kind: StoreKind) throws { base = try kind.makeStore() }
 
-    /// From now on the write call with this number fails, from 1; and all after it, if it stays down.
+    /// Makes the write call with this number, from 1, fail; and all later ones if `staysDown` is true.
     func fail(at call: Int, staysDown: Bool = false) {
         state.withLock { $0 = State(calls: 0, failing: call, staysDown: staysDown) }
     }
 
-    /// No call fails any more.
-    /// - Returns: Whether one has failed.
+    /// Stops failing.
+    /// - Returns: Whether a call has failed.
     @discardableResult
     func heal() -> Bool {
         state.withLock { state in
@@ -86,7 +85,7 @@ final class FailingStore: LocalStore {
 }
 
 extension World {
-    /// A client over a store that can fail, with the row `a` of the text `one` in it and on the server.
+    /// Makes a client of a store that can fail. The store and the server contain the row `a` with the text `one`.
     func makeFailingClient() async throws -> (FailingStore, SyncClient<FailingStore>) {
         let store = try FailingStore(stores)
         let client = try makeClient(over: store)
@@ -96,7 +95,7 @@ extension World {
         return (store, client)
     }
 
-    /// A client as after a restart: what it knows is in the store alone.
+    /// Makes a client as after a restart, whose state is in the store only.
     func makeClient(
         over store: FailingStore, transport: FaultyTransport<AnyStore>? = nil
     ) throws -> SyncClient<FailingStore> {
@@ -109,7 +108,7 @@ extension World {
 }
 
 extension AnyStore {
-    /// Every row of the app's table and of the queue's tables, but for the operation counter.
+    /// Returns every row of the app's table and of the queue's tables, except the operation counter.
     func dump() throws -> String {
         let tables = SystemTables()
         return try read { reader in

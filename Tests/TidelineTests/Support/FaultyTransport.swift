@@ -4,23 +4,24 @@ import Tideline
 import TidelineServer
 import TidelineStore
 
-/// A transport to a table service in the same process, which a test can cut, before or after the server has acted.
+/// A transport to a table service in the same process. A test can inject faults before or after the server processes a
+/// request.
 final class FaultyTransport<ServerStore: LocalStore>: Transport {
-    /// What happens to one request.
+    /// The fault of one request.
     enum Fault: Sendable {
-        /// It never reaches the server.
+        /// The request never reaches the server.
         case loseRequest
-        /// The server acts, but its answer is lost.
+        /// The server executes the request, but its answer is lost.
         case loseAnswer
-        /// It never reaches the server, for a reason of the test's own.
+        /// The request never reaches the server; it fails with the given error.
         case fail(any Error)
-        /// Something else answers in the server's place.
+        /// The client receives this answer, and the server receives nothing.
         case answer(TransportResponse)
-        /// The server acts; its answer is changed on the way.
+        /// The server executes the request; its answer is changed in transit.
         case change(@Sendable (TransportResponse) -> TransportResponse)
-        /// The server acts; before its answer arrives, something else happens.
+        /// The server executes the request; the closure runs before its answer arrives.
         case delay(@Sendable () async throws -> Void)
-        /// The server gets another request in its place; its answer is changed on the way.
+        /// The server receives another request instead; its answer is changed in transit.
         case instead(HTTPRequest, @Sendable (TransportResponse) -> TransportResponse)
     }
 
@@ -36,13 +37,14 @@ final class FaultyTransport<ServerStore: LocalStore>: Transport {
 
     init(service: TableService<ServerStore>) { self.service = service }
 
-    /// Method and path of every request, in order.
+    /// The method and path of every request, in order.
     var requests: [String] { state.withLock { $0.requests } }
 
-    /// Forgets the requests so far.
+    /// Removes the recorded requests.
     func clear() { state.withLock { $0.requests = [] } }
 
-    /// Looks at every request before it is passed on; also the place to act in the middle of an exchange.
+    /// Sets a closure that receives every request before it is forwarded and returns its fault. It can also act during
+    /// an exchange.
     func inspect(_ inspector: Inspector?) { state.withLock { $0.inspector = inspector } }
 
     func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
@@ -57,7 +59,7 @@ final class FaultyTransport<ServerStore: LocalStore>: Transport {
         if case .answer(let answer)? = fault { return answer }
         var arriving = request
         if case .instead(let other, _)? = fault { arriving = other }
-        // A server does not know that the client's task was cancelled.
+        // The server does not know that the client's task was canceled.
         let answer = await Task.detached { [service, arriving] in service.handle(arriving, body: body ?? []) }.value
         let response = TransportResponse(response: answer.response, body: answer.body)
         switch fault {

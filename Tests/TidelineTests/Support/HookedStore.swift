@@ -2,9 +2,10 @@ import Synchronization
 import TidelineStore
 import TidelineTestStores
 
-/// A store over another one, in which a test can wait or fail at the end of any write.
+/// A store that wraps another one, in which a test can wait or fail at the end of any write.
 final class HookedStore: LocalStore {
-    /// Called inside each write transaction after its body, with the number of the write; what it throws undoes it.
+    /// Called inside each write transaction after its body, with the number of the write. An error rolls the
+    /// transaction back.
     typealias Hook = @Sendable (Int) throws -> Void
 
     let base: AnyStore
@@ -18,10 +19,10 @@ final class HookedStore: LocalStore {
 
     init(_ base: AnyStore) { self.base = base }
 
-    /// Writes that were tried since the hook was set.
+    /// The number of attempted writes since the hook was set.
     var writes: Int { state.withLock { $0.writes } }
 
-    /// Counts writes from 1 again and calls `hook` in each.
+    /// Restarts the count of writes at 1 and calls `hook` in each write.
     func onWrite(_ hook: Hook?) { state.withLock { ($0.writes, $0.hook) = (0, hook) } }
 
     /// Calls `hook` once, before the next definition of tables.

@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// Keeps what a logger is given, at every level.
+/// Records the messages of a logger, at every level.
 final class LogRecorder: Sendable {
     private let recorded = Mutex<[(level: Logger.Level, message: String)]>([])
 

@@ -8,13 +8,13 @@ import TidelineTestStores
 #endif
 
 #if os(macOS) || os(Linux)
-    /// A `PullProbe` at work, which waits for a word at each page that it asks for.
+    /// A running `PullProbe` that waits for a signal before each page it requests.
     final class PullingProcess {
-        /// The numbers of the rows at which the pages that it asked for begin.
+        /// The numbers of the first rows of the requested pages.
         private(set) var asked: [Int] = []
-        /// The most memory that it said to have, in kB.
+        /// The greatest memory use that the process reported, in kB.
         private(set) var memory = 0
-        /// How many pages it has at most that are not stored: those of a transaction, and one on its way.
+        /// The maximum number of pages that are not stored: those of a transaction, and one in flight.
         static let pagesHeld = 5
 
         private let process = Process()
@@ -24,12 +24,12 @@ import TidelineTestStores
 
         init(_ kind: StoreKind, _ folder: String, rows: Int, pageSize: Int) throws {
             let programs = Bundle.main.executableURL?.deletingLastPathComponent()
-            // A build of another kind than the tests', such as a release build, which takes less time for many rows.
+            // A probe of another build configuration, such as release, which is faster with many rows.
             let path = ProcessInfo.processInfo.environment["TIDELINE_PULL_PROBE"]
             process.executableURL =
                 path.map { URL(fileURLWithPath: $0) } ?? programs?.appendingPathComponent("PullProbe")
             process.arguments = [kind.engine ?? "", folder, "\(rows)", "\(pageSize)"]
-            // This process keeps the end that is read open, too: who writes to a pipe that nobody reads is ended.
+            // This process keeps the read end open too: writing to a pipe without a reader raises SIGPIPE.
             process.standardInput = input.fileHandleForReading
             process.standardOutput = output
             try process.run()
@@ -37,13 +37,13 @@ import TidelineTestStores
 
         deinit { if process.isRunning { sendSignal(process.processIdentifier, SIGKILL) } }
 
-        /// Kills it a moment after it asked for a page from that row on or behind it.
+        /// Kills the process shortly after it requests a page that starts at the given row or later.
         func kill(whenAskedFor row: Int) throws {
             while let first = try nextRequest() {
                 proceed()
                 if first >= row { break }
             }
-            // The moment of the kill is what is random here; nothing is waited for.
+            // The time of the kill is random; the test does not wait for an event.
             Thread.sleep(forTimeInterval: .random(in: 0...0.02))
             sendSignal(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
@@ -52,7 +52,7 @@ import TidelineTestStores
             }
         }
 
-        /// Lets it come to its end.
+        /// Lets the process run until it exits.
         func finish() throws -> PullingProcess {
             while try nextRequest() != nil { proceed() }
             process.waitUntilExit()
@@ -62,7 +62,7 @@ import TidelineTestStores
 
         private func proceed() { try? input.fileHandleForWriting.write(contentsOf: Data("\n".utf8)) }
 
-        /// The row from which on it asks for the next page; nil when it asks for none.
+        /// Returns the first row of the next requested page, or `nil` if the process requests no more.
         private func nextRequest() throws -> Int? {
             guard let words = nextLine()?.split(separator: " "), words.count == 3, let number = Int(words[1]),
                 let memory = Int(words[2])
@@ -73,7 +73,7 @@ import TidelineTestStores
             return number
         }
 
-        /// Nil when its output has ended, or it has written nothing for two minutes, more than any page takes.
+        /// Returns `nil` if the output has ended, or if there is none for two minutes, longer than any page takes.
         private func nextLine() -> String? {
             let alarm = DispatchWorkItem { [process] in process.terminate() }
             DispatchQueue.global().asyncAfter(deadline: .now() + 120, execute: alarm)
@@ -91,7 +91,7 @@ import TidelineTestStores
         }
     }
 
-    /// What went wrong with a process.
+    /// A failure of the probe process.
     struct PullingError: Error {
         let reason: String
 

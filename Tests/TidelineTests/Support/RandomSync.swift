@@ -7,13 +7,14 @@ import TidelineTestStores
 
 @testable import Tideline
 
-/// Three devices, a server with changes of its own, and a network that loses, doubles and delays, all from one seed.
+/// Three devices, a server with its own changes, and a network that loses, duplicates and delays requests, all from one
+/// seed.
 final class RandomSync: Sendable {
     static let devices = 3
-    /// Few rows, so that devices meet. Their letters differ in case from one device to the next.
+    /// Few rows, so that devices edit the same ones. The case of the letters differs between devices.
     private static let ids = ["r1", "r2", "r3"]
-    /// Versions that repeat in a row's next life let the server itself overwrite what nobody has seen: they are left out where
-    /// rows have several lives.
+    /// If a row can be deleted and inserted again, versions that repeat let the server itself overwrite unseen changes,
+    /// so such servers do not have them.
     private static let servers: [ServerQuirks] = [
         [], .original, [.hardDelete, .original.subtracting(.perRowVersions)],
     ]
@@ -23,9 +24,9 @@ final class RandomSync: Sendable {
         var oracle = SyncOracle(devices: RandomSync.devices)
         var token: Int64 = 0
         var isCalm = false
-        /// What was done, to be shown when something is wrong.
+        /// The steps so far, to print with a failure.
         var log: [String] = []
-        /// A request of each device that is delivered once more, before its next one.
+        /// For each device, a request that is delivered once more before its next one.
         var late: [Int: (HTTPRequest, [UInt8])] = [:]
 
         mutating func happens(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &chance) < percent }
@@ -51,9 +52,9 @@ final class RandomSync: Sendable {
         state = Mutex(State(chance: chance))
     }
 
-    /// Runs it and returns what was wrong, with what led to it; empty when nothing was.
+    /// Runs the simulation and returns the violations with the steps that led to them, or an empty array.
     func run(steps: Int = 25) async throws -> [String] {
-        // Each client holds its transport, which holds this world and its stores.
+        // Break the reference cycle: each client holds its transport, which holds this object and its stores.
         defer { clients.withLock { $0 = [] } }
         for index in 0..<Self.devices { try await start(index) }
         for _ in 0..<steps { try await step() }
@@ -70,7 +71,7 @@ final class RandomSync: Sendable {
     private func client(_ index: Int) -> SyncClient<AnyStore> { clients.withLock { $0[index] } }
     private func items(_ index: Int) -> SyncTable<AnyStore> { client(index).table("TodoItem") }
 
-    /// Makes the device's client, as after a restart: what it knows is in its store.
+    /// Makes the device's client as after a restart, whose state is in the store only.
     private func start(_ index: Int) async throws {
         var options = SyncOptions()
         options.environment.sleep = { _ in }
@@ -108,7 +109,7 @@ final class RandomSync: Sendable {
         state.withLock { state in for row in rows { state.oracle.sees(device, row) } }
     }
 
-    /// An edit by the device's user, of what its local table shows.
+    /// Edits a row that the device's local table shows.
     func edit(_ device: Int) async throws {
         try look(device)
         let (id, kind, row) = state.withLock { state in
@@ -121,7 +122,7 @@ final class RandomSync: Sendable {
             return (id, Int.random(in: 0..<100, using: &state.chance), row)
         }
         let local = try stores[device].read { try $0.row(in: "TodoItem", id: id) }
-        // A pull that goes on beside this edit may have stored the row since the look.
+        // A concurrent pull may have stored the row after the previous read.
         if let local { state.withLock { $0.oracle.sees(device, local) } }
         do {
             if local == nil {
@@ -131,12 +132,12 @@ final class RandomSync: Sendable {
                 log("\(device) inserts \(row)")
             } else if kind < 25 {
                 try await items(device).delete(["id": .string(id), "version": local?["version"] ?? .null])
-                // A row of its own that the server never gave it is only taken back.
+                // Deleting a pending insert only removes it from the queue.
                 let isGone = try serverRow(id) == nil || local?.version == nil
                 state.withLock { $0.oracle.deleted(device, id, isGone: isGone) }
                 log("\(device) deletes \(id)")
             } else {
-                // The row as the user saw it: one that a pull has changed since is refused.
+                // The row as the user saw it. The update is refused if a pull has changed it since.
                 let change = row.merging(["version": local?["version"] ?? .null])
                 try await items(device).update(change)
                 state.withLock { $0.oracle.edited(device, row) }
@@ -170,7 +171,7 @@ final class RandomSync: Sendable {
         }
     }
 
-    /// Settles a conflict as a user might, or leaves it.
+    /// Resolves a conflict as a user could, or leaves it.
     private func settle(_ error: TableOperationError, _ device: Int) async throws {
         guard error.code == .conflict else { return }
         var way = state.withLock {
@@ -206,7 +207,7 @@ final class RandomSync: Sendable {
         return row?.isTombstone == true ? nil : row
     }
 
-    /// A script on the server changes a row.
+    /// Changes a row as a script on the server could.
     private func serverEdit() throws {
         let (id, text, deletes) = state.withLock { ($0.pick(Self.ids), "s:\($0.nextToken())", $0.happens(25)) }
         guard try serverRow(id) != nil else { return }
@@ -218,7 +219,7 @@ final class RandomSync: Sendable {
         log("server \(deletes ? "deletes" : "updates") \(id)")
     }
 
-    /// The server acts on a request, and the oracle sees what that changes.
+    /// Executes a request on the server, and records the changes in the oracle.
     @discardableResult
     private func handle(_ request: HTTPRequest, _ body: [UInt8], from device: Int?) throws -> TransportResponse {
         let before = request.method == .get ? [:] : try serverRows()
@@ -242,7 +243,7 @@ final class RandomSync: Sendable {
         try Self.ids.reduce(into: [:]) { $0[$1] = try serverRow($1) }
     }
 
-    /// Carries a request, with what the network does to it.
+    /// Delivers a request with random network faults.
     func send(_ request: HTTPRequest, _ body: [UInt8], from device: Int) async throws -> TransportResponse {
         let (fault, late, edits) = state.withLock { state in
             let fault = state.isCalm ? 100 : Int.random(in: 0..<100, using: &state.chance)
@@ -286,7 +287,7 @@ final class RandomSync: Sendable {
 
     // MARK: Healing
 
-    /// The network is calm: everyone pushes, settles and pulls, until nothing changes any more; then all are equal.
+    /// With a reliable network, all devices push, resolve and pull until nothing changes. Then all must be equal.
     private func heal() async throws {
         state.withLock { $0.isCalm = true }
         for device in 0..<Self.devices {
@@ -330,14 +331,14 @@ final class RandomSync: Sendable {
     private func violated(_ text: String) { state.withLock { $0.oracle.violated(text) } }
 
     private func isSame(_ local: Row?, _ server: Row?) -> Bool {
-        // Without tombstones a pull does not learn of deletes.
+        // Without tombstones a pull does not find deletes.
         guard let server else { return local == nil || quirks.contains(.hardDelete) }
         guard let local else { return false }
         return ["text", "priority", "complete", "version"].allSatisfy { local[$0] ?? .null == server[$0] ?? .null }
     }
 }
 
-/// A device's way to the server.
+/// The transport of a device.
 private struct RandomTransport: Transport {
     let device: Int
     let sync: RandomSync

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// True the first time only; for what is to happen in the middle of the first exchange.
+/// Returns true the first time only, for an action in the middle of the first exchange.
 final class Once: Sendable {
     private let isUsed = Mutex(false)
 
@@ -12,7 +12,7 @@ final class Once: Sendable {
     }
 }
 
-/// Texts in the order in which they were added, `none` for nil.
+/// A list of texts in the order they were added, with `none` for `nil`.
 final class HeaderLog: Sendable {
     private let list = Mutex<[String]>([])
 
@@ -20,7 +20,7 @@ final class HeaderLog: Sendable {
     func add(_ text: String?) { list.withLock { $0.append(text ?? "none") } }
 }
 
-/// How many are inside at once, at most.
+/// The greatest number of concurrent calls.
 final class MaximumCount: Sendable {
     private let state = Mutex((now: 0, maximum: 0))
 

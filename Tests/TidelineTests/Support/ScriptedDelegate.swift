@@ -2,7 +2,7 @@ import Synchronization
 import Tideline
 import TidelineStore
 
-/// A delegate whose part a test plays; it records what it was asked.
+/// A delegate that runs the test's closure and records its calls.
 final class ScriptedDelegate: SyncContextDelegate {
     typealias Part = @Sendable (PushOperation) async throws -> Row?
 
@@ -20,7 +20,7 @@ final class ScriptedDelegate: SyncContextDelegate {
         completion = completed
     }
 
-    /// What was asked, in order: `update a`, `completed 1`.
+    /// The recorded calls in order: `update a`, `completed 1`.
     var calls: [String] { seen.withLock { $0 } }
 
     func perform(_ operation: PushOperation) async throws -> Row? {

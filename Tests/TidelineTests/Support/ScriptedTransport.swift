@@ -3,19 +3,19 @@ import HTTPTypes
 import Synchronization
 import Tideline
 
-/// A transport whose answers a test gives, one after the other, and whose requests it looks at.
+/// A transport that answers with the test's closure and records the requests.
 final class ScriptedTransport: Transport {
     typealias Responder = @Sendable (Exchange) async throws -> TransportResponse
 
-    /// A request as it arrived.
+    /// A received request.
     struct Exchange: Sendable {
         var number: Int
         var method: HTTPRequest.Method
-        /// The path with its query, percent escapes taken out.
+        /// The path and query, with percent escapes decoded.
         var target: String
         var headers: HTTPFields
         var body: String
-        /// Scheme, authority and path as sent.
+        /// The scheme, authority and path as sent.
         var url: String
         var timeout: Duration
     }
@@ -43,7 +43,7 @@ final class ScriptedTransport: Transport {
 }
 
 extension TransportResponse {
-    /// An answer with a status, a body of text and headers.
+    /// Makes an answer with a status, a text body and headers.
     static func answer(_ status: Int, _ body: String = "", headers: HTTPFields = [:]) -> TransportResponse {
         TransportResponse(
             response: HTTPResponse(status: .init(code: status), headerFields: headers), body: Array(body.utf8))

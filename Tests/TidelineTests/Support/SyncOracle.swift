@@ -1,32 +1,32 @@
 import TidelineStore
 
-/// What several devices and a server did to rows, and whether anything of it was lost or overwritten unseen.
+/// The changes that several devices and a server made, and a check that no change is lost or overwritten unseen.
 ///
-/// Every edit writes values that occur once, so that a value tells who wrote it and when. A device has *seen* a value once
-/// its local row, or the server's row in a conflict, has shown it.
+/// Every edit writes unique values, so a value identifies its device and time. A device has *seen* a value once it was
+/// in its local row, or in the server's row of a conflict.
 struct SyncOracle: Sendable {
     struct Cell: Hashable, Sendable {
         var row: String
         var column: String
     }
 
-    /// A value that a device wrote into its local row.
+    /// A value that a device wrote to its local row.
     private struct Edit: Sendable {
         var value: Value
-        /// How much the device had seen by then.
+        /// The device's count of seen rows and changes at the time of the edit.
         var mark: Int
     }
 
     private struct Device: Sendable {
         var seen: [Cell: [Value: Int]] = [:]
         var mark = 0
-        /// The edits of each cell that still count: none that a resolution dropped or a delete ended.
+        /// The effective edits of each cell: those not dropped by a resolution or superseded by a delete.
         var edits: [Cell: [Edit]] = [:]
-        /// How much the device had seen when it deleted a row, for deletes that count.
+        /// The device's count at the time it deleted a row, for effective deletes.
         var deletes: [String: Int] = [:]
-        /// Rows that the device deleted and that have not been gone on the server since.
+        /// The rows that the device deleted and that have existed on the server ever since.
         var wantsGone: Set<String> = []
-        /// Every value that the device ever wrote.
+        /// Every value that the device wrote.
         var own: [Cell: Set<Value>] = [:]
     }
 
@@ -38,9 +38,9 @@ struct SyncOracle: Sendable {
 
     init(devices count: Int) { devices = Array(repeating: Device(), count: count) }
 
-    // MARK: What devices do
+    // MARK: Device events
 
-    /// A local row, or a server's in a conflict, was shown.
+    /// Records that the device has seen a local row, or the server's row of a conflict.
     mutating func sees(_ device: Int, _ row: Row) {
         devices[device].mark += 1
         for column in Self.columns {
@@ -52,7 +52,7 @@ struct SyncOracle: Sendable {
         }
     }
 
-    /// The device wrote these columns, null included.
+    /// Records that the device wrote these columns, including nulls.
     mutating func edited(_ device: Int, _ row: Row) {
         devices[device].mark += 1
         devices[device].deletes[row.id] = nil
@@ -65,7 +65,7 @@ struct SyncOracle: Sendable {
         }
     }
 
-    /// - Parameter isGone: Whether the server has no such row, or no longer.
+    /// - Parameter isGone: Whether the server does not have the row.
     mutating func deleted(_ device: Int, _ id: String, isGone: Bool) {
         devices[device].mark += 1
         for column in Self.columns { devices[device].edits[Cell(row: id, column: column)] = nil }
@@ -73,14 +73,14 @@ struct SyncOracle: Sendable {
         if !isGone { devices[device].wantsGone.insert(id) }
     }
 
-    /// A resolution dropped the device's pending changes of the row.
+    /// Records that a resolution dropped the device's pending changes of the row.
     mutating func dropped(_ device: Int, _ id: String) {
         for column in Self.columns { devices[device].edits[Cell(row: id, column: column)] = nil }
         devices[device].deletes[id] = nil
         devices[device].wantsGone.remove(id)
     }
 
-    /// A resolution kept the device's row although it has seen the server's.
+    /// Records that a resolution kept the device's row after it has seen the server's row.
     mutating func kept(_ device: Int, _ id: String, _ local: Row?) {
         devices[device].mark += 1
         guard let local else {
@@ -94,15 +94,16 @@ struct SyncOracle: Sendable {
         }
     }
 
-    // MARK: What the server does
+    // MARK: Server events
 
-    /// The server changed a row, nil where there is none; at a device's request, or on its own.
+    /// Records that the server changed a row, for a device's request or on its own. A missing row is `nil`.
     mutating func serverWrote(_ device: Int?, _ id: String, before: Row?, after: Row?, _ request: String) {
         for column in Self.columns {
             let cell = Cell(row: id, column: column)
             let (old, new) = (before?[column] ?? .null, after?[column] ?? .null)
             if after != nil { applied[cell, default: []].insert(new) }
-            // Values of a row that was gone are nobody's: the device that restores the row may replace them.
+            // Values of a row that did not exist belong to no device, so the device that restores the row can replace
+            // them.
             if let device, before == nil, after != nil { devices[device].own[cell, default: []].insert(new) }
             guard let device, before != nil, old != new || after == nil, !old.isNull else { continue }
             check(device, cell, overwrites: old, with: after == nil ? nil : new, request)
@@ -129,9 +130,9 @@ struct SyncOracle: Sendable {
         }
     }
 
-    // MARK: At the end
+    // MARK: Final check
 
-    /// Everything was pushed: each edit and delete that still counts has reached the server.
+    /// Checks, after everything is pushed, that each effective edit and delete has reached the server.
     mutating func finish() {
         for (index, device) in devices.enumerated() {
             for row in device.wantsGone { violations.append("the delete of \(row) on device \(index) was lost") }

@@ -4,7 +4,7 @@ import TidelineStore
 import TidelineTestStores
 
 extension World {
-    /// The world on one line: the local rows, the queue and the server's rows, each in its order.
+    /// Returns the state of the world on one line: the local rows, the queue and the server's rows, each in order.
     ///
     /// `local [a=one] queue [update a] server [a=two, b deleted]`
     func state(_ client: Client) throws -> String { try state(client.store) }
@@ -28,7 +28,8 @@ extension World {
         row["deleted"]?.bool == true ? "\(row.id) deleted" : "\(row.id)=\(row["text"]?.string ?? "null")"
     }
 
-    /// A client whose store and server hold the row `a` with the text `one` and the priority 1, and no operation.
+    /// Makes a client whose store and server contain the row `a` with the text `one` and the priority 1, without an
+    /// operation.
     func makeSyncedClient(
         store: AnyStore? = nil, configure: (inout SyncOptions) -> Void = { _ in }
     ) async throws -> Client {
@@ -39,7 +40,7 @@ extension World {
         return client
     }
 
-    /// A client that is not the one under test and has all the server's rows.
+    /// Makes another client that has pulled all rows of the server.
     func makeOther() async throws -> Client {
         let other = try await makeClient()
         try await other.items.pull()
@@ -47,7 +48,7 @@ extension World {
     }
 }
 
-/// The code of the ``SyncError`` that `body` throws, nil when it throws none.
+/// Returns the code of the ``SyncError`` that `body` throws, or `nil` if it throws none.
 func syncErrorCode(_ body: () async throws -> Void) async -> SyncError.Code? {
     do {
         try await body()
@@ -59,7 +60,7 @@ func syncErrorCode(_ body: () async throws -> Void) async -> SyncError.Code? {
     }
 }
 
-/// The errors of single operations with which a push ends; empty when it succeeds.
+/// Returns the errors of single operations of a push, or an empty array if it succeeds.
 func pushErrors(_ client: Client) async throws -> [TableOperationError] {
     do {
         try await client.context.push()

@@ -6,7 +6,7 @@ import TidelineStore
 import TidelineTestStores
 
 /// A server and its clients in one process: real stores, the real table service, a transport that can fail, and a clock
-/// that moves when the test says so.
+/// that the test controls.
 struct World: Sendable {
     static let schema = TableSchema(
         "TodoItem",
@@ -20,7 +20,7 @@ struct World: Sendable {
     let serverStore: AnyStore
     let service: TableService<AnyStore>
 
-    /// - Parameter stores: The kind of every store, the server's and the clients'.
+    /// - Parameter stores: The kind of all stores, the server's and the clients'.
     init(_ stores: StoreKind, change: (inout TableServiceOptions) -> Void = { _ in }) throws {
         let clock = TestClock()
         var options = TableServiceOptions(schemas: [World.schema], clock: { clock.now })
@@ -31,7 +31,7 @@ struct World: Sendable {
         service = try TableService(store: serverStore, options: options)
     }
 
-    /// A client with a store of its own, a new one unless one is given.
+    /// Makes a client of the given store, or of a new one.
     func makeClient(
         store: AnyStore? = nil, configure: (inout SyncOptions) -> Void = { _ in }
     ) async throws -> Client {
@@ -45,18 +45,18 @@ struct World: Sendable {
         return Client(client: client, transport: transport, store: store)
     }
 
-    /// The server's row of that id, deleted or not.
+    /// Returns the server's row with the given identifier, deleted or not.
     func serverRow(_ id: String) throws -> Row? {
         try serverStore.read { try $0.row(in: "TodoItem", id: id) }
     }
 
-    /// The texts of the server's rows that are not deleted, in order.
+    /// Returns the texts of the server's rows that are not deleted, in order.
     func serverTexts() throws -> [String] {
         let query = Query("TodoItem").filter(.column("deleted") == false).order(by: "text")
         return try serverStore.read { try $0.rows(matching: query).rows.compactMap { $0["text"]?.string } }
     }
 
-    /// Writes rows into the server's table as they are: with the `updatedAt` and `version` the test wants.
+    /// Writes rows to the server's table unchanged, including `updatedAt` and `version`.
     func plant(_ rows: [Row]) throws {
         try serverStore.write { try $0.upsert(rows, into: "TodoItem") }
     }
@@ -71,23 +71,23 @@ struct Client: Sendable {
     var context: SyncContext<AnyStore> { client.context }
     var items: SyncTable<AnyStore> { client.table("TodoItem") }
 
-    /// The texts of the local rows, in order.
+    /// Returns the texts of the local rows, in order.
     func texts() throws -> [String] {
         try store.read {
             try $0.rows(matching: Query("TodoItem").order(by: "text")).rows.compactMap { $0["text"]?.string }
         }
     }
 
-    /// The local row of that id.
+    /// Returns the local row with the given identifier.
     func row(_ id: String) throws -> Row? { try store.read { try $0.row(in: "TodoItem", id: id) } }
 
-    /// The queue as a test writes it: `insert a`, `update b`.
+    /// Returns the queue in the form `insert a`, `update b`.
     func queue() async throws -> [String] {
         try await context.pendingOperations().map { "\($0.kind) \($0.itemID)" }
     }
 }
 
-/// A clock that a test moves; it ticks 1 ms at every look, so that stamps differ.
+/// A clock that a test controls. It advances by 1 ms at every read, so that timestamps differ.
 final class TestClock: Sendable {
     private let ticks = Mutex<Int64>(17_900_000_000_000_000)
 
