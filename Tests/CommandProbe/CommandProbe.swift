@@ -2,7 +2,7 @@ import TidelineConformance
 import TidelineConformanceCommand
 import TidelineMemory
 
-/// The command as an author's own executable has it, over stores that do harm; the tests run it.
+/// The command in an author's executable, over harmful stores; used by the tests.
 @main
 enum CommandProbe {
     static func main() async {

@@ -2,25 +2,25 @@ import Foundation
 import TidelineMemory
 import TidelineStore
 
-/// What a store does when rows are deleted by their ids, or earlier.
+/// The behavior of a store when rows are deleted by their ids, or earlier.
 enum Mischief: String, CaseIterable {
-    /// What it should.
+    /// Correct behavior.
     case none
-    /// It counts one row too many, and says so in words that no report may take for its own.
+    /// It counts one row too many.
     case miscounts
     /// It traps.
     case traps
     /// It ends the process.
     case exits
-    /// It does not come back.
+    /// It does not return.
     case hangs
-    /// It traps when it is opened already.
+    /// It already traps when it is opened.
     case trapsOnOpening = "traps-on-opening"
-    /// It prints, and does what it should.
+    /// It prints, and otherwise behaves correctly.
     case prints
 }
 
-/// A store in memory that does harm.
+/// An in-memory store that misbehaves.
 struct MischievousStore: LocalStore {
     let base: MemoryStore
     let mischief: Mischief
@@ -42,7 +42,7 @@ struct MischievousStore: LocalStore {
     }
 }
 
-/// The writer of a store that does harm.
+/// The writer of a store that misbehaves.
 struct MischievousWriter: StoreWriter {
     let base: MemoryStore.Writer
     let mischief: Mischief

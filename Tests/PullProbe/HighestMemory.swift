@@ -1,15 +1,15 @@
 import Foundation
 import Synchronization
 
-/// The most memory of its own that the process was seen to have. Pages of files that are mapped are not counted: they are
-/// the system's, which takes them back when it likes. Only Linux can tell.
+/// The peak of the process's private memory. Pages of mapped files are not counted, because the system reclaims them as
+/// needed. It is only available on Linux.
 final class HighestMemory: Sendable {
     private let highest = Mutex(0)
 
-    /// The most so far, in kB.
+    /// The peak in kB.
     var kilobytes: Int { highest.withLock { $0 } }
 
-    /// Takes what it has now into account.
+    /// Updates the peak with the current memory.
     func look() {
         guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
             let now = status.firstMatch(of: /RssAnon:\s+(\d+)/).flatMap({ Int($0.1) })

@@ -4,7 +4,7 @@ import Tideline
 import TidelineStore
 import TidelineTestSupport
 
-/// A server of ``NumberedRow``s, which it makes when they are asked for.
+/// A server that generates ``NumberedRow``s on request.
 struct NumberedServer: Transport {
     let rows: Int
     let memory: HighestMemory
@@ -18,7 +18,7 @@ struct NumberedServer: Transport {
         let first = bound.map { max(NumberedRow(updatedAt: $0).number, 0) } ?? 0
         memory.look()
         PullProbe.say("asked \(first) \(memory.kilobytes)")
-        // Who started this process holds it here, so that it is killed before its end.
+        // The parent process blocks this process here, so that it can kill it before its end.
         _ = readLine()
         return TransportResponse(response: HTTPResponse(status: .ok), body: page(first..<min(first + size, rows)))
     }

@@ -6,10 +6,10 @@ import TidelineSQLite
 import TidelineStore
 import TidelineTestSupport
 
-/// A client that pulls a large table and may be killed at any moment: `PullProbe <engine> <folder> <rows> <page size>`.
+/// A client that pulls a large table and may be killed at any time: `PullProbe <engine> <folder> <rows> <page size>`.
 ///
-/// For each page that it asks for it prints `asked <number of its first row> <kB of memory>`, and waits for a line on its
-/// input before the page comes; at its end, `ended <rows stored by this run> <kB of memory>`.
+/// For each requested page it prints `asked <number of its first row> <kB of memory>` and waits for a line on its input
+/// before it returns the page. At its end it prints `ended <rows stored by this run> <kB of memory>`.
 @main
 enum PullProbe {
     static func main() async throws {
@@ -36,7 +36,7 @@ enum PullProbe {
         say("ended \(result.rowsStored) \(memory.kilobytes)")
     }
 
-    /// Prints a line at once.
+    /// Prints a line immediately.
     static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
     private static func usage() -> Never {

@@ -7,8 +7,8 @@ import TidelineLevelDB
 import TidelineSQLite
 import TidelineStore
 
-/// The second process of the tests: `StoreProbe <engine> --conformance-job <job>` does a job of the conformance suite on
-/// stores of that engine, which lie where `StoreKind` has them.
+/// The second process of the tests: `StoreProbe <engine> --conformance-job <job>` performs a job of the conformance
+/// suite on stores of that engine, in the folders that `StoreKind` uses.
 @main
 enum StoreProbe {
     private static let engines: [String: @Sendable (_ path: String) throws -> any LocalStore] = [
@@ -24,7 +24,7 @@ enum StoreProbe {
             let harness = StoreHarness(modes: []) { try open("\($0.directory)/store") }
             if let status = ConformanceChild.run(arguments: CommandLine.arguments, harness: harness) { exit(status) }
         }
-        // A plain store has a folder of its own, and maybe a mistake: `plain`, `plain:nullsLast`.
+        // A plain store has a separate folder and optionally a flaw: `plain`, `plain:nullsLast`.
         if let name = CommandLine.arguments.dropFirst().first, name.hasPrefix("plain") {
             let flaw = Flaw(rawValue: String(name.dropFirst("plain:".count)))
             let harness = StoreHarness(modes: []) { try PlainStore($0, flaw: flaw) }

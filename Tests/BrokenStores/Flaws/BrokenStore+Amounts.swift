@@ -1,5 +1,5 @@
 extension BrokenStore {
-    /// Mistakes that few of something do not show.
+    /// Flaws that only affect large amounts.
     static let amounts: [BrokenStore] = [
         BrokenStore(
             .longOrdersUnstable, breaks: "Rows equal in all terms come by id, however many there are",
@@ -42,6 +42,6 @@ extension BrokenStore {
             foundBy: ["SCA-018"], saying: "memory"),
         BrokenStore(
             .repeatedAnswersKept, breaks: "A query finds what is there when it is asked",
-            foundBy: ["SCA-019"], saying: "time no. 17"),
+            foundBy: ["SCA-019"], saying: "run 17"),
     ]
 }

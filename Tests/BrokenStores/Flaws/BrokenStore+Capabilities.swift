@@ -1,9 +1,9 @@
 extension BrokenStore {
-    /// Declarations that are wrong.
+    /// Wrong capabilities.
     static let capabilities: [BrokenStore] = [
         BrokenStore(
             .idLimitOverstated, breaks: "Ids of the length that is declared are stored",
-            foundBy: ["VAL-039"], saying: "greatest length"),
+            foundBy: ["VAL-039"], saying: "maximum length"),
         BrokenStore(
             .infinityDeclaredOff, breaks: "Infinities declared off are refused",
             foundBy: ["VAL-020"], saying: "infinit"),
@@ -15,6 +15,6 @@ extension BrokenStore {
             foundBy: ["LIF-010"], saying: "empty"),
         BrokenStore(
             .readOnlyNotDeclared, breaks: "A store opened for reading only declares so",
-            foundBy: ["LIF-082"], saying: "says so"),
+            foundBy: ["LIF-082"], saying: "declares"),
     ]
 }

@@ -1,5 +1,5 @@
 extension BrokenStore {
-    /// Mistakes in comparisons.
+    /// Flaws in comparisons.
     static let conditions: [BrokenStore] = [
         BrokenStore(
             .wildcardsNotEscaped, breaks: "% and _ are plain characters",
@@ -9,7 +9,7 @@ extension BrokenStore {
             foundBy: ["FIL-085"], saying: "case"),
         BrokenStore(
             .emptyListMatchesAll, breaks: "Nothing is in an empty list",
-            foundBy: ["FIL-029"], saying: "no values"),
+            foundBy: ["FIL-029"], saying: "empty list"),
         BrokenStore(
             .notEqualLeavesOutNull, breaks: "Null is not equal to a value",
             foundBy: ["FIL-075"], saying: "null"),

@@ -1,5 +1,5 @@
 extension BrokenStore {
-    /// Mistakes with files.
+    /// Flaws in files.
     static let files: [BrokenStore] = [
         BrokenStore(
             .lastCommitWrittenLater, breaks: "The last commit is there after reopening",
@@ -15,7 +15,7 @@ extension BrokenStore {
             foundBy: ["DUR-005"], saying: "acknowledged"),
         BrokenStore(
             .definitionsNotLogged, breaks: "Definitions survive reopening",
-            foundBy: ["LIF-010"], saying: "opened anew"),
+            foundBy: ["LIF-010"], saying: "reopened"),
         BrokenStore(
             .secondOpenerAdmitted, breaks: "A second opener of files that cannot be shared is locked out",
             foundBy: ["LIF-050"], saying: "locked"),
@@ -24,16 +24,16 @@ extension BrokenStore {
             foundBy: ["LIF-052"], saying: "closed"),
         BrokenStore(
             .neverSynced, breaks: "What was acknowledged survives a loss of power",
-            foundBy: ["DUR-006"], saying: "loss of power"),
+            foundBy: ["DUR-006"], saying: "power loss"),
         BrokenStore(
             .writeErrorsIgnored, breaks: "A write that fails is an error",
             foundBy: ["DUR-020"], saying: "error"),
         BrokenStore(
             .checksumNotCompared, breaks: "A bit that flips in a value is noticed",
-            foundBy: ["DUR-004"], saying: "loss of power"),
+            foundBy: ["DUR-004"], saying: "power loss"),
         BrokenStore(
             .cutRecordRead, breaks: "A commit that was cut off is not read in part",
-            foundBy: ["DUR-002"], saying: "loss of power"),
+            foundBy: ["DUR-002"], saying: "power loss"),
         BrokenStore(
             .fullIsCalledIO, breaks: "A store without room says full",
             foundBy: ["DUR-045"], saying: "full"),
@@ -48,7 +48,7 @@ extension BrokenStore {
             foundBy: ["LIF-066"], saying: "name"),
         BrokenStore(
             .systemMarkLost, breaks: "A definition comes back whole after reopening",
-            foundBy: ["SYS-001"], saying: "hidden"),
+            foundBy: ["SYS-001"], saying: "app tables"),
         BrokenStore(
             .fileCutsInstants, breaks: "Instants are the same to 100 ns after reopening",
             foundBy: ["VAL-021"], saying: "100 ns"),
@@ -66,10 +66,10 @@ extension BrokenStore {
             foundBy: ["VAL-011"], saying: "int"),
         BrokenStore(
             .indexesNotLogged, breaks: "Indexes are defined still after reopening",
-            foundBy: ["LIF-010"], saying: "opened anew"),
+            foundBy: ["LIF-010"], saying: "reopened"),
         BrokenStore(
             .reopenedFileOverwritten, breaks: "A commit after reopening takes nothing from those before",
-            foundBy: ["LIF-012"], saying: "grows"),
+            foundBy: ["LIF-012"], saying: "grow"),
         BrokenStore(
             .openErrorUntyped, breaks: "A store that cannot be opened throws a StoreError",
             foundBy: ["LIF-070"], saying: "StoreError"),

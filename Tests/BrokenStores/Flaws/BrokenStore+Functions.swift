@@ -1,5 +1,5 @@
 extension BrokenStore {
-    /// Mistakes in functions and arithmetic.
+    /// Flaws in functions and arithmetic.
     static let functions: [BrokenStore] = [
         BrokenStore(
             .caseFoldedByUnicode, breaks: "lower, upper and equalsIgnoringCase fold ASCII letters only",

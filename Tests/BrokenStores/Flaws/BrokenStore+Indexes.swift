@@ -1,5 +1,5 @@
 extension BrokenStore {
-    /// Mistakes with indexes.
+    /// Flaws in indexes.
     static let indexes: [BrokenStore] = [
         BrokenStore(
             .indexKeepsDeletedRows, breaks: "A deletion takes the row out of every index",
@@ -42,7 +42,7 @@ extension BrokenStore {
             foundBy: ["FIL-089"], saying: "NUL"),
         BrokenStore(
             .indexPrefixEndsAtZ, breaks: "A prefix in an index is followed by any character",
-            foundBy: ["FIL-063"], saying: "beginning"),
+            foundBy: ["FIL-063"], saying: "prefix"),
         BrokenStore(
             .indexForgetsOtherConditions, breaks: "Counting by an index heeds the conditions it does not serve",
             foundBy: ["FIL-048"], saying: "count"),
@@ -54,7 +54,7 @@ extension BrokenStore {
             foundBy: ["FIL-012"], saying: "left"),
         BrokenStore(
             .duplicateInListFindsTwice, breaks: "A value that is twice in a list finds its rows once",
-            foundBy: ["FIL-032"], saying: "twice"),
+            foundBy: ["FIL-032"], saying: "duplicate"),
         BrokenStore(
             .idConditionsHeedCase, breaks: "Ids compare without regard to ASCII case in conditions",
             foundBy: ["FIL-123"], saying: "case"),

@@ -1,5 +1,5 @@
 extension BrokenStore {
-    /// Mistakes in logic and in the checking of conditions.
+    /// Flaws in logic and in the validation of conditions.
     static let logic: [BrokenStore] = [
         BrokenStore(
             .emptyOrIsTrue, breaks: "An or of no conditions is false",

@@ -1,5 +1,5 @@
 extension BrokenStore {
-    /// Mistakes in look-up and deletion.
+    /// Flaws in look-up and deletion.
     static let lookup: [BrokenStore] = [
         BrokenStore(
             .missThrows, breaks: "Looking up what is not there gives nil",
@@ -14,7 +14,7 @@ extension BrokenStore {
             .deleteHeedsCase, breaks: "Ids compare without regard to ASCII case in deletions",
             foundBy: ["VAL-045"], saying: "case"),
         BrokenStore(
-            .deleteCountsIDs, breaks: "Deleting by ids tells how many rows were there",
+            .deleteCountsIDs, breaks: "Deleting by ids returns the number of deleted rows",
             foundBy: ["GET-011"], saying: "counted"),
         BrokenStore(
             .idsCutAtThousand, breaks: "Any number of ids is deleted at once",
@@ -32,11 +32,11 @@ extension BrokenStore {
             .deleteIgnoresOrder, breaks: "Deleting by a query heeds its order",
             foundBy: ["GET-031"], saying: "order"),
         BrokenStore(
-            .deletingAllCountsNone, breaks: "Deleting everything tells how many rows there were",
-            foundBy: ["GET-022"], saying: "how many"),
+            .deletingAllCountsNone, breaks: "Deleting everything returns the number of rows",
+            foundBy: ["GET-022"], saying: "number"),
         BrokenStore(
             .deleteIgnoresCondition, breaks: "Deleting by a query deletes only what matches",
-            foundBy: ["GET-033"], saying: "window"),
+            foundBy: ["GET-033"], saying: "skip and limit"),
         BrokenStore(
             .idTypeNotChecked, breaks: "An id of the wrong type finds nothing",
             foundBy: ["GET-002"], saying: "type"),

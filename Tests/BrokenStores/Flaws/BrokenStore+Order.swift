@@ -1,5 +1,5 @@
 extension BrokenStore {
-    /// Mistakes in orders.
+    /// Flaws in order.
     static let order: [BrokenStore] = [
         BrokenStore(
             .nullsLast, breaks: "Ascending, nulls come first",
@@ -27,7 +27,7 @@ extension BrokenStore {
             foundBy: ["ORD-031"], saying: "id"),
         BrokenStore(
             .intIDsOrderedAsText, breaks: "Integer ids are ordered as numbers",
-            foundBy: ["ORD-036"], saying: "numbers"),
+            foundBy: ["ORD-036"], saying: "numerically"),
         BrokenStore(
             .idOrderHeedsCase, breaks: "Ids are ordered as they compare, without regard to case",
             foundBy: ["ORD-031"], saying: "case"),

@@ -1,5 +1,5 @@
 extension BrokenStore {
-    /// Mistakes in paging, counting and selecting.
+    /// Flaws in paging, counting and selecting.
     static let paging: [BrokenStore] = [
         BrokenStore(
             .unselectedOrderIgnored, breaks: "Rows may be ordered by a column that is not selected",

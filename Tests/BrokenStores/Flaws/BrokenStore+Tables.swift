@@ -1,5 +1,5 @@
 extension BrokenStore {
-    /// Mistakes in definitions.
+    /// Flaws in definitions.
     static let tables: [BrokenStore] = [
         BrokenStore(
             .definitionNotAtomic, breaks: "Tables are defined all or none",
@@ -18,7 +18,7 @@ extension BrokenStore {
             foundBy: ["TAB-005"], saying: "order"),
         BrokenStore(
             .systemTablesNotListed, breaks: "The framework's tables are listed, too",
-            foundBy: ["SYS-001"], saying: "list of all"),
+            foundBy: ["SYS-001"], saying: "all tables"),
         BrokenStore(
             .newColumnIsZero, breaks: "A new column is null in the rows there are",
             foundBy: ["TAB-061"], saying: "null"),

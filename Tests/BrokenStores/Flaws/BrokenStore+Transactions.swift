@@ -1,5 +1,5 @@
 extension BrokenStore {
-    /// Mistakes in transactions, threads and scopes.
+    /// Flaws in transactions, threads and scopes.
     static let transactions: [BrokenStore] = [
         BrokenStore(
             .rollbackForgetsSecondTable, breaks: "A rollback takes back the changes of all tables",
@@ -39,7 +39,7 @@ extension BrokenStore {
             foundBy: ["CON-024"], saying: "waits"),
         BrokenStore(
             .tablesCommittedOneByOne, breaks: "Readers see no half of a commit",
-            foundBy: ["CON-002"], saying: "half"),
+            foundBy: ["CON-002"], saying: "partial"),
         BrokenStore(
             .handleOutlivesBody, breaks: "A reader or writer used after its body is closed",
             foundBy: ["LIF-030", "LIF-032"], saying: "closed"),
@@ -54,7 +54,7 @@ extension BrokenStore {
             foundBy: ["LIF-025", "LIF-026"], saying: "waits"),
         BrokenStore(
             .secondCloseFails, breaks: "Closing again does nothing",
-            foundBy: ["LIF-020"], saying: "again"),
+            foundBy: ["LIF-020"], saying: "twice"),
         BrokenStore(
             .bodyErrorReplaced, breaks: "The error that the body throws is thrown on",
             foundBy: ["TRN-015"], saying: "error"),
@@ -66,7 +66,7 @@ extension BrokenStore {
             foundBy: ["TRN-059"], saying: "cancelled"),
         BrokenStore(
             .readerBlocksWriter, breaks: "A reader leaves writers free to commit",
-            foundBy: ["CON-012"], saying: "reader"),
+            foundBy: ["CON-012"], saying: "long read"),
         BrokenStore(
             .busyInsteadOfWaiting, breaks: "Writers wait for each other instead of failing",
             foundBy: ["CON-024"], saying: "waits"),

@@ -1,5 +1,5 @@
 extension BrokenStore {
-    /// Mistakes in inserting and merging.
+    /// Flaws in inserting and merging.
     static let upsert: [BrokenStore] = [
         BrokenStore(
             .lastRowOfBatchDropped, breaks: "Every row of a batch is stored",
@@ -51,7 +51,7 @@ extension BrokenStore {
             foundBy: ["UPS-029"], saying: "invalidValue"),
         BrokenStore(
             .spellingReplaced, breaks: "An id keeps the spelling stored first",
-            foundBy: ["VAL-043"], saying: "spell"),
+            foundBy: ["VAL-043"], saying: "stored first"),
         BrokenStore(
             .emptyBatchFails, breaks: "An empty batch is nothing",
             foundBy: ["UPS-016"], saying: "empty"),

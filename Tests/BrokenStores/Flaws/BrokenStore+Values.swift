@@ -1,5 +1,5 @@
 extension BrokenStore {
-    /// Mistakes in storing values and ids.
+    /// Flaws in storing values and ids.
     static let values: [BrokenStore] = [
         BrokenStore(
             .integersThroughDouble, breaks: "Integers beyond 2^53 are stored exactly",
@@ -51,7 +51,7 @@ extension BrokenStore {
             foundBy: ["VAL-016"], saying: "double"),
         BrokenStore(
             .idCutAtSixtyFour, breaks: "Ids of 255 characters are kept apart to the last",
-            foundBy: ["VAL-039"], saying: "greatest length"),
+            foundBy: ["VAL-039"], saying: "maximum length"),
         BrokenStore(
             .idEndsAtNUL, breaks: "An id does not end at NUL",
             foundBy: ["VAL-037"], saying: "NUL"),

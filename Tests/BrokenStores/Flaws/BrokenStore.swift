@@ -1,11 +1,11 @@
-/// A store that is broken on purpose: one mistake, the promise that it breaks, and what finds it.
+/// A deliberately broken store: one flaw, the promise that it breaks, and the checks that find it.
 package struct BrokenStore: Sendable {
     package let flaw: Flaw
-    /// The promise of the contract that it breaks.
+    /// The promise of the contract that the flaw breaks.
     package let promise: String
-    /// The checks of that promise; each must find the mistake.
+    /// The checks of that promise; each must find the flaw.
     package let checks: [String]
-    /// What the promise or the message of a finding must say, so that the author knows what to mend.
+    /// A word that the promise or the message of a finding must contain, so that the author knows what to fix.
     package let word: String
 
     init(_ flaw: Flaw, breaks promise: String, foundBy checks: [String], saying word: String) {
@@ -15,7 +15,7 @@ package struct BrokenStore: Sendable {
         self.word = word
     }
 
-    /// All there are.
+    /// All broken stores.
     package static let all: [BrokenStore] = [
         upsert, lookup, indexes, conditions, functions, logic, order, paging, values, tables, transactions, files,
         amounts, capabilities,
@@ -23,6 +23,6 @@ package struct BrokenStore: Sendable {
 }
 
 extension BrokenStore: CustomStringConvertible {
-    /// The mistake and the promise.
+    /// The flaw and the promise.
     package var description: String { "\(flaw.rawValue): \(promise)" }
 }

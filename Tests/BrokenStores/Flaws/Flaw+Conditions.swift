@@ -2,7 +2,7 @@ internal import Foundation
 internal import TidelineStore
 
 extension Flaw {
-    /// Whether conditions are evaluated by the flaw's own rules, without an index.
+    /// Whether the flaw evaluates conditions by its own rules, without an index.
     var meansOtherwise: Bool {
         switch self {
         case .wildcardsNotEscaped, .containsIgnoresCase, .emptyListMatchesAll, .notEqualLeavesOutNull,
@@ -24,7 +24,7 @@ extension Flaw {
         }
     }
 
-    /// The value of a condition or operand: the flaw's where it has one, else the evaluator's.
+    /// Returns the value of a condition or operand: the flaw's value if it has one, otherwise the evaluator's.
     func value(of node: TidelineStore.RowPredicate, in row: borrowing RowView, _ evaluator: Evaluator) -> Value {
         let node = misread(node)
         if self == .notInLeavesOutNull, case .not(.membership(let operand, _)) = node {
@@ -37,12 +37,13 @@ extension Flaw {
         return (try? evaluator.value(of: plain, in: row)) ?? .null
     }
 
-    /// A value in place of what gave it; a column stays, as comparisons take the id for more than its value.
+    /// Returns a literal in place of an operand. A column is kept, because comparisons treat `id` differently from its
+    /// value.
     private static func operand(_ node: TidelineStore.RowPredicate, _ value: Value) -> TidelineStore.RowPredicate {
         if case .column = node { node } else { .literal(value) }
     }
 
-    /// A node as it is taken.
+    /// Returns a node as the flawed store interprets it.
     private func misread(_ node: TidelineStore.RowPredicate) -> TidelineStore.RowPredicate {
         func isTaken(_ term: TidelineStore.RowPredicate) -> TidelineStore.RowPredicate {
             if case .column = term { false } else { term }
@@ -164,7 +165,7 @@ extension Flaw {
         }
     }
 
-    /// As with LIKE, when `%` and `_` in the text that is looked for are not escaped.
+    /// Matches as LIKE does if `%` and `_` in the search text are not escaped.
     private func matches(_ text: String, _ other: Value, before: Bool, after: Bool) -> Value? {
         guard let pattern = other.string else { return nil }
         let inner = pattern.map {
@@ -217,7 +218,7 @@ extension Flaw {
         }
     }
 
-    /// A part by the calendar of the process.
+    /// Returns a part of an instant in the time zone of the process.
     private func localPart(_ function: TidelineStore.RowPredicate.Function, of instant: Timestamp) -> Value? {
         let seconds = Double(instant.ticks) / Double(Timestamp.ticksPerSecond)
         let parts = Calendar(identifier: .gregorian).dateComponents(
@@ -256,10 +257,10 @@ extension Flaw {
 }
 
 extension TidelineStore.RowPredicate {
-    /// How deep the nodes lie.
+    /// The depth of the tree.
     var depth: Int { 1 + (children.map(\.depth).max() ?? 0) }
 
-    /// This node over other operands.
+    /// Returns this node with other operands.
     func replacingChildren(with operands: [TidelineStore.RowPredicate]) -> TidelineStore.RowPredicate {
         switch self {
         case .column, .literal: self

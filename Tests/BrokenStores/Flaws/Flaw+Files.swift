@@ -1,13 +1,13 @@
 internal import TidelineStore
 
 extension Flaw {
-    /// Where the file is, where that is not in the folder under its name.
+    /// Returns the path of the file, or `nil` for the default path.
     func path(in directory: String) -> String? {
         guard self == .pathDecoded else { return nil }
         return "\(directory.removingPercentEncoding ?? directory)/\(PlainLog.fileName)"
     }
 
-    /// What of a commit is written.
+    /// Returns the changes of a commit that are written.
     func logged(_ changes: [PlainChange]) -> [PlainChange] {
         switch self {
         case .changesCutAtThousand: return Array(changes.prefix(1_000))
@@ -53,7 +53,7 @@ extension Flaw {
         }
     }
 
-    /// What becomes of the tables when the file is opened.
+    /// Changes the tables when the file is opened.
     func reopen(_ state: inout PlainState) {
         guard self == .indexLostOnReopen else { return }
         for name in state.tables.keys {
@@ -61,7 +61,7 @@ extension Flaw {
         }
     }
 
-    /// What the store says of itself.
+    /// Changes the capabilities that the store declares.
     func declare(_ capabilities: inout StoreCapabilities) {
         switch self {
         case .idLimitOverstated: capabilities.maximumIDLength = 1_000

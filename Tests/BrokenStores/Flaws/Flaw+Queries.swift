@@ -1,7 +1,7 @@
 internal import TidelineStore
 
 extension Flaw {
-    /// A query as it is taken.
+    /// Returns a query as the flawed store interprets it.
     func misunderstood(_ asked: Query, _ schema: TableSchema) -> Query {
         var query = asked
         switch self {
@@ -24,12 +24,12 @@ extension Flaw {
         return query
     }
 
-    /// The column of a name in whatever case.
+    /// Returns the name of a column, found without regard to case.
     private static func column(_ name: String, _ schema: TableSchema) -> String {
         schema.allColumns.first { $0.name.isSameFolded(as: name) }?.name ?? name
     }
 
-    /// A query by which rows are deleted, as it is taken.
+    /// Returns the query of a deletion as the flawed store interprets it.
     func deletion(_ asked: Query) -> Query {
         var query = asked
         switch self {
@@ -51,19 +51,19 @@ extension Flaw {
         }
     }
 
-    /// The columns of a result.
+    /// Returns the columns of a result.
     func resultColumns(_ query: Query, _ schema: TableSchema) -> [ColumnSchema]? {
         guard self == .versionNotSelected, let selection = query.selection else { return nil }
         return schema.allColumns.filter { selection.contains($0.name) }
     }
 
-    /// The rows that skip and limit leave.
+    /// Returns the rows that remain after skip and limit.
     func window(of found: [PlainSession.Match], _ query: Query) -> ArraySlice<PlainSession.Match>? {
         guard self == .skipPastEndWraps, query.skip > found.count else { return nil }
         return found.prefix(query.limit ?? .max)
     }
 
-    /// The rows that match, in another order or fewer than they are.
+    /// Returns the matching rows, in a wrong order or with rows missing.
     func ordered(
         _ found: [PlainSession.Match], _ query: Query, _ order: RowOrder, _ layout: TableLayout
     ) -> [PlainSession.Match]? {
@@ -85,7 +85,7 @@ extension Flaw {
 }
 
 extension Flaw {
-    /// The rows in an order that is merged from two parts, of which the second goes first where the terms are equal.
+    /// Returns the rows in an order merged from two parts; for equal terms, the second part comes first.
     private func merged(
         _ found: [PlainSession.Match], _ query: Query, _ order: RowOrder, _ layout: TableLayout
     ) -> [PlainSession.Match] {
@@ -104,7 +104,7 @@ extension Flaw {
     }
 }
 
-/// An order of rows with one mistake.
+/// An order of rows with one flaw.
 private struct FlawedOrder {
     let flaw: Flaw
     let terms: [OrderTerm]

@@ -1,7 +1,7 @@
 internal import TidelineStore
 
 extension Flaw {
-    /// The definitions as they are listed.
+    /// Returns the definitions as they are listed.
     func listed(_ schemas: [TableSchema]) -> [TableSchema] {
         switch self {
         case .tablesUnsorted: schemas.sorted { $0.name.count > $1.name.count }
@@ -16,17 +16,17 @@ extension Flaw {
         }
     }
 
-    /// The definitions of one call, where they are taken as they come.
+    /// Returns the definitions of one call if the flaw accepts them without validation.
     func unchecked(_ schemas: [TableSchema]) -> [TableSchema]? { self == .namesNotChecked ? schemas : nil }
 
-    /// Whether a definition is taken for the one there is.
+    /// Whether a definition is considered equal to the existing one.
     func isSame(_ a: TableSchema, _ b: TableSchema) -> Bool {
         self == .optionalChangeIgnored && a.indexes == b.indexes && a.idType == b.idType
             && a.allColumns.map(\.name) == b.allColumns.map(\.name)
             && a.allColumns.map(\.type) == b.allColumns.map(\.type)
     }
 
-    /// The columns that are stored under a new definition, where the rules are not kept.
+    /// Returns the columns stored under a new definition if the flaw breaks the rules of evolution.
     func storedColumns(_ layout: TableLayout, _ schema: TableSchema) -> [ColumnSchema]? {
         switch self {
         case .changedTypeAccepted:
@@ -51,7 +51,7 @@ extension Flaw {
         }
     }
 
-    /// What a new definition does to the rows there are.
+    /// Changes the existing rows for a new definition.
     func evolve(_ rows: inout SortedMap<PlainRow>, from old: TableLayout, to new: TableLayout) {
         for (key, row) in rows.entries {
             switch self {

@@ -1,7 +1,7 @@
 internal import TidelineStore
 
 extension Flaw {
-    /// What remains of a transaction whose body threw; nil for nothing.
+    /// Returns the changes that remain of a transaction whose body threw, or `nil` if none remain.
     func rolledBack(_ committed: PlainState, _ session: PlainSession) -> PlainState? {
         var state = committed
         switch self {
@@ -22,7 +22,7 @@ extension Flaw {
         return state
     }
 
-    /// What is committed of a transaction whose body returned.
+    /// Returns the committed state of a transaction whose body returned.
     func committed(_ session: PlainSession) -> PlainState {
         var state = session.state
         if self == .deletesAppliedLast { session.removeAgain(from: &state) }
@@ -36,7 +36,7 @@ extension Flaw {
 }
 
 extension PlainSession {
-    /// The tables in which rows were changed, in that order.
+    /// The tables in which rows were changed, in the order of the changes.
     fileprivate var changedTables: [String] {
         var names: [String] = []
         for change in changes {

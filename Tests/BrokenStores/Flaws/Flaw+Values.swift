@@ -2,7 +2,7 @@ internal import Foundation
 internal import TidelineStore
 
 extension Flaw {
-    /// What is stored in place of a value.
+    /// Returns the value that is stored in place of a value.
     func stored(_ value: Value, _ column: ColumnSchema) -> Value {
         switch (self, value) {
         case (.versionNotStored, _) where column.name == "version": .null
@@ -40,7 +40,7 @@ extension Flaw {
         }
     }
 
-    /// An id as it compares, where that is not the id itself.
+    /// Returns the value by which an id is compared, or `nil` if that is the id itself.
     func key(of id: RowID, in layout: TableLayout) -> Value? {
         guard case .string(let text) = id else { return nil }
         switch self {
@@ -53,13 +53,13 @@ extension Flaw {
         }
     }
 
-    /// Columns that a store fills in of its own accord.
+    /// Sets columns that the store fills in by itself.
     func stamp(_ row: inout PlainRow, _ layout: TableLayout) {
         guard self == .systemColumnsStamped, let position = layout.position(of: "updatedAt") else { return }
         row.values[position] = .timestamp(Timestamp(Date()))
     }
 
-    /// How many rows of a batch are looked at.
+    /// Returns the number of rows of a batch that are processed.
     func rowsTaken(of count: Int) -> Int {
         switch self {
         case .lastRowOfBatchDropped: count > 1 ? count - 1 : count
@@ -68,7 +68,7 @@ extension Flaw {
         }
     }
 
-    /// Which ids of a list are looked at.
+    /// Returns the ids of a list that are processed.
     func idsTaken(of ids: [RowID]) -> [RowID] {
         switch self {
         case .idsCutAtThousand: Array(ids.prefix(1_000))
@@ -77,7 +77,7 @@ extension Flaw {
         }
     }
 
-    /// What becomes of an error on its way.
+    /// Returns the error that is thrown in place of an error.
     func told(_ error: StoreError) -> StoreError {
         switch self {
         case .errorWithoutNames: StoreError(error.code, error.message)

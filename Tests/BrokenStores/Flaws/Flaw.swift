@@ -1,4 +1,4 @@
-/// A mistake that an author of a store may make; a ``PlainStore`` makes one, at the place where it would be made.
+/// A mistake that the author of a store may make. A ``PlainStore`` makes one, in the place where an author would.
 package enum Flaw: String, CaseIterable, Sendable {
     // Upsert
     case lastRowOfBatchDropped, batchCutAtThousand, mergeReplaces, explicitNullIgnored, deletedRowComesBack
@@ -70,7 +70,7 @@ package enum Flaw: String, CaseIterable, Sendable {
     case fileLosesNegativeZero, fileReadsEmptyAsNull, fileEndsTextAtNUL, fileIntegersThroughDouble, indexesNotLogged
     case reopenedFileOverwritten, openErrorUntyped
 
-    // Promises kept for few only
+    // Promises kept for small amounts only
     case longOrdersUnstable, orderTermsCutAtEight, longListsHeedCase, longTextsSearchedInPart
     case rollbackForgetsEleventhTable, eleventhTableNotCommitted, changesCutAtThousand, manyIDsHeedCase
     case deletionCutAtThousand, columnsBeyondSixtyFourNotMerged, duplicatesInLongBatchKeepFirst

@@ -1,6 +1,6 @@
 internal import TidelineStore
 
-/// Keys whose order as bytes is that of the values in them: null, then NaN, then all others.
+/// Keys whose byte order is the order of the encoded values: null, then NaN, then all other values.
 struct KeyBytes {
     static let null: UInt8 = 0
     static let nan: UInt8 = 1
@@ -9,7 +9,7 @@ struct KeyBytes {
     var bytes: [UInt8] = []
     var flaw: Flaw?
 
-    /// Appends a value; a text ends with a mark, so that no key of two values begins like another.
+    /// Appends a value. A text ends with a terminator, so that no key of two values is a prefix of another.
     mutating func append(_ value: Value) {
         switch value {
         case .null: bytes.append(Self.null)
@@ -36,7 +36,7 @@ struct KeyBytes {
         UInt64(bitPattern: value) ^ (flaw == .indexForgetsTheSign ? 0 : 1 << 63)
     }
 
-    /// Zero is one key, whatever its sign, as both are equal.
+    /// Positive and negative zero have one key, because they are equal.
     private func ordered(_ value: Double) -> UInt64 {
         let bits = (value == 0 && flaw != .indexSplitsZero ? 0 : value).bitPattern
         return bits >> 63 == 1 ? ~bits : bits | 1 << 63
@@ -51,7 +51,7 @@ struct KeyBytes {
         bytes += [0, 1]
     }
 
-    /// Appends the bytes of a text without its end; zero is escaped so that the end comes before all that go on.
+    /// Appends the bytes of a text without its terminator. Zero is escaped so that the terminator sorts first.
     mutating func append(beginning content: [UInt8]) {
         for byte in content {
             if byte == 0, flaw == .indexEndsAtNUL { return }
@@ -60,7 +60,7 @@ struct KeyBytes {
         }
     }
 
-    /// The least key above all that begin with `bytes`; nil when there is none.
+    /// Returns the least key greater than all keys with the prefix `bytes`, or `nil` if there is none.
     static func successor(of bytes: [UInt8]) -> [UInt8]? {
         var successor = bytes
         while let last = successor.popLast() {

@@ -6,7 +6,7 @@ private struct Definition: Codable {
     var stored: [ColumnSchema]
 }
 
-/// Writes changes as bytes: each part a letter and its content behind its length.
+/// Encodes changes as bytes: for each part a letter, the length, and the content.
 struct PlainEncoder {
     private(set) var bytes: [UInt8] = []
 
@@ -45,7 +45,7 @@ struct PlainEncoder {
     }
 }
 
-/// Reads changes from bytes.
+/// Decodes changes from bytes.
 struct PlainDecoder {
     private var rest: ArraySlice<UInt8>
     private let path: String

@@ -1,8 +1,8 @@
 internal import TidelineStore
 
-/// How tables are defined and evolve.
+/// The definition and evolution of tables.
 enum PlainDefinition {
-    /// What is to be done so that these tables are defined; nothing where they are already.
+    /// Returns the changes that define these tables; empty if they are already defined.
     static func changes(
         defining schemas: [TableSchema], in state: PlainState, flaw: Flaw?
     ) throws -> [PlainChange] {
@@ -18,7 +18,7 @@ enum PlainDefinition {
         }
     }
 
-    /// The columns that are stored, with those that are new behind them.
+    /// Returns the stored columns, with new columns at the end.
     private static func storedColumns(
         _ layout: TableLayout, _ schema: TableSchema, flaw: Flaw?
     ) throws -> [ColumnSchema] {

@@ -1,16 +1,16 @@
 internal import Foundation
 internal import TidelineStore
 
-/// A file with a lock, read and written by offsets. It is closed when nobody refers to it any more, too.
+/// A file with a lock, read and written by offsets. It is also closed when it is deinitialized.
 ///
-/// `@unchecked Sendable`: the descriptor changes in ``close()`` and ``replace(with:)`` only, which the store's gate lets in
-/// alone.
+/// `@unchecked Sendable`: the descriptor changes only in ``close()`` and ``replace(with:)``, which run with exclusive
+/// access under the store's gate.
 final class PlainFile: @unchecked Sendable {
     private var descriptor: Int32
     private let path: String
     private let flaw: Flaw?
 
-    /// Opens a file; one that does not exist is made with what `content` says, as a whole or not at all.
+    /// Opens a file. A missing file is created with `content`, atomically.
     init(_ path: String, mayCreate: Bool, isReadOnly: Bool, flaw: Flaw?, content: () -> [UInt8]) throws {
         self.path = path
         self.flaw = flaw
@@ -30,14 +30,14 @@ final class PlainFile: @unchecked Sendable {
         }
     }
 
-    /// Locks a file that is still the one of that path: a store that tidies up puts another in its place.
+    /// Locks a file if it is still the file at its path. A store that compacts its log replaces the file.
     private static func lock(_ descriptor: Int32, _ path: String) -> Bool {
         var (locked, named) = (stat(), stat())
         return flock(descriptor, LOCK_EX | LOCK_NB) == 0 && fstat(descriptor, &locked) == 0
             && stat(path, &named) == 0 && locked.st_ino == named.st_ino
     }
 
-    /// Removes the file of a store that is not open.
+    /// Removes the file of a closed store.
     static func remove(_ path: String) throws {
         guard access(path, F_OK) == 0 else { return }
         let file = try PlainFile(path, mayCreate: false, isReadOnly: false, flaw: nil) { [] }
@@ -45,7 +45,7 @@ final class PlainFile: @unchecked Sendable {
         try file.close()
     }
 
-    /// Puts another content in place of the file's, as a whole or not at all; the lock stays.
+    /// Replaces the content of the file atomically; the lock is kept.
     func replace(with content: [UInt8]) throws {
         let draft = "\(path).\(UUID().uuidString)"
         let file = Foundation.open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
@@ -74,7 +74,7 @@ final class PlainFile: @unchecked Sendable {
     func close() throws {
         let closing = descriptor
         descriptor = -1
-        // A process that is being started has a copy of the descriptor for a moment, and with it the lock.
+        // A child process has a copy of the descriptor, and with it the lock, while it is being started.
         flock(closing, LOCK_UN)
         guard Foundation.close(closing) == 0 else { throw Self.failure("the file cannot be closed", path) }
     }
@@ -103,7 +103,7 @@ final class PlainFile: @unchecked Sendable {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw Self.failure("the file cannot be cut", path) }
     }
 
-    /// Makes the file under another name first, so that nobody sees half of it.
+    /// Creates the file under another name first, so that no process sees a partial file.
     private static func make(_ path: String, _ content: [UInt8]) throws {
         let draft = "\(path).\(UUID().uuidString)"
         let file = open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC)
@@ -114,7 +114,7 @@ final class PlainFile: @unchecked Sendable {
         }
         try write(content, to: file, at: 0, path, flaw: nil)
         guard fsync(file) == 0 else { throw failure("the file cannot be synced", path) }
-        // Of several that make it at once, the first has its way.
+        // If several processes create the file at the same time, the first one succeeds.
         guard link(draft, path) == 0 || errno == EEXIST else { throw failure("the file cannot be made", path) }
         try synchronizeFolder(of: path)
     }

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import TidelineStore
 
-/// Lets reads in beside each other and beside one write, and nothing after the store was closed.
+/// Admits concurrent reads together with one write, and no access after the store was closed.
 ///
-/// `@unchecked Sendable`: every property that changes is used under `condition`'s lock only.
+/// `@unchecked Sendable`: every mutable property is only used while `condition` is locked.
 final class PlainGate: @unchecked Sendable {
     private let condition = NSCondition()
     private var reads: [ObjectIdentifier: Int] = [:]
@@ -53,7 +53,7 @@ final class PlainGate: @unchecked Sendable {
         condition.broadcast()
     }
 
-    /// Refuses further work, waits for that in flight, and calls `release` if this was the first time.
+    /// Refuses further access, waits for accesses in flight, and calls `release` on the first call.
     func close(_ release: () throws -> Void) throws {
         condition.lock()
         defer { condition.unlock() }

@@ -2,13 +2,13 @@ internal import Foundation
 internal import TidelineConformance
 internal import TidelineStore
 
-/// The file of a ``PlainStore``: two slots that say how far it is valid, then a record for each commit.
+/// The file of a ``PlainStore``: two slots with the length of the valid part, followed by a record for each commit.
 ///
-/// A record is written and synced before a slot says so, in turns, so that one slot is whole whenever the power goes. A
-/// record that a slot speaks of must be whole, or the file is damaged; what follows is taken as far as it is whole, and
-/// overwritten otherwise.
+/// A record is written and synced before a slot is updated. The slots alternate, so that one slot is intact after a
+/// power loss. A record within the valid part must be intact, or the file is damaged. Records beyond it are read as far
+/// as they are intact, and are overwritten otherwise.
 ///
-/// `@unchecked Sendable`: the store's gate lets one writer at a time in, and closes the file after the last.
+/// `@unchecked Sendable`: the store's gate admits one writer at a time, and closes the file after the last access.
 final class PlainLog: @unchecked Sendable {
     static let fileName = "plain.log"
     static let headerSize = 64
@@ -16,13 +16,13 @@ final class PlainLog: @unchecked Sendable {
     private let flaw: Flaw?
     private let maximumSize: Int
     private let file: PlainFile
-    /// Where the next record begins.
+    /// The offset of the next record.
     private var end = PlainLog.headerSize
     private var slot = 0
-    /// Beyond this size the log is tidied up.
+    /// The log is compacted above this size.
     private var longSize: Int
     private static let leastLongSize = 1 << 20
-    /// Records that a flawed store keeps for later.
+    /// Records that a flawed store writes later.
     private var pending: [UInt8] = []
 
     init(_ opening: StoreOpening, flaw: Flaw?) throws {
@@ -61,7 +61,7 @@ final class PlainLog: @unchecked Sendable {
         }
     }
 
-    /// How far the file is valid, as the slots say.
+    /// Returns the length of the valid part according to the slots.
     private func validEnd(_ bytes: [UInt8]) throws -> Int {
         guard bytes.count >= Self.headerSize else { throw damage("it is too short") }
         let ends = [0, 1].map { slot in Self.end(inSlot: Array(bytes[slot * 32..<slot * 32 + 32])) }
@@ -70,7 +70,7 @@ final class PlainLog: @unchecked Sendable {
         return last
     }
 
-    /// The record at an offset; nil when there is none, or half of one that need not be whole.
+    /// Returns the record at an offset, or `nil` if there is none or only an incomplete one that may be ignored.
     private func record(at offset: Int, in bytes: [UInt8], mustBeWhole: Bool) throws -> [UInt8]? {
         let rest = bytes[min(offset, bytes.count)...]
         let length = rest.count >= 16 ? Int(truncatingIfNeeded: number(rest.prefix(8))) : -1
@@ -90,11 +90,11 @@ final class PlainLog: @unchecked Sendable {
     // MARK: Writing
 
     /// Writes a commit, so that it survives a loss of power.
-    /// - Parameter state: The tables without the commit, which take the place of the log when that has grown long.
+    /// - Parameter state: The tables without the commit, which replace the log when it has grown too long.
     func append(_ changes: [PlainChange], to state: PlainState) throws {
         let record = try record(of: flaw?.logged(changes) ?? changes)
         if end + record.count > longSize, flaw == nil { try tidy(state) }
-        // Room is made by deleting, so that must go on without it.
+        // Deletions free space, so they must succeed without it.
         guard end + record.count <= maximumSize || changes.allSatisfy(\.isRemoval) else {
             throw StoreError(flaw == .fullIsCalledIO ? .io : .full, "the store has reached its size", path: path)
         }
@@ -105,7 +105,7 @@ final class PlainLog: @unchecked Sendable {
         if flaw == .lastCommitWrittenLater { pending = record }
     }
 
-    /// Writes the tables in place of all that became of them.
+    /// Replaces the log with the current contents of the tables.
     private func tidy(_ state: PlainState) throws {
         let record = state.changes.isEmpty ? [] : try record(of: state.changes)
         let size = Self.headerSize + record.count
@@ -128,7 +128,8 @@ final class PlainLog: @unchecked Sendable {
             try file.write(Self.slotBytes(end: end + record.count), at: slot * 32)
             try file.synchronize()
         } catch {
-            // What was written must not count when the file is opened again; the next record overwrites it in any case.
+            // The failed record must be ignored when the file is opened again; in any case, the next record overwrites
+            // it.
             try? file.write(Self.slotBytes(end: end), at: slot * 32)
             try? file.truncate(to: end)
             throw error
@@ -155,7 +156,7 @@ final class PlainLog: @unchecked Sendable {
         StoreError(.corrupt, "the file is damaged: \(message); restore it", path: path)
     }
 
-    /// FNV-1a.
+    /// Returns the FNV-1a hash.
     private static func checksum(_ bytes: [UInt8]) -> UInt64 {
         bytes.withUnsafeBufferPointer { bytes in
             var hash: UInt64 = 0xcbf2_9ce4_8422_2325
@@ -165,8 +166,8 @@ final class PlainLog: @unchecked Sendable {
     }
 }
 
-/// Eight little-endian bytes.
+/// Returns eight little-endian bytes.
 func number(_ number: UInt64) -> [UInt8] { withUnsafeBytes(of: number.littleEndian) { Array($0) } }
 
-/// The number in eight little-endian bytes.
+/// Returns the number in eight little-endian bytes.
 func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) } }

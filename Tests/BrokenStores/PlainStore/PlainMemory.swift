@@ -1,11 +1,11 @@
 internal import Synchronization
 internal import TidelineStore
 
-/// The memory that a flawed store keeps of each query.
+/// The cached results of queries in a flawed store.
 final class PlainMemory: Sendable {
     private struct Entry {
         var times = 0
-        /// The ids found when it was asked for the sixteenth time.
+        /// The ids that the query found when it was run for the sixteenth time.
         var ids: Set<RowID>?
     }
 
@@ -14,7 +14,7 @@ final class PlainMemory: Sendable {
 
     init(_ flaw: Flaw) { self.flaw = flaw }
 
-    /// The rows of an answer that the store remembers.
+    /// Returns the rows of a result that are in the cache.
     func recalled(_ query: Query, _ found: [PlainSession.Match]) -> [PlainSession.Match] {
         let ids = Set(found.map(\.row.id))
         let kept = entries.withLock { entries in

@@ -1,14 +1,14 @@
 internal import TidelineStore
 
-/// Where the rows of a query are looked for: intervals of the keys of an index or of the ids, or the whole table.
+/// The access path of a query: intervals of the keys of an index or of the ids, or the whole table.
 struct PlainPlan {
-    /// An interval of keys, the upper one excluded; no upper one reaches to the end.
+    /// An interval of keys without its upper bound. An interval with no upper bound extends to the end.
     typealias Interval = (lower: [UInt8], upper: [UInt8]?)
 
-    /// The index; nil for the rows' own keys.
+    /// The position of the index, or `nil` for the rows' own keys.
     var index: Int?
     var intervals: [Interval] = [([], nil)]
-    /// Whether every row found matches: nothing of the predicate is left.
+    /// Whether every row in the intervals matches: there is no residual predicate.
     var isExact = false
 
     init(_ predicate: RowPredicate?, table: PlainTable) {
@@ -29,12 +29,12 @@ struct PlainPlan {
     }
 }
 
-/// What the conditions say of the columns of one index, from the first on.
+/// The intervals that the conditions give for the columns of one index, from the first column.
 private struct Path {
     var intervals: [PlainPlan.Interval] = []
-    /// How many columns have a condition.
+    /// The number of columns with a condition.
     var depth = 0
-    /// Which conditions the intervals say all about.
+    /// The conditions that the intervals cover completely.
     var used: Set<Int> = []
 
     init(_ columns: [String], _ terms: [RowPredicate], table: PlainTable, isIndex: Bool) {
@@ -60,7 +60,7 @@ private struct Path {
         }
     }
 
-    /// Narrows the intervals by lower and upper bounds of the next column.
+    /// Narrows the intervals by the lower and upper bounds of the next column.
     private mutating func narrow(_ prefix: [UInt8], _ conditions: [(Int, PathCondition)], flaw: Flaw?) {
         var (lower, upper) = (prefix + [KeyBytes.value], KeyBytes.successor(of: prefix + [KeyBytes.value]))
         guard !conditions.isEmpty else { return }
@@ -76,14 +76,14 @@ private struct Path {
     }
 }
 
-/// A condition on one column: one of some keys, or a lower and an upper bound.
+/// A condition on one column: equality with one of several keys, or a lower and an upper bound.
 struct PathCondition {
     var keys: [[UInt8]]?
     var lower: [UInt8]?
     var upper: [UInt8]?
 }
 
-/// A column of an index as conditions name it.
+/// A column of an index in a condition.
 private struct PathOperand {
     let column: String
     let type: ColumnType?
@@ -99,7 +99,7 @@ private struct PathOperand {
         flaw = table.flaw
     }
 
-    /// What a condition says of the column; nil when that is nothing that the order of keys answers.
+    /// Returns the condition on the column, or `nil` if the order of keys cannot answer it.
     func condition(_ term: RowPredicate) -> PathCondition? {
         switch term {
         case .comparison(let comparison, .column(column), .literal(let value)): condition(comparison, value)
@@ -133,7 +133,7 @@ private struct PathOperand {
         return PathCondition(keys: flaw == .duplicateInListFindsTwice ? keys : Array(Set(keys)))
     }
 
-    /// Texts that begin with another lie together.
+    /// Texts with a common prefix are adjacent.
     private func beginning(_ operands: [RowPredicate]) -> PathCondition? {
         guard operands.count == 2, type == .string, column != "id", case .column(column) = operands[0],
             case .literal(.string(let text)) = operands[1]
@@ -144,7 +144,7 @@ private struct PathOperand {
         return PathCondition(lower: key.bytes, upper: end)
     }
 
-    /// The key of a value, which must be of the column's type for keys to compare as values do.
+    /// Returns the key of a value. The value must have the column's type, so that keys compare as values do.
     private func key(of value: Value) -> [UInt8]? { key(of: value, folding: foldsCase) }
 
     private func key(of value: Value, folding foldsCase: Bool) -> [UInt8]? {
@@ -165,7 +165,7 @@ private struct PathOperand {
 }
 
 extension RowPredicate.Comparison {
-    /// The comparison with the operands in each other's place.
+    /// The comparison with its operands swapped.
     fileprivate var turned: Self {
         switch self {
         case .equal, .notEqual: self
@@ -178,7 +178,7 @@ extension RowPredicate.Comparison {
 }
 
 extension RowPredicate {
-    /// The conditions that all must hold.
+    /// Returns the conditions that must all hold.
     fileprivate func conjuncts(flaw: Flaw?) -> [RowPredicate] {
         switch self {
         case .and(let terms): terms.flatMap { $0.conjuncts(flaw: flaw) }

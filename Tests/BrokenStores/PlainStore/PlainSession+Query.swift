@@ -29,7 +29,7 @@ extension PlainSession {
         return plan.intervals.reduce(0) { $0 + keys(in: $1, of: plan, table).count }
     }
 
-    /// A table as queries see it.
+    /// Returns a table as queries see it.
     private func queried(_ name: String) throws -> PlainTable {
         var table = try table(name)
         guard let old = start.tables[TableName(name)] else { return table }
@@ -38,7 +38,7 @@ extension PlainSession {
         return table
     }
 
-    /// The rows that match, in order.
+    /// Returns the matching rows, in order.
     func ordered(_ query: Query, _ table: PlainTable) throws -> [Match] {
         let order = table.layout.evaluator.order(query.order, for: table.layout.shape)
         let found = try matches(query, table)
@@ -55,7 +55,7 @@ extension PlainSession {
         try table.layout.evaluator.validate(query)
     }
 
-    /// The rows that match.
+    /// Returns the matching rows.
     private func matches(_ query: Query, _ table: PlainTable) throws -> [Match] {
         let layout = table.layout
         let condition = try query.predicate.map { predicate throws(StoreError) in
@@ -78,7 +78,7 @@ extension PlainSession {
         return found
     }
 
-    /// The rows that may match.
+    /// Returns the rows that may match.
     private func candidates(_ query: Query, _ table: PlainTable) -> [PlainRow] {
         if flaw == .tableNameIsAPrefix, query.predicate == nil { return rowsOfTables(beginningLike: table) }
         guard flaw?.meansOtherwise != true else { return table.rows.entries.map(\.element) }
@@ -102,8 +102,8 @@ extension PlainSession {
             .flatMap { $0.value.rows.entries.map(\.element) }
     }
 
-    /// Lends rows to a body until it stops.
-    /// - Returns: How many the body got.
+    /// Passes rows to a body until it stops.
+    /// - Returns: The number of rows passed to the body.
     private func deliver(
         _ rows: ArraySlice<Match>, _ query: Query, _ table: PlainTable,
         _ body: (borrowing RowView) throws -> ScanStep

@@ -29,7 +29,7 @@ extension PlainSession {
         return table.rows[key] ?? (flaw == .deletedRowComesBack ? table.buried[key] : nil)
     }
 
-    /// How the id of a deleted row was spelled, where that is kept.
+    /// Returns the original id of a deleted row, if the flawed store keeps it.
     private func known(_ view: borrowing RowView, in name: String) -> RowID? {
         guard flaw == .deletedSpellingKept, let table = state.tables[TableName(name)] else { return nil }
         return table.buried[table.key(of: view.key)]?.id
@@ -57,7 +57,7 @@ extension PlainSession {
     }
 
     func delete(matching query: Query) throws -> Int {
-        // A query that is refused has changed nothing, and the transaction may go on.
+        // A refused query has changed nothing, and the transaction may continue.
         guard isOpen || flaw == .handleOutlivesBody else { throw PlainGate.closed }
         if flaw == .undefinedTableInDeleteIgnored, (try? writable(query.table)) == nil { return 0 }
         let table = try writable(query.table)
@@ -77,14 +77,14 @@ extension PlainSession {
         return true
     }
 
-    /// The table as this transaction has it.
+    /// Returns the table as this transaction sees it.
     private func writable(_ name: String) throws -> PlainTable {
         if flaw == .tableNamesNormalised { return try table(name) }
         return try state.table(name)
     }
 }
 
-/// How the columns of a batch lie in a table, whose definition they need not come from.
+/// Maps the columns of a batch to those of a table, whose definition the batch need not have.
 private struct BatchMap {
     let layout: TableLayout
     let positions: [Int?]
@@ -101,14 +101,14 @@ private struct BatchMap {
         }
     }
 
-    /// The columns that a row names.
+    /// Returns the columns that a row names.
     func named(_ view: borrowing RowView) -> Set<Int> {
         var named: Set<Int> = []
         for index in 0..<shape.count where view.tag(at: index) != .absent { named.insert(index) }
         return named
     }
 
-    /// The row that is stored when `view` is laid over the one there is.
+    /// Returns the row that is stored when `view` is merged into the existing row.
     func row(
         _ view: borrowing RowView, over old: PlainRow?, first: Set<Int>, known: RowID?
     ) throws -> PlainRow {
@@ -132,7 +132,7 @@ private struct BatchMap {
         return row
     }
 
-    /// Where a value goes.
+    /// Returns the position of a value in the table.
     private func position(of index: Int, _ value: Value, _ id: RowID) throws -> Int? {
         let name = shape.columns[index].name
         guard let position = positions[index] else {

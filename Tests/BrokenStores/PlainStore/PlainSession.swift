@@ -1,19 +1,19 @@
 internal import Foundation
 internal import TidelineStore
 
-/// One read or write body: the tables as it sees them, and what it changed.
+/// The state of one read or write body: the tables as it sees them, and its changes.
 final class PlainSession {
     let flaw: Flaw?
-    /// Where a flawed store looks instead of its snapshot.
+    /// The state that a flawed store reads instead of its snapshot.
     let elsewhere: (() -> PlainState)?
     var state: PlainState
     /// The tables as they were when the body began.
     let start: PlainState
     var changes: [PlainChange] = []
-    /// Why the transaction can only be rolled back.
+    /// The error after which the transaction can only be rolled back.
     var failure: StoreError?
     var isOpen = true
-    /// The memory that a flawed store keeps of the queries of its reads.
+    /// The cached query results of a flawed store.
     var memory: PlainMemory?
     /// Called after each change.
     var changed: (PlainState) -> Void = { _ in }
@@ -25,7 +25,7 @@ final class PlainSession {
         self.elsewhere = elsewhere
     }
 
-    /// A table as reads see it.
+    /// Returns a table as reads see it.
     func table(_ name: String) throws -> PlainTable {
         guard isOpen || flaw == .handleOutlivesBody else { throw PlainGate.closed }
         let state = elsewhere?() ?? state
@@ -58,7 +58,7 @@ final class PlainSession {
         return try batch.withRow(at: 0, body)
     }
 
-    /// Runs a change; when it fails, so does the transaction, even if the body passes over the error.
+    /// Runs a change. If it fails, the transaction fails too, even if the body catches the error.
     func changing<T>(_ change: () throws -> T) throws -> T {
         guard isOpen || flaw == .handleOutlivesBody else { throw PlainGate.closed }
         defer { changed(state) }

@@ -1,8 +1,8 @@
 internal import TidelineStore
 
-/// All tables at one moment. A copy is a snapshot: what is changed is copied, the rest is shared.
+/// All tables at one time. A copy is a snapshot: changed parts are copied, the rest is shared.
 struct PlainState: Sendable {
-    /// By the bytes of the name: `==` of texts would take canonically equivalent names for one.
+    /// The tables by the bytes of their names. `==` on strings would treat canonically equivalent names as equal.
     var tables: [TableName: PlainTable] = [:]
 
     func table(_ name: String) throws(StoreError) -> PlainTable {
@@ -12,7 +12,7 @@ struct PlainState: Sendable {
         return table
     }
 
-    /// What makes these tables anew.
+    /// The changes that recreate these tables.
     var changes: [PlainChange] {
         tables.sorted { $0.key.text < $1.key.text }.flatMap { name, table in
             [.define(table.layout.schema, stored: table.layout.stored)]
@@ -20,7 +20,7 @@ struct PlainState: Sendable {
         }
     }
 
-    /// Makes a change that was made in a transaction before.
+    /// Applies a change that was made in a transaction.
     mutating func apply(_ change: PlainChange, flaw: Flaw?) {
         switch change {
         case .define(let schema, let stored):
@@ -34,7 +34,7 @@ struct PlainState: Sendable {
     }
 }
 
-/// The name of a table, which is its bytes.
+/// The name of a table, compared by its bytes.
 struct TableName: Hashable, Sendable {
     let text: String
 

@@ -3,10 +3,10 @@ internal import Synchronization
 package import TidelineConformance
 package import TidelineStore
 
-/// A whole store in plain Swift: sorted rows and indexes in memory, and a log of the commits in a file.
+/// A complete store in plain Swift: sorted rows and indexes in memory, and a log of the commits in a file.
 ///
-/// Without a flaw it keeps every promise of ``LocalStore``. With one it makes that one mistake, at the place where an
-/// author would make it.
+/// Without a flaw it keeps every promise of ``LocalStore``. With a flaw it makes that one mistake, in the place where
+/// an author would.
 package final class PlainStore: LocalStore {
     package let capabilities: StoreCapabilities
     let flaw: Flaw?
@@ -14,13 +14,13 @@ package final class PlainStore: LocalStore {
     private let log: PlainLog
     private let gate: PlainGate
     private let committed: Mutex<PlainState>
-    /// Where the gate lets in more than one writer, they commit one by one still, each over what it began with.
+    /// If the gate admits more than one writer, they still commit one at a time, each based on its own initial state.
     private let commits = NSLock()
-    /// What the writer has changed so far, for flawed readers.
+    /// The uncommitted changes of the writer, for flawed readers.
     private let uncommitted = Mutex<PlainState?>(nil)
     private let memory: PlainMemory?
 
-    /// Opens the store in a folder, or makes an empty one there.
+    /// Opens the store in a folder, or creates an empty one.
     package init(_ opening: StoreOpening, flaw: Flaw? = nil) throws {
         self.opening = opening
         self.flaw = flaw
@@ -31,7 +31,7 @@ package final class PlainStore: LocalStore {
         do {
             try log.replay { state.apply($0, flaw: flaw) }
         } catch {
-            // The first failure is the one to tell.
+            // The first error is the one to report.
             try? log.close()
             throw error
         }
@@ -43,7 +43,7 @@ package final class PlainStore: LocalStore {
         self.capabilities = capabilities
     }
 
-    /// Removes the store in a folder, which must not be open.
+    /// Removes the store in a folder. The store must be closed.
     package static func destroy(in directory: String) throws {
         try PlainFile.remove("\(directory)/\(PlainLog.fileName)")
     }
@@ -65,7 +65,7 @@ package final class PlainStore: LocalStore {
         return try body(PlainReader(session: session))
     }
 
-    /// Where the readers of a store without snapshots look.
+    /// The state that the readers of a store without snapshots see.
     private var elsewhere: (() -> PlainState)? {
         switch flaw {
         case .snapshotMoves: { [self] in committed.withLock { $0 } }
@@ -106,7 +106,7 @@ package final class PlainStore: LocalStore {
         try gate.beginWrite()
         var isDone = false
         defer { if isDone || ![.lockKeptAfterFailure, .lockHeldForever].contains(flaw) { gate.endWrite() } }
-        // Its turn may have been long in coming.
+        // The wait for the gate may have been long.
         if flaw != .cancelledAfterCommit { try checkCancellation() }
         guard opening.access != .readOnly || flaw == .readOnlyWrites else {
             throw StoreError(.readOnly, "the store was opened for reading only", path: log.path)
@@ -142,7 +142,7 @@ package final class PlainStore: LocalStore {
         }
     }
 
-    /// What remains after a body threw: nothing, unless rollback is flawed.
+    /// Keeps the changes that remain after a body threw: none, unless rollback is flawed.
     private func rolledBack(_ session: PlainSession) throws {
         guard let flaw, let state = flaw.rolledBack(committed.withLock({ $0 }), session) else { return }
         committed.withLock { $0 = state }
@@ -173,7 +173,7 @@ package final class PlainStore: LocalStore {
 }
 
 extension PlainState {
-    /// The definitions, in order of name.
+    /// The definitions, sorted by name.
     var schemas: [TableSchema] {
         tables.values.map(\.layout.schema).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }

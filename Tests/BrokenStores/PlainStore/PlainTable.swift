@@ -5,7 +5,7 @@ struct PlainTable: Sendable {
     private(set) var layout: TableLayout
     var rows = SortedMap<PlainRow>()
     var indexes: [PlainIndex] = []
-    /// Rows that were deleted, where a flawed store keeps them.
+    /// Deleted rows, if a flawed store keeps them.
     private(set) var buried: [[UInt8]: PlainRow] = [:]
     let flaw: Flaw?
 
@@ -17,7 +17,7 @@ struct PlainTable: Sendable {
 
     func key(of id: RowID) -> [UInt8] { layout.key(of: id, flaw: flaw) }
 
-    /// Stores a row in place of the one with its key.
+    /// Stores a row and replaces an existing row with its key.
     mutating func put(_ row: PlainRow) {
         let key = key(of: row.id)
         let old = rows[key]
@@ -29,7 +29,7 @@ struct PlainTable: Sendable {
         }
     }
 
-    /// Removes the row of a key, and gives it back.
+    /// Removes the row with a key and returns it.
     mutating func remove(_ key: [UInt8]) -> PlainRow? {
         guard let old = rows[key] else { return nil }
         rows[key] = nil
@@ -39,7 +39,7 @@ struct PlainTable: Sendable {
         return old
     }
 
-    /// Takes up a new definition: new columns are null in the rows there are, new indexes are filled from them.
+    /// Applies a new definition: new columns are null in the existing rows, and new indexes are filled from them.
     mutating func evolve(to layout: TableLayout) {
         let old = self.layout
         self.layout = layout
@@ -55,7 +55,7 @@ struct PlainTable: Sendable {
     }
 }
 
-/// An index: for each row a key of the columns' values and the row's key.
+/// An index: for each row, a key of the columns' values and the row's key.
 struct PlainIndex: Sendable {
     let columns: [String]
     let flaw: Flaw?

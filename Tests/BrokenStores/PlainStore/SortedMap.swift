@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// Elements in the order of their keys' bytes, in chunks: a change moves few of them, and a copy of the map shares all
-/// chunks but those changed since.
+/// Elements in the byte order of their keys, in chunks. A change moves only a few elements, and a copy of the map
+/// shares all unchanged chunks.
 struct SortedMap<Element: Sendable>: Sendable {
     typealias Entry = (key: [UInt8], element: Element)
 
@@ -31,7 +31,7 @@ struct SortedMap<Element: Sendable>: Sendable {
     /// All entries, in order.
     var entries: [Entry] { Array(chunks.joined()) }
 
-    /// The entries whose keys are not below `lower` and, if there is one, below `upper`.
+    /// Returns the entries whose keys are at least `lower` and, if it is not `nil`, less than `upper`.
     func entries(from lower: [UInt8], below upper: [UInt8]?) -> [Entry] {
         guard let (first, index) = place(of: lower) else { return [] }
         var found: [Entry] = []
@@ -46,7 +46,8 @@ struct SortedMap<Element: Sendable>: Sendable {
         return found
     }
 
-    /// The chunk of a key, and where in it the first key lies that is not below; nil when there is no chunk.
+    /// Returns the chunk of a key and the position in it of the first key that is not less, or `nil` if there is no
+    /// chunk.
     private func place(of key: [UInt8]) -> (chunk: Int, index: Int)? {
         guard !chunks.isEmpty else { return nil }
         let chunk = max(chunks.lowerBound { !comesFirst(key, $0[0].key) } - 1, 0)
@@ -75,14 +76,14 @@ struct SortedMap<Element: Sendable>: Sendable {
     }
 }
 
-/// Whether a sequence of bytes comes before another, a prefix before what it begins.
+/// Returns whether one sequence of bytes sorts before another. A prefix sorts before a longer sequence.
 func comesFirst(_ a: [UInt8], _ b: [UInt8]) -> Bool {
     let order = memcmp(a, b, min(a.count, b.count))
     return order == 0 ? a.count < b.count : order < 0
 }
 
 extension Array {
-    /// How many of the first elements satisfy a condition that holds for a prefix of the array only.
+    /// Returns the number of first elements that satisfy a condition, which must hold only for a prefix of the array.
     fileprivate func lowerBound(where isBefore: (Element) -> Bool) -> Int {
         var (low, high) = (0, self.count)
         while low < high {

@@ -1,11 +1,11 @@
 internal import TidelineStore
 
-/// What follows from a table's definition, worked out once.
+/// Properties derived once from a table's definition.
 final class TableLayout: Sendable {
     let schema: TableSchema
-    /// The columns that rows have values for, by position: also those that the definition no longer names.
+    /// The stored columns, by position, including columns that the definition no longer contains.
     let stored: [ColumnSchema]
-    /// Where the columns of the definition are stored, in its order.
+    /// The positions at which the columns of the definition are stored, in the order of the definition.
     let positions: [Int]
     let shape: RowShape
     let storedShape: RowShape
@@ -22,19 +22,19 @@ final class TableLayout: Sendable {
         }
     }
 
-    /// Where a column of the definition is stored; nil when the definition does not name it.
+    /// Returns the position of a column, or `nil` if the definition does not contain it.
     func position(of column: String) -> Int? { shape.index(of: column).map { positions[$0] } }
 
     var foldsIDs: Bool { schema.idType == .string && schema.idMatching == .asciiCaseInsensitive }
 
-    /// An id as it compares.
+    /// Returns the value by which an id is compared.
     func comparable(_ id: RowID, flaw: Flaw?) -> Value {
         let value = flaw?.key(of: id, in: self) ?? id.value
         guard foldsIDs, case .string(let text) = value else { return value }
         return .string(text.asciiLowercased)
     }
 
-    /// The key of the row of that id.
+    /// Returns the key of the row with an id.
     func key(of id: RowID, flaw: Flaw?) -> [UInt8] {
         var key = KeyBytes()
         key.append(comparable(id, flaw: flaw))
@@ -42,7 +42,7 @@ final class TableLayout: Sendable {
     }
 }
 
-/// A row: its id as it was first spelled, and a value for each stored column.
+/// A row: its original id and a value for each stored column.
 struct PlainRow: Sendable {
     var id: RowID
     var values: [Value]
@@ -51,7 +51,7 @@ struct PlainRow: Sendable {
 }
 
 extension PackedRows {
-    /// Adds a row, its columns taken from these positions.
+    /// Adds a row with its columns taken from these positions.
     mutating func append(_ row: PlainRow, positions: [Int]) throws(StoreError) {
         beginRow()
         for (index, position) in positions.enumerated() { set(row.value(at: position), at: index) }
