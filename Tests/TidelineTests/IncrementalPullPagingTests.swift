@@ -74,7 +74,7 @@ struct IncrementalPullPagingTests {
     }
 
     @Test(
-        "F5 all rows are pulled whatever their timestamps, with any page size, from servers that limit pages or truncate timestamps",
+        "F5 all rows are pulled with any timestamps and page size, from servers that limit pages or truncate stamps",
         arguments: settings)
     func complete(_ stores: StoreKind, _ stamps: Stamps, _ server: Server) async throws {
         for pageSize in [1, 2, 4, 25, 1000] {

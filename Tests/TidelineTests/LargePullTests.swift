@@ -24,7 +24,7 @@ import TidelineTestSupport
         }
 
         @Test(
-            "A pull that is killed resumes at the last stored row, ends with every row once, and uses no more memory for more rows",
+            "A killed pull resumes at the last stored row, ends with every row once, and uses bounded memory",
             arguments: stores)
         func resumes(_ kind: StoreKind, engineMemory: Int) throws {
             let small = try TemporaryFolder()

@@ -221,7 +221,7 @@ struct LostAnswerTests {
     }
 
     @Test(
-        "P6 this client's write is recognized on a server that keeps milliseconds and formats JSON its own way",
+        "P6 this client's write is recognized on a server with milliseconds and its own JSON format",
         arguments: StoreKind.perEngine, OperationKind.allCases)
     func coarseServer(_ stores: StoreKind, _ kind: OperationKind) async throws {
         let world = try World(stores)

@@ -56,7 +56,7 @@ struct PullSamenessTests {
     }
 
     @Test(
-        "F7 C4 a server row that was deleted and inserted again is kept beside a pending operation, and the push keeps it",
+        "F7 C4 a server row deleted and inserted again is kept beside a pending operation, and the push keeps it",
         arguments: StoreKind.perEngine)
     func besideOperation(_ stores: StoreKind) async throws {
         let world = try World(stores)

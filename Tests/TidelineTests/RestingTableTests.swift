@@ -29,7 +29,7 @@ struct RestingTableTests {
     ]
 
     @Test(
-        "F6 after one more pull, a pull of an unchanged table makes one request for less than a page and writes nothing",
+        "F6 after one more pull, an unchanged table takes one request for less than a page and no write",
         arguments: allPairs(StoreKind.perEngine, histories).filter {
             $0.0.engine == StoreKind.simplest.engine || $0.1.ticks.count < 2000
         })

@@ -134,7 +134,7 @@ struct UnseenChangesTests {
     }
 
     @Test(
-        "P6 a delete after a lost insert deletes the inserted row by its version, or nothing if the insert did not arrive",
+        "P6 a delete after a lost insert deletes the row by its version, or nothing if the insert did not arrive",
         arguments: StoreKind.perEngine, allPairs(servers, [true, false]))
     func deleteOfLostInsert(_ stores: StoreKind, _ way: (quirks: ServerQuirks, arrived: Bool)) async throws {
         let world = try makeWorld(stores, way.quirks)
