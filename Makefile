@@ -30,6 +30,7 @@ conformance-pages: dependencies
 
 lint:
 	@$(SWIFT_FILES) | xargs -0 swift format lint --strict --parallel
+	@scripts/count-phrases
 
 format:
 	@$(SWIFT_FILES) | xargs -0 swift format --in-place --parallel

@@ -60,7 +60,7 @@ struct FaultTests {
         body("id empty", #"[{"id":""}]"#), body("id a number", #"[{"id":7}]"#),
         body("a value of the wrong type", #"[{"id":"a"},{"id":"b","priority":"high"}]"#, says: "priority"),
         body("a whole number too large", #"[{"id":"b","priority":9223372036854775808}]"#, says: "priority"),
-        body("a date that is none", #"[{"id":"b","due":"2026-02-30T00:00:00Z"}]"#, says: "due"),
+        body("an invalid date", #"[{"id":"b","due":"2026-02-30T00:00:00Z"}]"#, says: "due"),
         body("a version of the wrong type", #"[{"id":"b","version":7}]"#, says: "version"),
         body("an updatedAt of the wrong type", #"[{"id":"b","updatedAt":7}]"#, says: "updatedAt"),
         body("a deleted of the wrong type", #"[{"id":"b","deleted":"yes"}]"#, says: "deleted"),

@@ -181,7 +181,7 @@ struct PullTests {
         Refusal(testDescription: "own __x", settings: PullSettings(parameters: [("__x", "1")])),
         Refusal(testDescription: "NaN", query: Query("TodoItem").filter(.column("effort") < .literal(.double(.nan)))),
         Refusal(
-            testDescription: "a date that is none", query: Query("TodoItem").filter(.column("due") == "soon"),
+            testDescription: "an invalid date", query: Query("TodoItem").filter(.column("due") == "soon"),
             queryID: "q"),
         Refusal(testDescription: "nameless parameter", settings: PullSettings(parameters: [("", "1")])),
         Refusal(testDescription: "order", query: Query("TodoItem").order(by: "text"), queryID: "q"),

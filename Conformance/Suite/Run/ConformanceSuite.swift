@@ -90,7 +90,7 @@ public struct ConformanceSuite: Sendable {
         return knownFailures.judged(result, store: name)
     }
 
-    /// The name in reports: the harness's name or the one that the store declares.
+    /// The name in reports: the harness's name, or the name that the store declares.
     public var name: String { harness.name ?? (try? capabilities().name) ?? "store" }
 
     private func obstacle(of check: Check) -> SkipReason? {

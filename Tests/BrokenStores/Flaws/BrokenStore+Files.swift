@@ -5,7 +5,7 @@ extension BrokenStore {
             .lastCommitWrittenLater, breaks: "The last commit is there after reopening",
             foundBy: ["LIF-014"], saying: "last"),
         BrokenStore(
-            .writtenWhenClosed, breaks: "What was acknowledged is in the files",
+            .writtenWhenClosed, breaks: "Acknowledged commits are in the files",
             foundBy: ["DUR-301"], saying: "acknowledged"),
         BrokenStore(
             .deletesNotLogged, breaks: "Deleted rows are gone after reopening, too",
@@ -23,7 +23,7 @@ extension BrokenStore {
             .fileLeftOpen, breaks: "close gives back every file handle",
             foundBy: ["LIF-052"], saying: "closed"),
         BrokenStore(
-            .neverSynced, breaks: "What was acknowledged survives a loss of power",
+            .neverSynced, breaks: "Acknowledged commits survive a power loss",
             foundBy: ["DUR-006"], saying: "power loss"),
         BrokenStore(
             .writeErrorsIgnored, breaks: "A write that fails is an error",

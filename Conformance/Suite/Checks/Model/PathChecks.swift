@@ -28,7 +28,7 @@ extension Check {
             try reopened.close()
             _ = reopened.capabilities
         },
-        Check("MOD-006", "The shape of a table equals the one that its definition makes, in reads and in writes") {
+        Check("MOD-006", "The shape of a table equals the shape of its definition, in reads and in writes") {
             context in
             let store = try ThreeTables.store(context)
             func compare(_ reader: some StoreReader, _ place: String) throws {

@@ -7,7 +7,7 @@ public struct MarkdownReport: ReportWriter {
 
     public func text(of report: ConformanceReport) -> String {
         var parts = ["# Conformance", verdicts(report), totals(report), run(report)]
-        parts += ["## Declared capabilities", declarations(report), "## Checks", groups(report)]
+        parts += ["## Declared capabilities", declarations(report), "## Passed checks", groups(report)]
         let notes = notes(report)
         if !notes.isEmpty { parts += ["## Failures", notes.joined(separator: "\n")] }
         let omissions = omissions(report)
