@@ -89,7 +89,7 @@ final class PlainLog: @unchecked Sendable {
 
     // MARK: Writing
 
-    /// Writes a commit, so that it survives a loss of power.
+    /// Writes a commit, so that it survives a power loss.
     /// - Parameter state: The tables without the commit, which replace the log when it has grown too long.
     func append(_ changes: [PlainChange], to state: PlainState) throws {
         let record = try record(of: flaw?.logged(changes) ?? changes)
