@@ -34,7 +34,8 @@ public final class LMDBEngine: OrderedKeyValueEngine {
     /// exist.
     ///
     /// - Throws: ``StoreError``: ``StoreError/Code/io`` if the folder or its files cannot be opened, with the reason;
-    ///   ``StoreError/Code/corrupt`` if they are damaged or not a store; ``StoreError/Code/newerFormat``;
+    ///   ``StoreError/Code/notAStore`` if they are not a store; ``StoreError/Code/corrupt`` if they are damaged;
+    ///   ``StoreError/Code/newerFormat``;
     ///   ``StoreError/Code/readOnly`` if they cannot be written to and the options do not ask for a read-only store;
     ///   ``StoreError/Code/locked`` if this process has them open for reading only and the options ask for writing, or
     ///   if a program with an incompatible build of LMDB has them open; ``StoreError/Code/full`` if the disk is full.

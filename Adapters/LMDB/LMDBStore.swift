@@ -18,7 +18,7 @@ extension KeyValueStore where Engine == LMDBEngine {
     /// however, a damaged LMDB file cannot be distinguished from another program's and is removed.
     ///
     /// - Throws: ``StoreError/Code/locked`` if the store is open, in this process or another;
-    ///   ``StoreError/Code/corrupt`` if the folder is not a store; ``StoreError/Code/readOnly`` or
+    ///   ``StoreError/Code/notAStore`` if the folder is not a store; ``StoreError/Code/readOnly`` or
     ///   ``StoreError/Code/io`` if the files cannot be removed. Nothing is removed in these cases, unless removal
     ///   failed partway: call this method again then.
     public static func destroy(path: String) throws { try EnvironmentRegistry.shared.destroy(at: path) }

@@ -29,7 +29,8 @@ extension KeyValueStore where Engine == LevelDBEngine {
     /// rows. Unusable files are kept in the subfolder `lost`.
     ///
     /// - Throws: ``StoreError/Code/locked`` if the store is open, in this process or another;
-    ///   ``StoreError/Code/corrupt`` if the remaining data is not a store, or a row in it is damaged;
+    ///   ``StoreError/Code/notAStore`` if the remaining data is not a store; ``StoreError/Code/corrupt`` if a row in it is
+    ///   damaged;
     ///   ``StoreError/Code/full``; ``StoreError/Code/io``. The folder can be repaired again after an error.
     public static func repair(path: String, options: LevelDBOptions = .init()) throws {
         try LevelDBEngine.repair(path: path, options: options)
@@ -53,7 +54,7 @@ extension KeyValueStore where Engine == LevelDBEngine {
     /// however, a damaged LevelDB database cannot be distinguished from another program's and is removed.
     ///
     /// - Throws: ``StoreError/Code/locked`` if the store is open, in this process or another;
-    ///   ``StoreError/Code/corrupt`` if the folder is not a store; ``StoreError/Code/readOnly``,
+    ///   ``StoreError/Code/notAStore`` if the folder is not a store; ``StoreError/Code/readOnly``,
     ///   ``StoreError/Code/full`` or ``StoreError/Code/io`` if it cannot be read, or its files cannot be removed.
     ///   Nothing is removed in these cases, unless removal failed partway: call this method again then.
     public static func destroy(path: String) throws {
@@ -85,7 +86,7 @@ extension LevelDBEngine {
 
     /// Throws an error if the folder contains data that was not written by a store.
     ///
-    /// - Throws: ``StoreError/Code/corrupt``.
+    /// - Throws: ``StoreError/Code/notAStore``.
     fileprivate func requireStore(at path: String) throws {
         // The keys of a store begin with a four-byte number, and its first key has the smallest number, zero.
         let everything = KeyRange(from: [], to: Array(repeating: 0xFF, count: 8))
@@ -98,7 +99,7 @@ extension LevelDBEngine {
         }
         guard !isForeign else {
             throw StoreError(
-                .corrupt, "the folder contains another program's database; choose another folder", path: path)
+                .notAStore, "the folder contains another program's database; choose another folder", path: path)
         }
     }
 }

@@ -10,7 +10,7 @@ extension SQLiteStore {
     /// damaged store can be destroyed as long as its header identifies it as a store.
     ///
     /// - Throws: ``StoreError``: ``StoreError/Code/locked`` if the store is open, in this process or another, or
-    ///   another program has the file open; ``StoreError/Code/corrupt`` if the file is not a store;
+    ///   another program has the file open; ``StoreError/Code/notAStore`` if the file is not a store;
     ///   ``StoreError/Code/readOnly`` or ``StoreError/Code/io`` if it cannot be removed. Nothing is removed in these
     ///   cases.
     public static func destroy(path: String) throws {
@@ -40,7 +40,7 @@ extension Connection {
         }
         let connection = Connection(handle: handle, path: path)
         guard try connection.isOwnStore() else {
-            throw StoreError(.corrupt, "the file is not a store; nothing was removed", path: path)
+            throw StoreError(.notAStore, "the file is not a store; nothing was removed", path: path)
         }
         try connection.lockOut()
         guard tideline_leave_log(handle) == SQLITE_OK else {
@@ -60,17 +60,10 @@ extension Connection {
         } catch {
             switch error.code {
             case .busy: throw lockedOut(error.engineCode)
-            case .corrupt: return headerNamesStore
+            case .corrupt, .notAStore: return FileFormat.isNamed(in: handle)
             default: throw error
             }
         }
-    }
-
-    /// Whether the header of a file that SQLite reports as damaged identifies it as a store.
-    private var headerNamesStore: Bool {
-        guard let header = header(72) else { return false }
-        // Bytes 68 to 71 hold the application ID, big-endian.
-        return header[68...].reduce(0) { $0 << 8 | Int64($1) } == FileFormat.applicationID
     }
 
     private func lockOut() throws(StoreError) {

@@ -23,7 +23,8 @@ public final class SQLiteStore: LocalStore {
     /// Opens the store in the file at `path`, a file system path; the write-ahead log is a file next to it.
     ///
     /// - Throws: ``StoreError``: ``StoreError/Code/io`` if the file cannot be opened, with the reason;
-    ///   ``StoreError/Code/corrupt`` if it is damaged or not a store; ``StoreError/Code/newerFormat``;
+    ///   ``StoreError/Code/notAStore`` if it is not a store; ``StoreError/Code/corrupt`` if it is damaged;
+    ///   ``StoreError/Code/newerFormat``;
     ///   ``StoreError/Code/readOnly`` if it cannot be written to and the options do not ask for a read-only store;
     ///   ``StoreError/Code/busy`` if another process held a lock for too long.
     public convenience init(path: String, options: SQLiteOptions = .init()) throws {

@@ -8,8 +8,8 @@ import TidelineTestSupport
 
 @testable import TidelineLMDB
 
-/// Tests that damaged files give ``StoreError/Code/corrupt`` or the right rows, both immediately and after a write;
-/// never a crash or a wrong row. `TIDELINE_TEST_FLIPS` sets the number of flipped bits.
+/// Tests that damaged files give ``StoreError/Code/corrupt``, ``StoreError/Code/notAStore`` or the right rows, both
+/// immediately and after a write; never a crash or a wrong row. `TIDELINE_TEST_FLIPS` sets the number of flipped bits.
 @Suite(.serialized) struct DamageTests {
     private static let flips = ProcessInfo.processInfo.environment["TIDELINE_TEST_FLIPS"].flatMap { Int($0) } ?? 400
 
@@ -87,7 +87,7 @@ import TidelineTestSupport
                 try again.close()
                 return false
             } catch let error as StoreError {
-                #expect(error.code == .corrupt || error.code == .newerFormat, "\(damage): \(error)")
+                #expect([.corrupt, .notAStore, .newerFormat].contains(error.code), "\(damage): \(error)")
                 #expect(error.path?.hasPrefix(folder) == true)
                 return true
             }

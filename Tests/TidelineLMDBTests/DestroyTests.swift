@@ -57,7 +57,7 @@ import TidelineTestSupport
             try makeForeign(database)
             let content = FileManager.default.contents(atPath: "\(database)/data.mdb")
             for path in [other, text, database] {
-                let error = expectError(.corrupt) { try LMDBStore.destroy(path: path) }
+                let error = expectError(.notAStore) { try LMDBStore.destroy(path: path) }
                 #expect(error?.path == path)
             }
             expectError(.io) { try LMDBStore.destroy(path: "\(other)/mine.txt") }
@@ -101,7 +101,7 @@ import TidelineTestSupport
                 content = content.prefix(length)
             }
             try content.write(to: URL(fileURLWithPath: "\(path)/data.mdb"))
-            expectError(.corrupt) { _ = try LMDBStore(path: path) }
+            expectError(content.isEmpty ? .notAStore : .corrupt) { _ = try LMDBStore(path: path) }
             try LMDBStore.destroy(path: path)
             #expect(try names(folder) == [])
         }

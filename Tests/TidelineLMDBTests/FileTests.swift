@@ -59,12 +59,12 @@ import TidelineTestSupport
     }
 
     @Test(arguments: [["letter.txt"], ["CURRENT", "LOCK", "000003.log"], ["lock.mdb", "x"]])
-    func aFolderOfOtherFilesIsCorruptAndLeftAlone(names: [String]) throws {
+    func aFolderOfOtherFilesIsNotAStoreAndLeftAlone(names: [String]) throws {
         try withTemporaryFolder { folder throws in
             for name in names {
                 _ = FileManager.default.createFile(atPath: "\(folder)/\(name)", contents: Data("x".utf8))
             }
-            let error = expectError(.corrupt) { _ = try LMDBEngine(path: folder) }
+            let error = expectError(.notAStore) { _ = try LMDBEngine(path: folder) }
             #expect(error?.message.contains("other files") == true)
             #expect(error?.path == folder)
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == names.sorted())

@@ -49,7 +49,7 @@ import TidelineTestSupport
             let engine = try LMDBEngine(path: folder)
             try engine.write { try $0.put(key(1, "not a store's"), [1]) }
             try engine.close()
-            expectError(.corrupt) { _ = try LMDBStore(path: folder) }
+            expectError(.notAStore) { _ = try LMDBStore(path: folder) }
             // The store was closed when opening failed: an engine can open it for reading only.
             let reader = try LMDBEngine(path: folder, options: LMDBOptions(isReadOnly: true))
             try reader.close()

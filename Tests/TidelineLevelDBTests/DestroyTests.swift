@@ -47,7 +47,7 @@ import TidelineTestSupport
             let logs = ["20261121.log": Data("mine".utf8), "1.log": Data(), "LOG": Data()]
             for content in [logs, ["letter.txt": Data("x".utf8)], ["LOCK": Data(), "mine.log": Data()]] {
                 try replaceFiles("\(folder)/other", by: content)
-                let error = expectError(.corrupt) { try LevelDBStore.destroy(path: "\(folder)/other") }
+                let error = expectError(.notAStore) { try LevelDBStore.destroy(path: "\(folder)/other") }
                 #expect(error?.path == "\(folder)/other")
                 #expect(try files("\(folder)/other") == content)
             }
@@ -63,7 +63,7 @@ import TidelineTestSupport
                 Array("their key".utf8).withUnsafeBytes { transaction.put($0, $0) }
             }
             try engine.close()
-            let error = expectError(.corrupt) { try LevelDBStore.destroy(path: "\(folder)/other") }
+            let error = expectError(.notAStore) { try LevelDBStore.destroy(path: "\(folder)/other") }
             #expect(error?.path == "\(folder)/other")
             let again = try LevelDBEngine(path: "\(folder)/other", options: LevelDBOptions(createsIfMissing: false))
             let value = try again.read { snapshot in

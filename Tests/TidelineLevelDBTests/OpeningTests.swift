@@ -64,11 +64,11 @@ import TidelineTestSupport
         }
     }
 
-    @Test func aFolderOfOtherFilesIsCorruptAndLeftAlone() throws {
+    @Test func aFolderOfOtherFilesIsNotAStoreAndLeftAlone() throws {
         try withTemporaryFolder { folder throws in
             for content in [["letter.txt": Data("x".utf8)], ["LOCK": Data(), "mine.log": Data()]] {
                 try replaceFiles("\(folder)/db", by: content)
-                let error = expectError(.corrupt) { _ = try LevelDBEngine(path: "\(folder)/db") }
+                let error = expectError(.notAStore) { _ = try LevelDBEngine(path: "\(folder)/db") }
                 #expect(error?.message.contains("other files") == true)
                 #expect(try files("\(folder)/db") == content)
             }
@@ -76,14 +76,38 @@ import TidelineTestSupport
     }
 
     /// LevelDB itself would create an empty database over the existing files.
-    @Test(arguments: [["000003.log"], ["000005.ldb"], ["MANIFEST-000002", "LOCK"], ["000007.sst", "LOG", "x"]])
-    func aMissingCurrentIsCorrupt(_ names: [String]) throws {
+    @Test(arguments: ["MANIFEST", ".log", ".ldb"])
+    func aMissingCurrentIsCorrupt(_ kept: String) throws {
         try withTemporaryFolder { folder throws in
-            let content = Dictionary(uniqueKeysWithValues: names.map { ($0, Data("x".utf8)) })
-            try replaceFiles("\(folder)/db", by: content)
-            let error = expectError(.corrupt) { _ = try LevelDBEngine(path: "\(folder)/db") }
-            #expect(error?.path?.hasSuffix("CURRENT") == true)
-            #expect(try files("\(folder)/db") == content)
+            let path = "\(folder)/db"
+            let engine = try LevelDBEngine(path: path)
+            try engine.put(["a": "1"])
+            try engine.compact()
+            try engine.put(["b": "2"])
+            try engine.close()
+            let content = try files(path).filter { $0.key.contains(kept) }
+            #expect(content.count == 1)
+            try replaceFiles(path, by: content)
+            let error = expectError(.corrupt) { _ = try LevelDBEngine(path: path) }
+            #expect(error?.path == "\(path)/CURRENT")
+            #expect(try files(path) == content)
+        }
+    }
+
+    /// Names alone do not identify a database: `000003.log` can belong to any program.
+    @Test(arguments: [
+        ["000003.log"], ["000005.ldb"], ["MANIFEST-000002", "LOCK"], ["000007.sst", "LOG", "x"],
+        ["CURRENT", "MANIFEST-000002", "000003.log", "LOCK"],
+    ])
+    func filesThatOnlyHaveLevelDBsNamesAreNotAStore(_ names: [String]) throws {
+        try withTemporaryFolder { folder throws in
+            for text in ["", "x", String(repeating: "text ", count: 20_000)] {
+                let content = Dictionary(uniqueKeysWithValues: names.map { ($0, Data(text.utf8)) })
+                try replaceFiles("\(folder)/db", by: content)
+                let error = expectError(.notAStore) { _ = try LevelDBEngine(path: "\(folder)/db") }
+                #expect(error?.path == "\(folder)/db")
+                #expect(try files("\(folder)/db") == content)
+            }
         }
     }
 

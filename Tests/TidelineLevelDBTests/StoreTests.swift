@@ -54,7 +54,7 @@ import TidelineTestSupport
             let engine = try LevelDBEngine(path: "\(folder)/db")
             try engine.put(["mine": "1"])
             try engine.close()
-            expectError(.corrupt) { _ = try LevelDBStore(path: "\(folder)/db") }
+            expectError(.notAStore) { _ = try LevelDBStore(path: "\(folder)/db") }
             let again = try LevelDBEngine(path: "\(folder)/db")
             #expect(try again.all() == ["mine": "1"])
             try again.close()

@@ -57,7 +57,7 @@ import TidelineTestSupport
             try execute("CREATE TABLE mine (x)", on: database)
             let content = FileManager.default.contents(atPath: database)
             for path in [text, database] {
-                let error = expectError(.corrupt) { try SQLiteStore.destroy(path: path) }
+                let error = expectError(.notAStore) { try SQLiteStore.destroy(path: path) }
                 #expect(error?.path == path)
             }
             expectError(.io) { try SQLiteStore.destroy(path: folder) }
@@ -94,7 +94,7 @@ import TidelineTestSupport
             let whole = try #require(FileManager.default.contents(atPath: path))
             try whole.prefix(length).write(to: URL(fileURLWithPath: path))
             if length < 72 {
-                expectError(.corrupt) { try SQLiteStore.destroy(path: path) }
+                expectError(.notAStore) { try SQLiteStore.destroy(path: path) }
             } else {
                 try SQLiteStore.destroy(path: path)
             }

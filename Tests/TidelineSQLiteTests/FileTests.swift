@@ -49,7 +49,7 @@ import TidelineTestSupport
             }
             return rows
         } catch let error as StoreError {
-            let codes: [StoreError.Code] = [.corrupt, .newerFormat, .io, .full, .readOnly, .noSuchTable]
+            let codes: [StoreError.Code] = [.corrupt, .notAStore, .newerFormat, .io, .full, .readOnly, .noSuchTable]
             #expect(codes.contains(error.code), "\(error)")
             return nil
         }
@@ -110,7 +110,7 @@ import TidelineTestSupport
         }
     }
 
-    @Test func whatIsNotAStoreIsCorrupt() throws {
+    @Test func whatIsNotAStoreIsSaidToBeNone() throws {
         try withTemporaryFolder { folder throws in
             let path = "\(folder)/x"
             for content in [
@@ -118,15 +118,29 @@ import TidelineTestSupport
                 Data((0..<9000).map { UInt8(truncatingIfNeeded: $0) }),
             ] {
                 try content.write(to: URL(fileURLWithPath: path))
-                expectError(.corrupt) { _ = try SQLiteStore(path: path) }
+                expectError(.notAStore) { _ = try SQLiteStore(path: path) }
                 #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content)
             }
             try FileManager.default.removeItem(atPath: path)
             try sql(path, "CREATE TABLE mine (a)")
-            expectError(.corrupt) { _ = try SQLiteStore(path: path) }
+            expectError(.notAStore) { _ = try SQLiteStore(path: path) }
             try Data().write(to: URL(fileURLWithPath: path))
-            expectError(.corrupt) { _ = try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: true)) }
-            expectError(.corrupt) { _ = try SQLiteStore(path: path, options: SQLiteOptions(createsIfMissing: false)) }
+            expectError(.notAStore) { _ = try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: true)) }
+            expectError(.notAStore) { _ = try SQLiteStore(path: path, options: SQLiteOptions(createsIfMissing: false)) }
+        }
+    }
+
+    /// The number of a store's file, at byte 68, is what identifies it.
+    @Test func aStoreWithADamagedHeaderIsCorruptAsLongAsItsNumberIsThere() throws {
+        try withTemporaryFolder { folder throws in
+            let whole = try Self.makeFile(folder)
+            let path = "\(folder)/store.sqlite"
+            for (range, code) in [(0..<16, .corrupt), (68..<72, .notAStore)] as [(Range<Int>, StoreError.Code)] {
+                var damaged = whole
+                damaged.replaceSubrange(range, with: Data(repeating: 0x55, count: range.count))
+                try Self.replaceFile(path, by: damaged)
+                expectError(code) { _ = try SQLiteStore(path: path) }
+            }
         }
     }
 

@@ -168,7 +168,7 @@ struct TodoCommandTests {
         var newer = good
         newer.replaceSubrange(60..<64, with: [0x7F, 0, 0, 0])
         try newer.write(to: URL(fileURLWithPath: tool.path("newer")))
-        for (name, code) in [("folder", "io"), ("text", "corrupt"), ("cut", "corrupt"), ("newer", "newerFormat")] {
+        for (name, code) in [("folder", "io"), ("text", "notAStore"), ("cut", "corrupt"), ("newer", "newerFormat")] {
             let before = try? Data(contentsOf: URL(fileURLWithPath: tool.path(name)))
             let output = try tool.todo("add", "two", store: name)
             #expect(output.status == 1, "\(name): \(output.out)")

@@ -26,19 +26,17 @@ extension Environment {
     /// A damaged file cannot be attributed to a program. It is treated as the store's, because a store is expected
     /// here.
     private static func requireStore(in folder: Folder) throws(StoreError) {
-        guard try FileHeads.areBegun(in: try DataFile(folder.dataPath)) else {
-            throw StoreError(
-                .corrupt, "the folder contains other files and is not a store; nothing was removed",
-                path: folder.path)
-        }
+        // An empty file is the rest of a truncated one and belongs to no program.
+        guard try DataFile(folder.dataPath).size() > 0 else { return }
         do throws(StoreError) {
             let environment = try openFiles(folder, LMDBOptions())
             defer { environment.close() }
             try environment.verify()
         } catch {
-            guard error.code == .corrupt, !error.isForeign else {
+            guard error.code == .corrupt else {
                 var error = error
                 error.path = folder.path
+                if error.code == .notAStore { error.message += "; nothing was removed" }
                 throw error
             }
         }

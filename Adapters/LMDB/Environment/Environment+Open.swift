@@ -164,7 +164,7 @@ extension Environment {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         guard names.allSatisfy({ $0.hasPrefix(".") || $0 == "lock.mdb" }) else {
             throw StoreError(
-                .corrupt, "the folder contains other files and is not a store; choose another folder", path: path)
+                .notAStore, "the folder contains other files and is not a store; choose another folder", path: path)
         }
     }
 
@@ -181,7 +181,7 @@ extension Environment {
         let descriptor = SystemCalls.open(folder.lockPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else {
             guard errno != EEXIST else { return false }
-            throw .opening(errno, folder.lockPath)
+            throw .system(errno, path: folder.lockPath, doing: "the lock file could not be made")
         }
         defer { Foundation.close(descriptor) }
         // A cache line for each reader, and four for the header.

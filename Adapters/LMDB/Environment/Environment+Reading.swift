@@ -132,7 +132,9 @@ extension Environment {
             result = mdb_cursor_get(cursor, &name, &record, MDB_NEXT)
             if result == MDB_NOTFOUND { return spaces }
             guard result == MDB_SUCCESS else { throw error(result, "the tables could not be listed") }
-            guard let space = SpaceName.space(named: name.bytes) else { throw .foreign(path) }
+            guard let space = SpaceName.space(named: name.bytes) else {
+                throw .unknownTable(isFirst: spaces.isEmpty, path: path)
+            }
             spaces.append(space)
         }
     }

@@ -95,10 +95,16 @@ final class Folder: Sendable {
             case ENOENT: "it does not exist, and the options do not allow creating it"
             case ENOTDIR where FileManager.default.fileExists(atPath: path): "the path is a file, not a folder"
             case ENOTDIR: "its parent folder is a file"
-            case EACCES, EPERM: "there is no permission"
+            case EACCES, EPERM: "there is no permission to read it, or to create it in its folder"
             default: String(cString: strerror(error))
             }
-        let code: StoreError.Code = error == EROFS ? .readOnly : error == ENOSPC || error == EDQUOT ? .full : .io
+        let code: StoreError.Code =
+            switch error {
+            case EROFS: .readOnly
+            case EACCES, EPERM: .accessDenied(at: path)
+            case ENOSPC, EDQUOT: .full
+            default: .io
+            }
         return StoreError(code, "the folder could not be opened: \(reason)", path: path, engineCode: Int(error))
     }
 

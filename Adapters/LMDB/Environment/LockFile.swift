@@ -15,7 +15,9 @@ struct LockFile {
     init?(lockingOutOf folder: Folder) throws(StoreError) {
         descriptor = SystemCalls.open(folder.lockPath, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else {
-            guard errno == ENOENT else { throw .opening(errno, folder.lockPath) }
+            guard errno == ENOENT else {
+                throw .system(errno, path: folder.lockPath, doing: "the file could not be opened")
+            }
             return nil
         }
         let error = tideline_lmdb_lock_out(descriptor)

@@ -15,15 +15,15 @@ extension StoreError {
         .lmdb(error, path: path, doing: doing)
     }
 
-    /// Creates the error for a file with databases that no store creates.
-    static func foreign(_ path: String) -> StoreError {
-        StoreError(
-            .corrupt, "the folder contains another program's database or is damaged: it has unknown tables",
-            path: path, engineCode: Int(MDB_INCOMPATIBLE))
+    /// Creates the error for a database whose name no store uses.
+    ///
+    /// - Parameter isFirst: Whether no database precedes it. The first one of a store always has a name that the store
+    ///   uses, so the file is another program's; a later one is damaged.
+    static func unknownTable(isFirst: Bool, path: String) -> StoreError {
+        guard isFirst else { return .damaged("it has a table that no store creates", path: path) }
+        return StoreError(
+            .notAStore, "the folder contains another program's database; choose another folder", path: path)
     }
-
-    /// Whether this is the error that ``foreign(_:)`` creates.
-    var isForeign: Bool { code == .corrupt && engineCode == Int(MDB_INCOMPATIBLE) }
 
     /// Suggestions for results whose LMDB message does not contain one.
     private static let hints: [Int32: String] = [

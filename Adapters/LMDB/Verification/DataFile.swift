@@ -47,7 +47,7 @@ final class DataFile {
 }
 
 extension StoreError {
-    /// Creates the error for a file of the store that could not be opened.
+    /// Creates the error for a file of the store that could not be opened for reading.
     static func opening(_ error: Int32, _ path: String) -> StoreError {
         var result = StoreError.system(error, path: path, doing: "the file could not be opened")
         if error == EACCES || error == EPERM { result.code = .io }

@@ -24,6 +24,9 @@ struct FileHeads {
     /// Reads and checks the meta pages, before LMDB relies on them.
     ///
     /// Another process may be writing one, so apparent damage is confirmed by reading again.
+    ///
+    /// - Throws: ``StoreError/Code/notAStore`` if nothing identifies the file as LMDB's, ``StoreError/Code/corrupt`` if
+    ///   it is damaged.
     static func read(_ file: DataFile) throws(StoreError) -> FileHeads {
         var attempts = 0
         while true {
@@ -31,7 +34,13 @@ struct FileHeads {
                 return try readOnce(file)
             } catch {
                 attempts += 1
-                guard error.code == .corrupt, attempts < 4 else { throw error }
+                guard error.code == .corrupt, attempts < 4 else {
+                    guard error.code == .corrupt, try !areBegun(in: file) else { throw error }
+                    throw StoreError(
+                        .notAStore,
+                        "the file is not LMDB's; choose another folder or, if a store was here, restore it from a copy",
+                        path: file.path)
+                }
                 // No lock signals the end of the other process's write. LMDB writes a meta page in one call, which
                 // takes far less than half a millisecond.
                 usleep(500)
@@ -39,23 +48,21 @@ struct FileHeads {
         }
     }
 
-    /// Returns whether LMDB created a file, completely or not: whether it is empty or has LMDB's magic number where a
-    /// meta page may be.
-    static func areBegun(in file: DataFile) throws(StoreError) -> Bool {
+    /// Returns whether LMDB created a file, completely or not: whether it has LMDB's magic number where a meta page may
+    /// be.
+    private static func areBegun(in file: DataFile) throws(StoreError) -> Bool {
         var start = [UInt8](repeating: 0, count: 2 * FileLayout.pageSizes.upperBound)
-        var count = 0
         var failure: StoreError?
         start.withUnsafeMutableBytes { buffer in
-            do throws(StoreError) { count = try file.read(into: buffer, at: 0) } catch { failure = error }
+            do throws(StoreError) { _ = try file.read(into: buffer, at: 0) } catch { failure = error }
         }
         if let failure { throw failure }
         let sizes = sequence(first: FileLayout.pageSizes.lowerBound) { $0 * 2 }.prefix { FileLayout.pageSizes ~= $0 }
         return start.withUnsafeBytes { bytes in
-            count == 0
-                || ([0] + sizes).contains { offset in
-                    bytes.loadUnaligned(fromByteOffset: offset + FileLayout.pageHeader, as: UInt32.self)
-                        == FileLayout.magic
-                }
+            ([0] + sizes).contains { offset in
+                bytes.loadUnaligned(fromByteOffset: offset + FileLayout.pageHeader, as: UInt32.self)
+                    == FileLayout.magic
+            }
         }
     }
 

@@ -128,7 +128,7 @@ final class FileVerifier {
     private func noteSpace(_ node: PageView.Node) throws(StoreError) {
         guard node.flags == FileLayout.nodeTree, node.dataSize == FileLayout.treeRecord,
             let space = SpaceName.space(named: node.key)
-        else { throw .foreign(file.path) }
+        else { throw .unknownTable(isFirst: spaces.isEmpty, path: file.path) }
         spaces.append((space, TreeRecord(node.data)))
     }
 

@@ -4,7 +4,7 @@ internal import TidelineStore
 extension DatabaseFolder {
     /// Returns whether the folder at a path contains any part of a database, even if incomplete or damaged.
     ///
-    /// - Throws: ``StoreError/Code/corrupt`` for a folder with only other files, ``StoreError/Code/io`` for a file.
+    /// - Throws: ``StoreError/Code/notAStore`` for a folder with only other files, ``StoreError/Code/io`` for a file.
     static func hasDatabase(at path: String) throws(StoreError) -> Bool {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { return false }
@@ -15,7 +15,7 @@ extension DatabaseFolder {
         // A log alone may belong to any program; an incomplete database has no data files.
         guard files.allSatisfy({ $0?.holdsData == false }) else {
             throw StoreError(
-                .corrupt, "the folder contains other files and is not a store; nothing was removed", path: path)
+                .notAStore, "the folder contains other files and is not a store; nothing was removed", path: path)
         }
         return files.contains(.lock)
     }

@@ -23,6 +23,8 @@ final class DatabaseFolder: Sendable {
                 throw StoreError(
                     .io, "the folder contains no store, and the options do not allow creating one", path: path)
             }
+            // Missing permission to read has another code than missing permission to create the lock.
+            _ = try FileHandle.reading("\(path)/CURRENT")
             lock = try FolderLock(path)
         } catch {
             if !existed { rmdir(path) }
@@ -78,7 +80,9 @@ final class DatabaseFolder: Sendable {
         guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
             let number = errno
             let reason = number == ENOENT ? "its parent folder does not exist" : "the folder cannot be created"
-            throw .system(number, path: path, doing: reason)
+            var error = StoreError.system(number, path: path, doing: reason)
+            if number == EACCES || number == EPERM { error.code = .accessDenied(at: path) }
+            throw error
         }
         return false
     }
@@ -94,8 +98,9 @@ final class DatabaseFolder: Sendable {
         if files.isSubset(of: unfinished) { return true }
         guard files.contains(where: { $0.map { !unfinished.contains($0) } ?? false }) else {
             throw StoreError(
-                .corrupt, "the folder contains other files and is not a store; choose another folder", path: path)
+                .notAStore, "the folder contains other files and is not a store; choose another folder", path: path)
         }
+        try FolderCheck(folder: path).requireRecognizable()
         throw .damaged("\(path)/CURRENT", "the file that names the manifest is missing")
     }
 }

@@ -9,8 +9,10 @@ extension FileHandle {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         if descriptor >= 0 { return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true) }
         let number = errno
-        guard number == ENOENT else { throw .system(number, path: path, doing: "the file cannot be read") }
-        return nil
+        guard number != ENOENT else { return nil }
+        var error = StoreError.system(number, path: path, doing: "the file cannot be read")
+        if number == EACCES || number == EPERM { error.code = .io }
+        throw error
     }
 
     /// Returns all bytes from the current position on.

@@ -15,9 +15,33 @@ struct FolderCheck {
         do throws(StoreError) {
             return try lastSequence()
         } catch  where error.code == .corrupt {
+            try requireRecognizable()
             try LogRecovery(folder: folder, durability: durability).cut()
             return try lastSequence()
         }
+    }
+
+    /// Throws an error if the files have the names of LevelDB's files, but none has the content of one.
+    ///
+    /// - Throws: ``StoreError/Code/notAStore``.
+    func requireRecognizable() throws(StoreError) {
+        for name in try Self.names(in: folder) {
+            let path = "\(folder)/\(name)"
+            switch FileName(name) {
+            case .current:
+                guard (try? FileName.current(in: folder)) == nil else { return }
+            case .manifest, .log:
+                var reader = try LogReader(path, keeping: 0)
+                guard try reader.next() == nil else { return }
+            case .table:
+                guard try !TableFile.hasMark(path) else { return }
+            default: break
+            }
+        }
+        throw StoreError(
+            .notAStore,
+            "the files in the folder are not LevelDB's; choose another folder or, if a store was here, restore it",
+            path: folder)
     }
 
     /// Returns the sequence number of the last change in an undamaged database.

@@ -38,7 +38,9 @@ struct Manifest {
         if let damage = reader.damage { throw .damaged(path, "the manifest is damaged: \(damage)") }
         guard isComplete else { throw .damaged(path, "the manifest is incomplete") }
         guard comparator == Array("leveldb.BytewiseComparator".utf8) else {
-            throw .damaged(path, "the database has a different key order and is not a store")
+            throw StoreError(
+                .notAStore, "the database has a different key order and is not a store; choose another folder",
+                path: path)
         }
     }
 

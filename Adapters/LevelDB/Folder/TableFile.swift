@@ -23,6 +23,14 @@ enum TableFile {
         guard isGood(try footer(file, size, path), size) else { throw .damaged(path, "the table's footer is damaged") }
     }
 
+    /// Returns whether a file ends with the magic number of tables.
+    static func hasMark(_ path: String) throws(StoreError) -> Bool {
+        guard let file = try FileHandle.reading(path) else { return false }
+        defer { try? file.close() }
+        guard let size = try? file.seekToEnd(), size >= UInt64(footerSize) else { return false }
+        return try footer(file, size, path).suffix(magic.count).elementsEqual(magic)
+    }
+
     /// Returns the path of a table; old versions of LevelDB use a different suffix.
     private static func path(_ number: UInt64, in folder: String) -> String {
         let digits = String(number)

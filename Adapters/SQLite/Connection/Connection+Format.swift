@@ -23,6 +23,15 @@ enum FileFormat {
     /// The definition of each table, as JSON.
     static let definitionsTable = "tideline_tables"
 
+    /// Returns whether the file of a connection has the application ID of a store, damaged or not.
+    ///
+    /// The ID is read through SQLite's own handle, without SQLite's checks.
+    static func isNamed(in database: OpaquePointer) -> Bool {
+        // Bytes 68 to 71 contain the ID, big-endian.
+        var number: UInt32 = 0
+        return tideline_read_file(database, &number, 4, 68) == SQLITE_OK && number.bigEndian == UInt32(applicationID)
+    }
+
     static func creation(version: Int64) -> [String] {
         ["PRAGMA application_id = \(applicationID)", "PRAGMA user_version = \(version)"] + tables
     }
@@ -43,7 +52,8 @@ extension Connection {
         let isReadOnly = options.isReadOnly && path != nil
         let isEmpty = try deadline.retrying { () throws(StoreError) in try self.inSnapshot(self.isEmptyDatabase) }
         guard !isEmpty || (mayCreate && !isReadOnly) else {
-            throw StoreError(.corrupt, "the file is empty and not a store", path: path)
+            throw StoreError(
+                .notAStore, "the file is empty; choose another path or, if a store was here, restore it", path: path)
         }
         if isReadOnly { return }
         guard path == nil || sqlite3_db_readonly(handle, "main") == 0 else {
@@ -67,8 +77,12 @@ extension Connection {
         let version = try integer("PRAGMA user_version")
         let objects = try integer("SELECT count(*) FROM sqlite_master")
         if application == 0, version == 0, objects == 0 { return true }
-        guard application == FileFormat.applicationID, version >= 1 else {
-            throw StoreError(.corrupt, "the file is an SQLite database but not a store", path: path)
+        guard application == FileFormat.applicationID else {
+            throw StoreError(
+                .notAStore, "the file is an SQLite database of another program; choose another path", path: path)
+        }
+        guard version >= 1 else {
+            throw StoreError(.corrupt, "the format version \(version) is damaged; restore the file", path: path)
         }
         guard version <= FileFormat.newestVersion else {
             throw StoreError(

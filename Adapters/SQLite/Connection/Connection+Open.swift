@@ -71,26 +71,35 @@ extension Connection {
         _ result: Int32, _ handle: OpaquePointer?, path: String?, options: SQLiteOptions
     ) -> StoreError {
         var error = StoreError.sqlite(result, handle, path: path, doing: "the store could not be opened")
-        if let path, result & 0xFF == SQLITE_CANTOPEN, let reason = obstacle(at: path, options: options) {
+        if let path, result & 0xFF == SQLITE_CANTOPEN, let (code, reason) = obstacle(at: path, options: options) {
+            error.code = code
             error.message = "the store could not be opened: \(reason)"
         }
         return error
     }
 
-    /// Returns the reason that a file cannot be opened, in words; SQLite reports only the failure.
-    private static func obstacle(at path: String, options: SQLiteOptions) -> String? {
+    /// Returns why a file cannot be opened, as a code and in words; SQLite reports only the failure.
+    private static func obstacle(at path: String, options: SQLiteOptions) -> (StoreError.Code, String)? {
         let files = FileManager.default
         var isFolder: ObjCBool = false
         if files.fileExists(atPath: path, isDirectory: &isFolder) {
-            if isFolder.boolValue { return "the path is a folder" }
-            return files.isReadableFile(atPath: path) ? nil : "there is no permission to read the file"
+            if isFolder.boolValue { return (.io, "the path is a folder") }
+            return isPermitted(R_OK, path) ? nil : (.io, "there is no permission to read the file")
         }
         let folder = (path as NSString).deletingLastPathComponent
-        guard files.fileExists(atPath: folder, isDirectory: &isFolder) else { return "its folder does not exist" }
-        guard isFolder.boolValue else { return "its parent folder is a file" }
-        guard options.createsIfMissing, !options.isReadOnly else {
-            return "it does not exist, and the options do not allow creating it"
+        guard files.fileExists(atPath: folder, isDirectory: &isFolder) else {
+            return (.io, "its folder does not exist")
         }
-        return files.isWritableFile(atPath: folder) ? nil : "there is no permission to create it in its folder"
+        guard isFolder.boolValue else { return (.io, "its parent folder is a file") }
+        guard isPermitted(X_OK, folder) else { return (.io, "there is no permission to search its folder") }
+        guard options.createsIfMissing, !options.isReadOnly else {
+            return (.io, "it does not exist, and the options do not allow creating it")
+        }
+        return isPermitted(W_OK, folder) ? nil : (.readOnly, "there is no permission to create it in its folder")
+    }
+
+    /// Returns whether the effective user of this process has a permission for a file or folder.
+    private static func isPermitted(_ mode: Int32, _ path: String) -> Bool {
+        faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0
     }
 }

@@ -52,7 +52,13 @@ extension Connection {
         // Another process may have run a checkpoint or created a log in the meantime, so check again.
         guard isCutOff, let now = self.extent(), DatabaseFile.hasLog(path) ? now.lacksPages : now.endsWithinPage
         else { return }
-        throw StoreError(.corrupt, "the file was truncated", path: path)
+        // The log may contain the first page of a store's file.
+        guard FileFormat.isNamed(in: handle) || DatabaseFile.hasLog(path) else {
+            throw StoreError(
+                .notAStore, "the file is an SQLite database of another program, truncated; choose another path",
+                path: path)
+        }
+        throw StoreError(.corrupt, "the file was truncated; restore it from a copy", path: path)
     }
 
     /// Returns the given number of bytes from the start of the file, or `nil` if the file is shorter or not a database.

@@ -19,6 +19,12 @@ extension StoreError {
                 "a page of the file does not match its checksum; the disk or another program changed it",
                 path: path, engineCode: Int(code))
         }
+        if code & 0xFF == SQLITE_NOTADB, !(database.map(FileFormat.isNamed(in:)) ?? false) {
+            return StoreError(
+                .notAStore,
+                "\(doing): the file is not an SQLite database; choose another path or, if a store was here, restore it",
+                path: path, engineCode: Int(code))
+        }
         let detail = (database.map(sqlite3_errmsg) ?? sqlite3_errstr(code)).map { String(cString: $0) } ?? ""
         let kind = Code(sqlite: code, systemError: systemError)
         return StoreError(kind, "\(doing): \(detail)", path: path, engineCode: Int(code))

@@ -85,11 +85,15 @@ extension KeySource {
     /// Checks that this code and engine can use the store.
     ///
     /// - Returns: Whether the store exists; `false` if the engine is empty.
-    /// - Throws: ``StoreError/Code/newerFormat``, ``StoreError/Code/corrupt``.
+    /// - Throws: ``StoreError/Code/newerFormat``, ``StoreError/Code/notAStore``, ``StoreError/Code/corrupt``.
     func checkFormat(for engine: some OrderedKeyValueEngine) throws -> Bool {
         guard let stored = try value(StoreFormat.formatKey) else {
             guard try isEmpty(.meta), try isEmpty(KeySpace(number: 1)) else {
-                throw StoreError(.corrupt, "the format record is missing; the store is damaged, or is not a store")
+                // The state of the definitions shows that a store wrote it.
+                guard try value(StoreFormat.generationKey)?.count != 12 else {
+                    throw StoreError(.corrupt, "the format record is missing; restore the store from a copy")
+                }
+                throw StoreError(.notAStore, "the database is another program's; choose another path")
             }
             return false
         }

@@ -15,6 +15,22 @@
 /// - **Every failure throws** a ``StoreError``; no data causes a trap. The store remains usable after a failure.
 /// - **Query results are those of the evaluator** (``Evaluator``). A store rejects a query that it cannot answer this
 ///   way.
+///
+/// ## Errors of opening
+/// The initializer that opens a store is up to the implementer. The same circumstance has the same code in every store:
+///
+/// | circumstance | code |
+/// |---|---|
+/// | the folder around the store does not exist, or no store exists where one must | ``StoreError/Code/io`` |
+/// | a file is in the place of a folder, or a folder in the place of a file | ``StoreError/Code/io`` |
+/// | no permission to read the files or their folder | ``StoreError/Code/io`` |
+/// | no permission to write to the files, or to create them in their folder | ``StoreError/Code/readOnly`` |
+/// | the files do not identify themselves as a store | ``StoreError/Code/notAStore`` |
+/// | the files identify themselves as a store and are damaged | ``StoreError/Code/corrupt`` |
+/// | a later version of the format | ``StoreError/Code/newerFormat`` |
+/// | another process or store has files open that cannot be shared | ``StoreError/Code/locked`` |
+///
+/// An opening that fails changes nothing in files that exist and leaves no new ones.
 public protocol LocalStore: Sendable {
     /// The reader that a read body receives.
     associatedtype Reader: StoreReader

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// An error of a local store, in terms that are the same for every engine.
 ///
 /// The ``code`` determines how the caller should respond, and the names locate the problem. The engine's own code is
@@ -60,16 +62,34 @@ public struct StoreError: Error, Sendable {
         public static let unsupported = Code(rawValue: "unsupported")
         /// The disk or the engine's map is full; the transaction was rolled back. Free up space, then try again.
         public static let full = Code(rawValue: "full")
-        /// The store or its medium is read-only.
+        /// The store can be read but not written: it was opened for reading only, its medium is read-only, or there is
+        /// no permission to write to its files or to create them in their folder. Grant the permission, or open it
+        /// for reading only.
         public static let readOnly = Code(rawValue: "readOnly")
-        /// The files are damaged or do not belong to a store. Restore them from a backup, or start with a new store.
+        /// The path contains no store: nothing there identifies itself as one. It may be another program's database, an empty
+        /// file, or a store whose identifying bytes are damaged. Choose another path; if a store was there, restore it.
+        public static let notAStore = Code(rawValue: "notAStore")
+        /// The files identify themselves as a store and are damaged. Restore them, or delete them and pull again.
         public static let corrupt = Code(rawValue: "corrupt")
         /// The files were written by a later version. Update the program.
         public static let newerFormat = Code(rawValue: "newerFormat")
         /// The task was cancelled; nothing was written.
         public static let cancelled = Code(rawValue: "cancelled")
-        /// Any other failure of the file system or engine; see ``StoreError/engineCode``.
+        /// Any other failure of the file system or engine: a missing folder, a file in the place of a folder or a
+        /// folder in the place of a file, no permission to read. The message gives the reason; see
+        /// ``StoreError/engineCode``.
         public static let io = Code(rawValue: "io")
+    }
+}
+
+extension StoreError.Code {
+    /// Returns the code for a file or folder that the operating system denied access to.
+    ///
+    /// - Returns: ``readOnly`` if nothing exists at the path, so creating it was denied; otherwise ``io``, because the
+    ///   existing file or folder cannot be read.
+    package static func accessDenied(at path: String) -> Self {
+        var status = stat()
+        return lstat(path, &status) != 0 && errno == ENOENT ? .readOnly : .io
     }
 }
 

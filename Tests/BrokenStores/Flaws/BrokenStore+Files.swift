@@ -73,5 +73,11 @@ extension BrokenStore {
         BrokenStore(
             .openErrorUntyped, breaks: "A store that cannot be opened throws a StoreError",
             foundBy: ["LIF-070"], saying: "StoreError"),
+        BrokenStore(
+            .foreignFileIsCalledCorrupt, breaks: "A file of another program is not called damaged",
+            foundBy: ["LIF-085"], saying: "notAStore"),
+        BrokenStore(
+            .deniedWritingIsCalledIO, breaks: "Missing permission to write is readOnly",
+            foundBy: ["LIF-077"], saying: "readOnly"),
     ]
 }

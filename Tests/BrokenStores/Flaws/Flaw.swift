@@ -68,7 +68,7 @@ package enum Flaw: String, CaseIterable, Sendable {
     case secondOpenerAdmitted, fileLeftOpen, neverSynced, writeErrorsIgnored, checksumNotCompared, cutRecordRead
     case fullIsCalledIO, readOnlyWrites, existingIsMade, pathDecoded, systemMarkLost, fileCutsInstants
     case fileLosesNegativeZero, fileReadsEmptyAsNull, fileEndsTextAtNUL, fileIntegersThroughDouble, indexesNotLogged
-    case reopenedFileOverwritten, openErrorUntyped
+    case reopenedFileOverwritten, openErrorUntyped, foreignFileIsCalledCorrupt, deniedWritingIsCalledIO
 
     // Promises kept for small amounts only
     case longOrdersUnstable, orderTermsCutAtEight, longListsHeedCase, longTextsSearchedInPart

@@ -22,7 +22,7 @@ final class PlainFile: @unchecked Sendable {
             descriptor = Self.open(path, flags)
         }
         if descriptor < 0, flaw == .openErrorUntyped { throw CocoaError(.fileReadUnknown) }
-        guard descriptor >= 0 else { throw Self.failure("the file cannot be opened", path) }
+        guard descriptor >= 0 else { throw Self.openingFailure(path, flaw) }
         guard flaw == .secondOpenerAdmitted || Self.lock(descriptor, path) else {
             Foundation.close(descriptor)
             descriptor = -1
@@ -138,6 +138,15 @@ final class PlainFile: @unchecked Sendable {
             guard count > 0 else { throw failure("the file cannot be written", path) }
             written += count
         }
+    }
+
+    private static func openingFailure(_ path: String, _ flaw: Flaw?) -> StoreError {
+        var error = failure("the file cannot be opened", path)
+        guard error.code == .readOnly else { return error }
+        let readable = open(path, O_RDONLY | O_CLOEXEC)
+        if readable >= 0 { Foundation.close(readable) } else { error.code = .accessDenied(at: path) }
+        if flaw == .deniedWritingIsCalledIO { error.code = .io }
+        return error
     }
 
     private static func open(_ path: String, _ flags: Int32) -> Int32 { Foundation.open(path, flags, 0o644) }

@@ -12,6 +12,8 @@ internal import TidelineStore
 final class PlainLog: @unchecked Sendable {
     static let fileName = "plain.log"
     static let headerSize = 64
+    /// What a slot begins with.
+    private static let mark = Array("tideline".utf8)
     let path: String
     private let flaw: Flaw?
     private let maximumSize: Int
@@ -63,6 +65,11 @@ final class PlainLog: @unchecked Sendable {
 
     /// Returns the length of the valid part according to the slots.
     private func validEnd(_ bytes: [UInt8]) throws -> Int {
+        guard bytes.starts(with: Self.mark) || bytes.dropFirst(32).starts(with: Self.mark) else {
+            throw StoreError(
+                flaw == .foreignFileIsCalledCorrupt ? .corrupt : .notAStore,
+                "the file is not a store; choose another folder", path: path)
+        }
         guard bytes.count >= Self.headerSize else { throw damage("it is too short") }
         let ends = [0, 1].map { slot in Self.end(inSlot: Array(bytes[slot * 32..<slot * 32 + 32])) }
         guard let last = ends.compactMap({ $0 }).max() else { throw damage("its beginning is not a store's") }
@@ -141,12 +148,12 @@ final class PlainLog: @unchecked Sendable {
     // MARK: Bytes
 
     private static func slotBytes(end: Int) -> [UInt8] {
-        let content = Array("tideline".utf8) + number(UInt64(end)) + number(1)
+        let content = mark + number(UInt64(end)) + number(1)
         return content + number(checksum(content))
     }
 
     private static func end(inSlot bytes: [UInt8]) -> Int? {
-        guard bytes.starts(with: "tideline".utf8), number(bytes[24...]) == checksum(Array(bytes[..<24])) else {
+        guard bytes.starts(with: mark), number(bytes[24...]) == checksum(Array(bytes[..<24])) else {
             return nil
         }
         return Int(truncatingIfNeeded: number(bytes[8..<16]))

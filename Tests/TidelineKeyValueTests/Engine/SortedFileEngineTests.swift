@@ -20,9 +20,12 @@ import TidelineTestSupport
         return URL(fileURLWithPath: "\(folder)/entries")
     }
 
-    private static func expectCorrupt(_ folder: String, _ what: String) throws {
+    /// Where the property list begins and the bytes that identify it end.
+    private static let identification = 8..<14
+
+    private static func expect(_ code: StoreError.Code, _ folder: String, _ what: String) throws {
         let error = #expect(throws: StoreError.self, "\(what)") { _ = try SortedFileEngine(path: folder) }
-        #expect(error?.code == .corrupt, "\(what)")
+        #expect(error?.code == code, "\(what)")
         #expect(error?.path == "\(folder)/entries")
     }
 
@@ -32,7 +35,8 @@ import TidelineTestSupport
             let content = try Data(contentsOf: file)
             for size in content.indices {
                 try content.prefix(size).write(to: file)
-                try Self.expectCorrupt(folder, "\(size) bytes")
+                let isNamed = size >= Self.identification.upperBound
+                try Self.expect(isNamed ? .corrupt : .notAStore, folder, "\(size) bytes")
             }
         }
     }
@@ -45,7 +49,8 @@ import TidelineTestSupport
                 var damaged = content
                 damaged[offset] ^= 1 << UInt8(offset % 8)
                 try damaged.write(to: file)
-                try Self.expectCorrupt(folder, "byte \(offset)")
+                let isNamed = !Self.identification.contains(offset)
+                try Self.expect(isNamed ? .corrupt : .notAStore, folder, "byte \(offset)")
             }
         }
     }

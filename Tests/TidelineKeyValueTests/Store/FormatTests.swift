@@ -90,7 +90,7 @@ import TidelineSupport
         openingFails(engine, with: .corrupt)
         let rowsAlone = MemoryEngine()
         try Self.replace(KeySpace(number: 1).prefix + [97], by: [1], in: rowsAlone)
-        openingFails(rowsAlone, with: .corrupt)
+        openingFails(rowsAlone, with: .notAStore)
     }
 
     @Test func aStoreForReadingOnlyIsNotMade() throws {

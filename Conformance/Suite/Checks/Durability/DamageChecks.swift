@@ -72,8 +72,8 @@ extension Check {
         Check(
             "DUR-206", "A store with garbage in place of a file is read correctly or reports an error",
             why: """
-                The file may belong to another program or come from a failing disk; the error is corrupt. A store that \
-                starts again destroys data that a repair or a backup of the other files could recover.
+                The file may belong to another program or come from a failing disk; the error is corrupt or notAStore. \
+                A store that starts again destroys data that a repair or a backup of the other files could recover.
                 """,
             needs: damageNeeds
         ) { context in

@@ -16,7 +16,7 @@ extension Check {
             try context.expect(context.content(of: file), is: "mine", "the file")
         },
         Check(
-            "LIF-071", "A file in place of the store's folder is an error, and the file is unchanged",
+            "LIF-071", "A file in place of the store's folder is an error with code io, and the file is unchanged",
             needs: [.persistence]
         ) {
             context in
@@ -28,7 +28,7 @@ extension Check {
         },
         Check(
             "LIF-072",
-            "Folders in place of the store's files, and files in place of its folders, are preserved",
+            "Folders in place of the store's files, and files in place of its folders, are preserved; an error has code io",
             why: "A store that removes obstacles removes files that it does not own.", needs: [.persistence]
         ) { context in
             try context.store(.notes, in: "model").close()
@@ -43,7 +43,9 @@ extension Check {
             }
             do {
                 try context.open("blocked").close()
-            } catch let error as StoreError where failures.contains(error.code) {}
+            } catch let error as StoreError {
+                try context.expect(error.code == .io, "the error should be io: \(error)")
+            }
             for name in names {
                 let path = "\(blocked)/\(name)"
                 let isKept = context.content(of: path) == "mine" || context.content(of: "\(path)/mine") == "mine"
@@ -51,14 +53,18 @@ extension Check {
             }
         },
         Check(
-            "LIF-073", "An unwritable folder is an error, not a store that keeps nothing",
-            needs: [.persistence]
+            "LIF-073", "Without permission to write to the folder, no store is created there: code readOnly",
+            why: "A store that opens anyway keeps nothing.", needs: [.persistence]
         ) { context in
-            try expectNoStore(context, at: try unwritable(context), "an unwritable folder")
+            let folder = try context.folder("forbidden")
+            try Permissions.deny(.writing, below: folder) {
+                try expectNoStore(context, at: folder, "an unwritable folder", .readOnly)
+            }
+            try context.expect(context.names(in: folder), is: [], "the files that the opening left behind")
         },
         Check(
             "LIF-074",
-            "In a folder that does not exist, a store is created, or opening fails and leaves nothing behind",
+            "In a missing folder, a store is created, or opening fails with code io and leaves nothing behind",
             needs: [.persistence]
         ) { context in
             let path = "\(context.directory)/missing/deeper"
@@ -67,7 +73,7 @@ extension Check {
                 try store.define([.notes])
                 try store.close()
             } catch let error as StoreError {
-                try context.expect(failures.contains(error.code), "the error should be io: \(error)")
+                try context.expect(error.code == .io, "the error should be io: \(error)")
                 try context.expect(
                     context.names(in: context.directory), is: [], "the files that the opening left behind")
                 try context.store(.notes, in: "missing/deeper").close()
@@ -92,38 +98,75 @@ extension Check {
             try store.put([["id": "1"]], into: "Note")
             try context.expect(Query("Note"), in: try context.reopened(store), finds: ["1"])
         },
+        Check(
+            "LIF-077", "Without permission to write to its files and folder, a store cannot be changed: code readOnly",
+            why: "The app can open the store for reading only, or request the permission.", needs: [.persistence]
+        ) { context in
+            let folder = try filled(context)
+            try Permissions.deny(.writing, below: folder) {
+                try context.expectError(.readOnly, "opening it and writing to it") {
+                    try context.open().put([["id": "2"]], into: "Note")
+                }
+            }
+            try context.expect(Query("Note"), in: try context.open(), finds: ["1"])
+        },
+        Check(
+            "LIF-078", "Without permission to read its files or its folder, a store cannot be opened: code io",
+            why: "The content may be intact: an app that treats the error as damage would delete it.",
+            needs: [.persistence]
+        ) { context in
+            let folder = try filled(context)
+            for access in [Permissions.Access.files, .everything] {
+                try Permissions.deny(access, below: folder) {
+                    try context.expectError(.io, "opening it") { _ = try context.open() }
+                }
+            }
+            try context.expect(Query("Note"), in: try context.open(), finds: ["1"])
+        },
+        Check(
+            "LIF-085", "Another program's files in place of the store's files are notAStore, and are unchanged",
+            why: """
+                An app that gets `corrupt` may delete the files or restore a backup over them. `corrupt` is for files \
+                that identify themselves as a store.
+                """,
+            needs: [.persistence]
+        ) { context in
+            try expectForeign(
+                context, "This is a letter, not a store. " + String(repeating: "And so on. ", count: 2_000))
+        },
+        Check(
+            "LIF-086", "Empty files where a store must exist are notAStore, and are unchanged",
+            needs: [.persistence, .openingExisting]
+        ) { context in try expectForeign(context, "", access: .existing) },
     ]
 
-    /// The valid error codes for a location that cannot be used.
-    private static let failures: Set<StoreError.Code> = [.io, .readOnly, .corrupt]
-
-    private static func expectNoStore(_ context: CheckContext, at path: String, _ what: String) throws {
-        do {
-            let store = try context.open(StoreOpening(directory: path), named: path)
-            try store.close()
-        } catch let error as StoreError {
-            guard failures.contains(error.code) else { throw CheckFailure("\(what): the error should be io: \(error)") }
-            return
-        } catch {
-            throw CheckFailure("\(what): expected a StoreError, but got \(type(of: error)): \(error)")
+    private static func expectNoStore(
+        _ context: CheckContext, at path: String, _ what: String, _ code: StoreError.Code = .io
+    ) throws {
+        try context.expectError(code, what) {
+            try context.open(StoreOpening(directory: path), named: path).close()
         }
-        throw CheckFailure("\(what): expected an error, but the store opened")
     }
 
-    /// Returns a folder in which this process cannot create files. Permissions do not restrict the superuser, so for it
-    /// a system folder is used.
-    private static func unwritable(_ context: CheckContext) throws -> String {
-        let folder = try context.folder("forbidden")
-        try? FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: folder)
-        let candidates = [folder, "/proc/self/task", "/dev/fd"]
-        for candidate in candidates where FileManager.default.fileExists(atPath: candidate) {
-            let probe = "\(candidate)/tideline-probe"
-            if FileManager.default.createFile(atPath: probe, contents: nil) {
-                try? FileManager.default.removeItem(atPath: probe)
-            } else {
-                return candidate
+    /// Fails unless files with this content in place of a store's files are refused with `notAStore` and unchanged.
+    private static func expectForeign(
+        _ context: CheckContext, _ content: String, access: StoreOpening.Access = .readWrite
+    ) throws {
+        let files = Permissions.contents(of: try filled(context)).files
+        for path in files {
+            guard (try? Data(content.utf8).write(to: URL(fileURLWithPath: path))) != nil else {
+                throw HarnessError("the file \(path) cannot be replaced")
             }
         }
-        throw HarnessError("there is no folder that is unwritable for this user")
+        try context.expectError(.notAStore, "opening it") { _ = try context.open(access: access) }
+        for path in files { try context.expect(context.content(of: path), is: content, "the file \(path)") }
+    }
+
+    /// Returns the folder of a closed store with one row.
+    private static func filled(_ context: CheckContext) throws -> String {
+        let store = try context.store(.notes)
+        try store.put([["id": "1"]], into: "Note")
+        try store.close()
+        return try context.folder("store")
     }
 }

@@ -115,7 +115,8 @@ extension Check {
         ) { context in
             let store = try ThreeTables.store(context)
             let codes: [StoreError.Code] = [
-                .busy, .locked, .io, .full, .corrupt, .readOnly, .closed, .cancelled, .schemaMismatch, .unsupported,
+                .busy, .locked, .io, .full, .corrupt, .notAStore, .readOnly, .closed, .cancelled, .schemaMismatch,
+                .unsupported,
             ]
             for code in codes {
                 var calls = 0

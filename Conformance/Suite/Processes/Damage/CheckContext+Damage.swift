@@ -68,7 +68,7 @@ extension DamageFinding.Verdict {
         case .refused: "an error reports the damage"
         case .earlierAndRefused: "an earlier state is read, and an error reports the damage"
         case .wrong: "data that was never committed is read"
-        case .badError: "the error does not report damage (corrupt, newerFormat or io)"
+        case .badError: "the error does not report damage (corrupt, notAStore, newerFormat or io)"
         case .vague: "the error names neither the store's path nor the row"
         }
     }

@@ -3,8 +3,8 @@ internal import TidelineStore
 /// Reads a damaged store in every way and compares each answer with the states that the commits of ``KnownContent``
 /// produced.
 struct DamageInspection {
-    /// The codes of errors that report damage.
-    private static let codes: Set<StoreError.Code> = [.corrupt, .newerFormat, .io]
+    /// The codes of errors that report damage; `notAStore` where the bytes that identify the store are damaged.
+    private static let codes: Set<StoreError.Code> = [.corrupt, .notAStore, .newerFormat, .io]
 
     private let folder: String
     private let harness: StoreHarness

@@ -19,9 +19,9 @@ public final class SortedFileEngine: OrderedKeyValueEngine {
 
     /// Opens the store in a folder, creating the folder if it does not exist, and locks it against other stores.
     public init(path: String) throws {
-        mkdir(path, 0o755)
+        let creation = mkdir(path, 0o755) == 0 ? 0 : errno
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw StoreError(.io, "the folder cannot be opened or created", path: path) }
+        guard descriptor >= 0 else { throw StoreError.opening(path, after: creation) }
         folder = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw StoreError(.locked, "another store has the folder open; close it first", path: path)
@@ -39,8 +39,7 @@ public final class SortedFileEngine: OrderedKeyValueEngine {
         guard !transaction.isEmpty else { return result }
         let changed = snapshot.applying(transaction)
         do { try save(changed) } catch {
-            let isFull = (error as? CocoaError)?.code == .fileWriteOutOfSpace
-            throw StoreError(isFull ? .full : .io, "the file cannot be written", path: file.path, cause: error)
+            throw StoreError.writing(file, error)
         }
         committed.withLock { $0 = changed }
         return result
@@ -69,7 +68,7 @@ public final class SortedFileEngine: OrderedKeyValueEngine {
         let content = Data(data.dropFirst(8))
         guard data.prefix(8) == checksum(content),
             let snapshot = try? PropertyListDecoder().decode(SortedSnapshot.self, from: content)
-        else { throw StoreError(.corrupt, "the file is damaged; restore it from a copy", path: file.path) }
+        else { throw StoreError.reading(content, of: file) }
         return snapshot
     }
 }
