@@ -6,6 +6,8 @@
 #include <sqlite3.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 // A null pointer would bind NULL. An empty Swift buffer can have a null base address, but an empty text is not null.
 static inline const void *tideline_nonnull(const void *bytes) { return bytes ? bytes : ""; }
@@ -47,13 +49,20 @@ static inline int tideline_harden(sqlite3 *database) {
     return code;
 }
 
-// Busy handler: waits in steps of two milliseconds for a lock held by another connection, up to the timeout.
+// Busy handler: waits for a lock held by another connection, up to the timeout. It polls every two milliseconds, then more
+// often the longer it waits.
 //
 // SQLite's own handler ends up polling every 100 milliseconds. Connections that write without a pause, and sync each
 // commit, release the lock for only a few microseconds at a time. A writer that polls that rarely can miss every gap.
 static inline int tideline_wait_for_lock(void *timeout, int count) {
-    if (count >= (intptr_t)timeout / 2) return 0;
-    sqlite3_sleep(2);
+    // A thread waits for one lock at a time, and the count starts at 0 for each.
+    static _Thread_local struct timespec start;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (count == 0) start = now;
+    int64_t waited = (int64_t)(now.tv_sec - start.tv_sec) * 1000000 + (now.tv_nsec - start.tv_nsec) / 1000;
+    if (waited >= (int64_t)(intptr_t)timeout * 1000) return 0;
+    usleep(waited < 250000 ? 2000 : waited < 1000000 ? 200 : 20);
     return 1;
 }
 
