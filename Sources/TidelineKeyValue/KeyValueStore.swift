@@ -27,8 +27,8 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
 
     /// Creates a store over an open engine, which it owns and closes.
     ///
-    /// - Throws: ``StoreError/Code/corrupt`` if the engine's content is damaged or not a store,
-    ///   ``StoreError/Code/newerFormat``, ``StoreError/Code/unsupported`` if the engine's keys are too short
+    /// - Throws: ``StoreError/Code/notAStore`` if the engine's content is not a store, ``StoreError/Code/corrupt`` if it
+    ///   is damaged, ``StoreError/Code/newerFormat``, ``StoreError/Code/unsupported`` if the engine's keys are too short
     ///   (``OrderedKeyValueEngine/maximumKeyLength``), and the errors of the engine. The engine is then closed.
     public init(engine: Engine) throws {
         self.engine = engine

@@ -27,7 +27,8 @@ public import TidelineStore
 ///   remains usable after a failed transaction.
 ///
 /// The implementer provides an initializer that opens the engine. It throws ``StoreError/Code/locked``,
-/// ``StoreError/Code/corrupt``, or ``StoreError/Code/io`` and leaves no partially created files.
+/// ``StoreError/Code/notAStore``, ``StoreError/Code/corrupt``, ``StoreError/Code/readOnly``, or ``StoreError/Code/io``
+/// and leaves no partially created files.
 public protocol OrderedKeyValueEngine: Sendable {
     /// The snapshot that a read body receives.
     associatedtype Snapshot: KeyValueSnapshot
