@@ -1,5 +1,6 @@
 internal import Foundation
-public import TidelineStore
+// An app imports this module and that of its store, nothing else.
+@_exported public import TidelineStore
 
 /// The entry point to Tideline: connects a server's address, a local store, and a transport.
 ///
@@ -8,8 +9,8 @@ public import TidelineStore
 /// try await client.define(TableSchema("TodoItem", columns: [.string("text"), .bool("complete")]))
 /// let items = client.table("TodoItem")
 /// try await items.insert(["text": "Buy milk", "complete": false])
-/// try await client.context.push()
-/// try await items.pull(queryID: "all")
+/// try await client.push()
+/// try await client.pull(Query("TodoItem"), queryID: "all")
 /// ```
 public final class SyncClient<Store: LocalStore>: Sendable {
     /// The sync context: the queue, push, and pull.
@@ -43,6 +44,33 @@ public final class SyncClient<Store: LocalStore>: Sendable {
     /// A synchronized table needs string identifiers and the columns `updatedAt` and `version`.
     public func define(_ tables: TableSchema...) async throws { try await context.define(tables) }
 
+    /// Sends the pending operations of all tables; see ``SyncContext/push(settings:)``.
+    @discardableResult
+    public func push(settings: PushSettings = PushSettings()) async throws -> PushResult {
+        try await context.push(settings: settings)
+    }
+
+    /// Fetches the server's rows that match a query into the local table; see ``SyncTable/pull(_:queryID:settings:)``.
+    ///
+    /// - Parameters:
+    ///   - query: The table and the rows to pull.
+    ///   - queryID: A name for an incremental pull of these rows, or `nil` to fetch all rows.
+    ///   - settings: See ``PullSettings``.
+    @discardableResult
+    public func pull(
+        _ query: Query, queryID: String? = nil, settings: PullSettings = PullSettings()
+    ) async throws -> PullResult {
+        try await table(query.table).pull(query, queryID: queryID, settings: settings)
+    }
+
+    /// The number of pending operations.
+    public var pendingOperationsCount: Int {
+        get async throws { try await context.pendingOperationsCount }
+    }
+
+    /// Returns the errors of failed operations that are not resolved yet; see ``SyncContext/operationErrors()``.
+    public func operationErrors() async throws -> [TableOperationError] { try await context.operationErrors() }
+
     /// Removes columns and their indexes from a local table; see ``SyncContext/drop(columns:from:)``.
     public func drop(columns: [String], from table: String) async throws {
         try await context.drop(columns: columns, from: table)
@@ -60,8 +88,8 @@ public final class SyncClient<Store: LocalStore>: Sendable {
     public func wipe() async throws -> ForcePurgeResult { try await context.wipe() }
 
     /// Returns a local table that is synchronized with the server's table of the same name.
-    public func table(_ name: String) -> SyncTable<Store> { SyncTable(name: name, context: context) }
+    public func table(_ name: String) -> SyncTable { SyncTable(name: name, context: context) }
 
     /// Returns a table on the server, used directly without the local store and the queue.
-    public func remoteTable(_ name: String) -> RemoteTable<Store> { RemoteTable(name: name, context: context) }
+    public func remoteTable(_ name: String) -> RemoteTable { RemoteTable(name: name, context: context) }
 }

@@ -6,11 +6,12 @@ internal import TidelineWire
 /// Insert, update, and delete access only the local store and never wait for the network. Calls from the tasks of one
 /// actor take effect in the order in which they are made, even if none waits for the one before. A task that is
 /// cancelled before its transaction begins changes nothing and throws ``SyncError/Code/cancelled``.
-public struct SyncTable<Store: LocalStore>: Sendable {
+///
+/// A table does not depend on the type of the store: `let items: SyncTable` holds for every store.
+public struct SyncTable: Sendable {
     /// The name of the table, locally and on the server.
     public let name: String
-    /// The context of the table.
-    public let context: SyncContext<Store>
+    let context: any TableContext
 
     // MARK: Local changes
 
@@ -29,10 +30,7 @@ public struct SyncTable<Store: LocalStore>: Sendable {
         var row = row
         // A value that is not a valid identifier stays in the row and fails validation.
         if row["id"] == nil { row.id = context.options.environment.makeID() }
-        let (name, prepared) = (self.name, row)
-        return try await context.change(table: name) { changes, writer in
-            try changes.insert(RowInput.checked(prepared, for: changes.schema), in: writer)
-        }
+        return try await context.insert(row, into: name)
     }
 
     /// Merges the columns that `row` names into the stored row with its identifier, and queues the update, in one
@@ -46,11 +44,7 @@ public struct SyncTable<Store: LocalStore>: Sendable {
     ///   ``SyncError/Code/rowChanged``, with both rows, for a row with a different version; otherwise as
     ///   ``insert(_:)``.
     public nonisolated(nonsending) func update(_ row: Row, overwriting: Bool = false) async throws {
-        try await context.change(table: name) { changes, writer in
-            let checked = try RowInput.checked(
-                row, for: changes.schema, isKnown: RowInput.isStored(row.id, of: changes.schema, in: writer))
-            try changes.update(checked, given: overwriting ? nil : row, in: writer)
-        }
+        try await context.update(row, in: name, overwriting: overwriting)
     }
 
     /// Changes a stored row with a closure and queues the update, in one transaction.
@@ -74,11 +68,7 @@ public struct SyncTable<Store: LocalStore>: Sendable {
                 .invalidArgument, "the app writes the rows of this context; write the row and call update(_:)",
                 table: name, id: id)
         }
-        return try await context.change(table: name) { changes, writer in
-            try RowInput.checkID(
-                id, of: changes.schema, isKnown: RowInput.isStored(id, of: changes.schema, in: writer))
-            return try changes.update(id: id, in: writer, change)
-        }.get()
+        return try await context.update(id: id, in: name, change)
     }
 
     /// Deletes the row with the given identifier, and queues the delete with the row's content and version, in one
@@ -95,11 +85,7 @@ public struct SyncTable<Store: LocalStore>: Sendable {
 
     /// Deletes a row by its identifier, and by its version if it has one; see ``delete(id:version:)``.
     public nonisolated(nonsending) func delete(_ row: Row) async throws {
-        try await context.change(table: name) { changes, writer in
-            try RowInput.checkID(
-                of: row, for: changes.schema, isKnown: RowInput.isStored(row.id, of: changes.schema, in: writer))
-            try changes.delete(id: row.id, given: row, in: writer)
-        }
+        try await context.delete(row, from: name)
     }
 
     // MARK: Reading
@@ -108,13 +94,7 @@ public struct SyncTable<Store: LocalStore>: Sendable {
     ///
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidArgument`` for an identifier that no row can have.
     public nonisolated(nonsending) func row(id: String) async throws -> Row? {
-        let name = name
-        return try await context.reading { reader in
-            try RowInput.checkName(name)
-            let schema = try reader.schema(of: name)
-            try RowInput.checkID(id, of: schema, isKnown: RowInput.isStored(id, of: schema, in: reader))
-            return try reader.row(in: name, id: id)
-        }
+        try await context.row(id: id, in: name)
     }
 
     /// Returns the local rows that match a query of this table, by default all rows.
@@ -124,7 +104,7 @@ public struct SyncTable<Store: LocalStore>: Sendable {
     public nonisolated(nonsending) func rows(matching query: Query? = nil) async throws -> QueryResult {
         let query = try own(query)
         do {
-            return try await context.reading { try $0.rows(matching: query) }
+            return try await context.rows(matching: query)
         } catch {
             throw argumentError(error)
         }

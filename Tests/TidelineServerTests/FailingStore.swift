@@ -3,7 +3,7 @@ import TidelineTestStores
 
 /// A store in which every transaction fails with the same error.
 struct FailingStore: LocalStore {
-    let base: AnyStore
+    let base: TestStore
     let error: StoreError
 
     var capabilities: StoreCapabilities { base.capabilities }

@@ -18,8 +18,8 @@ final class ManualClock: Sendable {
 /// A service over a store of any kind, with a clock controlled by the test.
 struct ServiceFixture {
     let clock: ManualClock
-    let store: AnyStore
-    let service: TableService<AnyStore>
+    let store: TestStore
+    let service: TableService<TestStore>
 
     static let schema = TableSchema(
         "Item",
@@ -32,7 +32,7 @@ struct ServiceFixture {
     ///   - schemas: The tables, which then cannot grow; `nil` to let inserted rows create tables and columns.
     ///   - store: The store, or `nil` for an empty one of the given kind.
     init(
-        _ stores: StoreKind, schemas: [TableSchema]? = [schema], store: AnyStore? = nil,
+        _ stores: StoreKind, schemas: [TableSchema]? = [schema], store: TestStore? = nil,
         maximumBodySize: Int = 4 << 20, maximumFilterTime: Duration = .seconds(60), quirks: ServerQuirks = []
     ) throws {
         let clock = ManualClock()

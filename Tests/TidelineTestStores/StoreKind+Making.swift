@@ -3,9 +3,9 @@ internal import TidelineTestSupport
 
 extension StoreKind {
     /// Makes an empty store. The files of a persistent store are in a temporary folder that is removed with it.
-    public func makeStore() throws -> AnyStore {
+    public func makeStore() throws -> TestStore {
         let folder = isPersistent ? try TemporaryFolder() : nil
-        return AnyStore(try open(folder?.path ?? ""), in: folder)
+        return TestStore(try open(folder?.path ?? ""), in: folder)
     }
 
     /// Calls `body` with an empty store in which `tables` are defined, and closes the store.
@@ -32,5 +32,5 @@ public struct StoreFiles: Sendable {
     }
 
     /// Opens the store, and creates it if it does not exist.
-    public func open() throws -> AnyStore { AnyStore(try kind.open(folder.path), in: folder) }
+    public func open() throws -> TestStore { TestStore(try kind.open(folder.path), in: folder) }
 }

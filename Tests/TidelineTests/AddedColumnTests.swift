@@ -17,7 +17,7 @@ struct AddedColumnTests {
     /// client of it with a newer definition.
     private func makeGrown(
         _ stores: StoreKind
-    ) async throws -> (World, SyncClient<AnyStore>, FaultyTransport<AnyStore>) {
+    ) async throws -> (World, SyncClient<TestStore>, FaultyTransport<TestStore>) {
         let (world, store) = (try World(stores), try stores.makeStore())
         let rows = (0..<6).map { number in
             World.row("r\(number)", at: number * 10_000).merging(["priority": .int(number)])
@@ -35,7 +35,7 @@ struct AddedColumnTests {
         return (world, client, transport)
     }
 
-    private func priorities(_ store: AnyStore) throws -> [Value?] {
+    private func priorities(_ store: TestStore) throws -> [Value?] {
         try store.read { try $0.rows(matching: Query("TodoItem").order(by: "id")).rows.map { $0["priority"] } }
     }
 

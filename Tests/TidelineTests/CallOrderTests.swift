@@ -10,7 +10,7 @@ import TidelineTestStores
 struct CallOrderTests {
     /// An actor that starts a task for each change and waits for none until all are started.
     private actor Editor {
-        func insert(_ count: Int, into items: SyncTable<AnyStore>) async throws {
+        func insert(_ count: Int, into items: SyncTable) async throws {
             var tasks: [Task<Void, any Error>] = []
             for number in 0..<count {
                 tasks.append(
@@ -23,15 +23,16 @@ struct CallOrderTests {
         }
     }
 
-    private func makeClient(_ stores: StoreKind) async throws -> SyncTable<AnyStore> {
+    private func makeClient(_ stores: StoreKind) async throws -> SyncTable {
         let transport = ScriptedTransport { _ in .answer(200, "[]") }
         let client = try SyncClient(url: "http://server.test", store: stores.makeStore(), transport: transport)
         try await client.define(World.schema)
         return client.table("TodoItem")
     }
 
-    private func queue(_ items: SyncTable<AnyStore>) async throws -> [String] {
-        try await items.context.pendingOperations().map { "\($0.kind) \($0.itemID)" }
+    private func queue(_ items: SyncTable) async throws -> [String] {
+        let context = try #require(items.context as? SyncContext<TestStore>)
+        return try await context.pendingOperations().map { "\($0.kind) \($0.itemID)" }
     }
 
     @Test(

@@ -23,7 +23,7 @@ struct ConflictTests {
 
     /// Makes a client whose push ended with the given conflict on row `a`.
     private func meet(
-        _ conflict: Conflict, in world: World, store: AnyStore? = nil
+        _ conflict: Conflict, in world: World, store: TestStore? = nil
     ) async throws -> (client: Client, error: TableOperationError) {
         let first = try await world.makeSyncedClient()
         var client = try await world.makeClient(store: store)

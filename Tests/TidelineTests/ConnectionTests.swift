@@ -12,7 +12,7 @@ struct ConnectionTests {
     private func makeClient(
         url: String = "http://server.test", _ transport: ScriptedTransport,
         configure: (inout SyncOptions) -> Void = { _ in }
-    ) async throws -> SyncTable<AnyStore> {
+    ) async throws -> SyncTable {
         var options = SyncOptions()
         options.environment.sleep = { _ in }
         configure(&options)

@@ -13,8 +13,8 @@ struct DefinitionTests {
 
     /// Makes a client with its own definition, of a store that is shared with other clients.
     private func makeClient(
-        _ schema: TableSchema, over store: AnyStore, in world: World
-    ) async throws -> SyncClient<AnyStore> {
+        _ schema: TableSchema, over store: TestStore, in world: World
+    ) async throws -> SyncClient<TestStore> {
         let client = try SyncClient(
             url: "http://server.test", store: store, transport: FaultyTransport(service: world.service))
         try await client.define(schema)

@@ -38,7 +38,7 @@ struct IncrementalPullPagingTests {
         /// Truncates the timestamps in answers to milliseconds.
         case milliseconds
 
-        func fault(for request: HTTPRequest) -> FaultyTransport<AnyStore>.Fault? {
+        func fault(for request: HTTPRequest) -> FaultyTransport<TestStore>.Fault? {
             switch self {
             case .plain: nil
             case .caps: .instead(request.limited(to: 3)) { $0.without(.link) }

@@ -68,7 +68,7 @@ struct IncrementalPullRandomTests {
             try world.plant(rows)
         }
 
-        func fault(for request: HTTPRequest) throws -> FaultyTransport<AnyStore>.Fault? {
+        func fault(for request: HTTPRequest) throws -> FaultyTransport<TestStore>.Fault? {
             let draw = state.withLock { state in
                 (
                     state.isQuiet, writes: state.chance.happens(30), cap: Int.random(in: 1...9, using: &state.chance),

@@ -26,7 +26,7 @@ struct LocalOperationTests {
     enum Change: String, CaseIterable, Sendable {
         case insert, update, updateOfInsert, delete, deleteOfInsert, deleteOfUpdate, restore
 
-        func prepare(_ items: SyncTable<FailingStore>) async throws {
+        func prepare(_ items: SyncTable) async throws {
             switch self {
             case .insert, .update, .delete: break
             case .updateOfInsert, .deleteOfInsert: try await items.insert(["id": "b", "text": "new"])
@@ -35,7 +35,7 @@ struct LocalOperationTests {
             }
         }
 
-        func apply(_ items: SyncTable<FailingStore>) async throws {
+        func apply(_ items: SyncTable) async throws {
             switch self {
             case .insert: try await items.insert(["id": "b", "text": "new"])
             case .update: try await items.update(["id": "a", "text": "changed"])

@@ -93,7 +93,7 @@ struct NewerCopyTests {
         let client = try await world.makeSyncedClient()
         try await client.items.pull(queryID: "q")
         let once = Once()
-        let hook: FaultyTransport<AnyStore>.Inspector = { request, _ in
+        let hook: FaultyTransport<TestStore>.Inspector = { request, _ in
             guard request.method == .get, once.first() else { return nil }
             do {
                 try await client.items.delete(id: "a")

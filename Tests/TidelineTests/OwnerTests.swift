@@ -9,9 +9,9 @@ import TidelineTestStores
 struct OwnerTests {
     /// Makes a client with the given address and user, of a store that is shared with other clients.
     private func makeClient(
-        _ world: World, over store: AnyStore, url: String = "http://server.test", user: String? = nil,
+        _ world: World, over store: TestStore, url: String = "http://server.test", user: String? = nil,
         answers: Bool = true
-    ) async throws -> SyncClient<AnyStore> {
+    ) async throws -> SyncClient<TestStore> {
         var options = SyncOptions()
         options.userID = user
         options.environment.sleep = { _ in }
@@ -22,7 +22,7 @@ struct OwnerTests {
         return client
     }
 
-    private func texts(_ store: AnyStore) throws -> [String?] {
+    private func texts(_ store: TestStore) throws -> [String?] {
         try store.read { try $0.rows(matching: Query("TodoItem").order(by: "id")).rows.map { $0["text"]?.string } }
     }
 

@@ -20,7 +20,7 @@ struct PullInterruptionTests {
     }
 
     /// Expects that every row of the server below a stored token is stored.
-    private func expectSoundToken(_ world: World, _ store: AnyStore, _ place: SourceLocation) throws {
+    private func expectSoundToken(_ world: World, _ store: TestStore, _ place: SourceLocation) throws {
         let stored = try store.versions()
         let missing = try world.serverStore.read { reader in
             try reader.rows(matching: Query("TodoItem").filter(.column("deleted") == false)).rows

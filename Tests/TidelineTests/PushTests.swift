@@ -207,7 +207,7 @@ struct PushTests {
     }
 
     /// Expects that a row without an operation equals the server's, and that an error record has its operation.
-    private func expectWhole(_ store: AnyStore, _ world: World, _ call: Int) throws {
+    private func expectWhole(_ store: TestStore, _ world: World, _ call: Int) throws {
         let (operations, errors) = try store.read { reader in
             (
                 try reader.rows(matching: Query("MS_TableOperations")).rows,

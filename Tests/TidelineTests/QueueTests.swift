@@ -166,7 +166,7 @@ struct QueueTests {
 
     /// Sends an operation, edits the row during the exchange, ends the exchange, pushes until the queue is empty, and
     /// compares both sides with the row that the user saw last.
-    private func fly(_ flight: Flight, _ world: World, _ client: Client, editor: SyncTable<AnyStore>) async throws {
+    private func fly(_ flight: Flight, _ world: World, _ client: Client, editor: SyncTable) async throws {
         let id = flight.sent == .insert ? "b" : "a"
         switch flight.sent {
         case .insert: try await client.items.insert(["id": "b", "text": "new", "priority": 7])
@@ -192,7 +192,7 @@ struct QueueTests {
         try expectAgreement(flight, id, world, client)
     }
 
-    private func edit(_ edit: Edit, _ id: String, _ items: SyncTable<AnyStore>) async throws {
+    private func edit(_ edit: Edit, _ id: String, _ items: SyncTable) async throws {
         switch edit {
         case .update: try await items.update(["id": .string(id), "text": "edited"])
         case .otherColumn: try await items.update(["id": .string(id), "priority": 5])
@@ -208,7 +208,7 @@ struct QueueTests {
         }
     }
 
-    private func fault(_ end: End) -> FaultyTransport<AnyStore>.Fault? {
+    private func fault(_ end: End) -> FaultyTransport<TestStore>.Fault? {
         switch end {
         case .rejected: .answer(.answer(400, #"{"error":"no"}"#))
         case .requestLost: .loseRequest

@@ -11,7 +11,7 @@ import TidelineWire
 /// Pages, parameters and selections of direct reads, and tables without a definition.
 @Suite("Remote table: pages and dynamic rows")
 struct RemotePagingTests {
-    private func world(_ stores: StoreKind, rows: Int = 9, pageSize: Int = 4) async throws -> RemoteTable<AnyStore> {
+    private func world(_ stores: StoreKind, rows: Int = 9, pageSize: Int = 4) async throws -> RemoteTable {
         let world = try World(stores) {
             $0.defaultPageSize = pageSize
             $0.maximumPageSize = 1000
@@ -22,12 +22,12 @@ struct RemotePagingTests {
 
     /// Makes a table without a definition, on a server with the given transport.
     private func remote(_ transport: ScriptedTransport, url: String = "http://server.test") throws
-        -> RemoteTable<AnyStore>
+        -> RemoteTable
     {
         try SyncClient(url: url, store: StoreKind.simplest.makeStore(), transport: transport).remoteTable("Old")
     }
 
-    private func texts(_ rows: RemoteRows<AnyStore>) async throws -> [String] {
+    private func texts(_ rows: RemoteRows) async throws -> [String] {
         var texts: [String] = []
         for try await row in rows { texts.append(row["text"]?.string ?? "?") }
         return texts

@@ -11,7 +11,7 @@ import TidelineTestStores
 struct RemoteTableTests {
     private func remote(
         _ stores: StoreKind, change: (inout TableServiceOptions) -> Void = { _ in }
-    ) async throws -> (World, Client, RemoteTable<AnyStore>) {
+    ) async throws -> (World, Client, RemoteTable) {
         let world = try World(stores, change: change)
         let client = try await world.makeClient()
         return (world, client, client.client.remoteTable("TodoItem"))

@@ -12,7 +12,7 @@ struct SentBodiesTests {
         try await client.context.pendingOperations().flatMap(\.sent)
     }
 
-    private func lose(_ client: Client, _ fault: FaultyTransport<AnyStore>.Fault) async {
+    private func lose(_ client: Client, _ fault: FaultyTransport<TestStore>.Fault) async {
         client.transport.inspect { _, _ in fault }
         #expect(await syncErrorCode { try await client.context.push() } == .network)
         client.transport.inspect(nil)

@@ -12,7 +12,7 @@ import TidelineTestStores
 struct ServiceTests {
     private func makeClient(
         _ transport: ScriptedTransport, configure: (inout SyncOptions) -> Void = { _ in }
-    ) throws -> SyncClient<AnyStore> {
+    ) throws -> SyncClient<TestStore> {
         var options = SyncOptions()
         options.environment.sleep = { _ in }
         configure(&options)

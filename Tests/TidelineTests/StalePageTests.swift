@@ -11,10 +11,10 @@ import TidelineTestStores
 struct StalePageTests {
     /// A transport that runs an action once between the server's answer to a read and its arrival.
     private final class DelayingTransport: Transport {
-        private let inner: FaultyTransport<AnyStore>
+        private let inner: FaultyTransport<TestStore>
         private let action = Mutex<(@Sendable () async throws -> Void)?>(nil)
 
-        init(_ inner: FaultyTransport<AnyStore>) { self.inner = inner }
+        init(_ inner: FaultyTransport<TestStore>) { self.inner = inner }
 
         func onNextPage(_ body: @escaping @Sendable () async throws -> Void) { action.withLock { $0 = body } }
 
@@ -31,8 +31,8 @@ struct StalePageTests {
     }
 
     private struct Setting {
-        var items: SyncTable<AnyStore>
-        var context: SyncContext<AnyStore>
+        var items: SyncTable
+        var context: SyncContext<TestStore>
         var transport: DelayingTransport
     }
 

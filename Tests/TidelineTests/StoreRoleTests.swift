@@ -8,7 +8,7 @@ import TidelineTestStores
 /// A store belongs to a client or to a server, and each refuses the other's.
 @Suite("Role of a store", .timeLimit(.minutes(15)))
 struct StoreRoleTests {
-    private func makeClient(_ store: AnyStore, tables: SystemTables = SystemTables()) throws -> SyncClient<AnyStore> {
+    private func makeClient(_ store: TestStore, tables: SystemTables = SystemTables()) throws -> SyncClient<TestStore> {
         var options = SyncOptions()
         options.systemTables = tables
         let service = try TableService(store: StoreKind.simplest.makeStore())

@@ -20,7 +20,7 @@ struct UnseenChangesTests {
 
     /// Pushes while all requests, or only the matching ones, have the given fault.
     private func push(
-        _ client: Client, _ fault: FaultyTransport<AnyStore>.Fault = .loseAnswer,
+        _ client: Client, _ fault: FaultyTransport<TestStore>.Fault = .loseAnswer,
         when matches: @escaping @Sendable (String) -> Bool = { _ in true }
     ) async {
         client.transport.inspect { request, _ in
@@ -230,6 +230,27 @@ struct UnseenChangesTests {
         try await other.items.delete(id: "a")
         try await other.context.push()
         try await expectConflict(client, world, id: "a")
+    }
+
+    @Test(
+        "P6 an insert that was lost, deleted, inserted, and deleted again removes no row of others",
+        arguments: StoreKind.perEngine, servers)
+    func deleteAfterConflicts(_ stores: StoreKind, _ quirks: ServerQuirks) async throws {
+        let world = try makeWorld(stores, quirks)
+        let client = try await world.makeClient()
+        try await client.items.insert(["id": "n", "text": "mine"])
+        await push(client, .loseRequest)
+        let other = try await world.makeOther()
+        try await other.items.insert(["id": "n", "text": "theirs"])
+        try await other.context.push()
+        try await client.items.delete(id: "n")
+        try await expectConflict(client, world, id: "n")
+        try await client.items.insert(["id": "n", "text": "mine again"])
+        try await expectConflict(client, world, id: "n")
+        try await client.items.delete(id: "n")
+        try await other.items.update(["id": "n", "text": "newer"])
+        try await other.context.push()
+        try await expectConflict(client, world, id: "n")
     }
 
     @Test("P6 a restore clears the columns missing in the new row", arguments: StoreKind.perEngine, servers)

@@ -3,7 +3,6 @@ import Testing
 import Tideline
 import TidelineAsyncHTTPClient
 import TidelineSQLite
-import TidelineStore
 
 /// The README's example, compiled verbatim.
 private func example() async throws {
@@ -19,8 +18,8 @@ private func example() async throws {
     for row in try await items.rows(matching: open.order(by: "text")).rows { print(row.id, row["text"]?.string ?? "") }
 
     do {
-        try await client.context.push()
-        try await items.pull(queryID: "all")  // only what changed since the last time
+        try await client.push()
+        try await client.pull(Query("TodoItem"), queryID: "all")  // only what changed since the last time
     } catch let error as SyncError where error.code == .completedWithErrors {
         for conflict in error.operationErrors {
             guard conflict.code == .conflict else { throw conflict }

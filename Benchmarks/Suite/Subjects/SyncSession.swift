@@ -54,7 +54,7 @@ final class SyncSession<Store: LocalStore>: Sendable {
         }
     }
 
-    private var items: SyncTable<Store> { get throws { try connected().table(table) } }
+    private var items: SyncTable { get throws { try connected().table(table) } }
 
     // MARK: Pull
 

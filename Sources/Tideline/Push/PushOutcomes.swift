@@ -156,7 +156,9 @@ struct PushOutcomes: Sendable {
     ) throws -> OperationErrorRecord? {
         guard var current = try coalesced(sent, in: writer) else { return nil }
         current.lastError = failure.message
-        if failure.code == .conflict, let server = failure.serverItem {
+        // A delete or restore that replaced an unanswered insert keeps its bodies: without them it would apply to any row.
+        let replacesInsert = current.kind != .insert && current.base == nil && current.baseVersion == nil
+        if failure.code == .conflict, !replacesInsert, let server = failure.serverItem {
             // The part of the server row that shows the operation's own values was applied, and nothing else.
             let lost = LostRequests(
                 codec: codec, base: try current.base.map(codec.row), bodies: try current.sent.map(codec.row))

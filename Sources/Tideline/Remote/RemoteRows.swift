@@ -8,13 +8,13 @@ internal import TidelineWire
 ///
 /// An iteration throws as ``RemoteTable/read(_:includeDeleted:parameters:)`` does, and ``SyncError/Code/noProgress`` if
 /// the server's links form a cycle or lead to ten empty pages in a row.
-public struct RemoteRows<Store: LocalStore>: AsyncSequence, Sendable {
+public struct RemoteRows: AsyncSequence, Sendable {
     public typealias Element = Row
 
-    let table: RemoteTable<Store>
+    let table: RemoteTable
     let query: Query?
     let includeDeleted: Bool
-    let parameters: RemoteTable<Store>.Parameters
+    let parameters: RemoteTable.Parameters
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(rows: self) }
 

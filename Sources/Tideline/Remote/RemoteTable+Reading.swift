@@ -72,12 +72,12 @@ extension RemoteTable {
     /// pull for a complete copy.
     public func readAll(
         _ query: Query? = nil, includeDeleted: Bool = false, parameters: Parameters = []
-    ) -> RemoteRows<Store> {
+    ) -> RemoteRows {
         RemoteRows(table: self, query: query, includeDeleted: includeDeleted, parameters: parameters)
     }
 
     private func page(_ request: WireRequest, _ reader: RemoteRowReader, requiresID: Bool) async throws -> RemotePage {
-        let answer = try await context.answer(to: request, table: name)
+        let answer = try await context.answer(to: request, table: name, id: nil)
         let (rows, totalCount) = try reader.rows(in: answer, requiresID: requiresID)
         return RemotePage(
             rows: rows, totalCount: totalCount.map { Int($0) }, next: next(after: answer, to: request),

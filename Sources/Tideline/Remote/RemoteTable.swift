@@ -16,13 +16,13 @@ internal import TidelineWire
 /// - ``SyncError/Code/invalidAnswer`` for a response that cannot be read or contains a different row than requested.
 /// - ``SyncError/Code/conflict``, with ``SyncError/serverItem``, for a write that conflicts with the server row (409,
 ///   412).
-public struct RemoteTable<Store: LocalStore>: Sendable {
+public struct RemoteTable: Sendable {
     /// Query parameters for the URL of a request. A name must not begin with `$` or `__`.
     public typealias Parameters = [(name: String, value: String)]
 
     /// The name of the table.
     public let name: String
-    let context: SyncContext<Store>
+    let context: any TableContext
 
     /// Returns the row with the given identifier, or `nil` if the server has no such row or has deleted it.
     public func lookup(id: String, includeDeleted: Bool = false, parameters: Parameters = []) async throws -> Row? {
@@ -128,18 +128,10 @@ public struct RemoteTable<Store: LocalStore>: Sendable {
     }
 
     func makeReader() async throws -> RemoteRowReader {
-        let name = name
         guard name.contains(where: { !$0.isWhitespace }) else {
             throw SyncError(.invalidArgument, "the table name must not be blank", table: name)
         }
-        let schema: TableSchema? = try await context.reading { reader in
-            do {
-                return try reader.schema(of: name)
-            } catch let error as StoreError where error.code == .noSuchTable {
-                return nil
-            }
-        }
-        return RemoteRowReader(table: name, schema: schema)
+        return RemoteRowReader(table: name, schema: try await context.schemaIfDefined(of: name))
     }
 
     func mapped<T>(_ body: () async throws -> T) async throws -> T {

@@ -8,7 +8,7 @@ struct TodoSession<Store: LocalStore>: Sendable {
     let client: SyncClient<Store>
 
     var context: SyncContext<Store> { client.context }
-    var items: SyncTable<Store> { client.table(TodoItem.schema.name) }
+    var items: SyncTable { client.table(TodoItem.schema.name) }
     var record: SyncRecord<Store> { SyncRecord(store: client.store) }
 
     /// Whether a store with these tables has the list and all tables that a session needs.

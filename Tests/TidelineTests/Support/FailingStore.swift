@@ -5,7 +5,7 @@ import TidelineTestStores
 
 /// A store that fails at a chosen write call after it is armed: an upsert, a delete, or the commit of a transaction.
 final class FailingStore: LocalStore {
-    let base: AnyStore
+    let base: TestStore
     private let state = Mutex(State())
 
     private struct State {
@@ -97,7 +97,7 @@ extension World {
 
     /// Makes a client as after a restart, whose state is in the store only.
     func makeClient(
-        over store: FailingStore, transport: FaultyTransport<AnyStore>? = nil
+        over store: FailingStore, transport: FaultyTransport<TestStore>? = nil
     ) throws -> SyncClient<FailingStore> {
         var options = SyncOptions()
         options.environment.sleep = { _ in }
@@ -107,7 +107,7 @@ extension World {
     }
 }
 
-extension AnyStore {
+extension TestStore {
     /// Returns every row of the app's table and of the queue's tables, except the operation counter.
     func dump() throws -> String {
         let tables = SystemTables()

@@ -8,7 +8,7 @@ final class HookedStore: LocalStore {
     /// transaction back.
     typealias Hook = @Sendable (Int) throws -> Void
 
-    let base: AnyStore
+    let base: TestStore
     private let state = Mutex(State())
 
     private struct State {
@@ -17,7 +17,7 @@ final class HookedStore: LocalStore {
         var define: (@Sendable () throws -> Void)?
     }
 
-    init(_ base: AnyStore) { self.base = base }
+    init(_ base: TestStore) { self.base = base }
 
     /// The number of attempted writes since the hook was set.
     var writes: Int { state.withLock { $0.writes } }

@@ -39,9 +39,9 @@ final class RandomSync: Sendable {
 
     private let world: World
     private let quirks: ServerQuirks
-    private let stores: [AnyStore]
+    private let stores: [TestStore]
     private let state: Mutex<State>
-    private let clients = Mutex<[SyncClient<AnyStore>]>([])
+    private let clients = Mutex<[SyncClient<TestStore>]>([])
 
     init(seed: UInt64, stores kind: StoreKind) throws {
         var chance = SplitMix64(seed: seed)
@@ -68,8 +68,8 @@ final class RandomSync: Sendable {
 
     // MARK: Devices
 
-    private func client(_ index: Int) -> SyncClient<AnyStore> { clients.withLock { $0[index] } }
-    private func items(_ index: Int) -> SyncTable<AnyStore> { client(index).table("TodoItem") }
+    private func client(_ index: Int) -> SyncClient<TestStore> { clients.withLock { $0[index] } }
+    private func items(_ index: Int) -> SyncTable { client(index).table("TodoItem") }
 
     /// Makes the device's client as after a restart, whose state is in the store only.
     private func start(_ index: Int) async throws {

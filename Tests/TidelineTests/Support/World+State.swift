@@ -9,7 +9,7 @@ extension World {
     /// `local [a=one] queue [update a] server [a=two, b deleted]`
     func state(_ client: Client) throws -> String { try state(client.store) }
 
-    func state(_ store: AnyStore) throws -> String {
+    func state(_ store: TestStore) throws -> String {
         let kinds = ["insert", "update", "delete"]
         let rows = Query("TodoItem").order(by: "id")
         let local = try store.read { try $0.rows(matching: rows).rows.map(Self.brief) }
@@ -31,7 +31,7 @@ extension World {
     /// Makes a client whose store and server contain the row `a` with the text `one` and the priority 1, without an
     /// operation.
     func makeSyncedClient(
-        store: AnyStore? = nil, configure: (inout SyncOptions) -> Void = { _ in }
+        store: TestStore? = nil, configure: (inout SyncOptions) -> Void = { _ in }
     ) async throws -> Client {
         let client = try await makeClient(store: store, configure: configure)
         try await client.items.insert(["id": "a", "text": "one", "priority": 1])

@@ -17,8 +17,8 @@ struct World: Sendable {
 
     let stores: StoreKind
     let clock: TestClock
-    let serverStore: AnyStore
-    let service: TableService<AnyStore>
+    let serverStore: TestStore
+    let service: TableService<TestStore>
 
     /// - Parameter stores: The kind of all stores, the server's and the clients'.
     init(_ stores: StoreKind, change: (inout TableServiceOptions) -> Void = { _ in }) throws {
@@ -33,7 +33,7 @@ struct World: Sendable {
 
     /// Makes a client of the given store, or of a new one.
     func makeClient(
-        store: AnyStore? = nil, configure: (inout SyncOptions) -> Void = { _ in }
+        store: TestStore? = nil, configure: (inout SyncOptions) -> Void = { _ in }
     ) async throws -> Client {
         let transport = FaultyTransport(service: service)
         var options = SyncOptions()
@@ -64,12 +64,12 @@ struct World: Sendable {
 
 /// One client of a ``World``.
 struct Client: Sendable {
-    let client: SyncClient<AnyStore>
-    let transport: FaultyTransport<AnyStore>
-    let store: AnyStore
+    let client: SyncClient<TestStore>
+    let transport: FaultyTransport<TestStore>
+    let store: TestStore
 
-    var context: SyncContext<AnyStore> { client.context }
-    var items: SyncTable<AnyStore> { client.table("TodoItem") }
+    var context: SyncContext<TestStore> { client.context }
+    var items: SyncTable { client.table("TodoItem") }
 
     /// Returns the texts of the local rows, in order.
     func texts() throws -> [String] {

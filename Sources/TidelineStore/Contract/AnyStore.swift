@@ -1,20 +1,16 @@
-public import TidelineStore
-internal import TidelineTestSupport
-
-/// A type-erased store, so that one test body runs over stores of every kind.
+/// A store whose type is chosen at run time.
 ///
-/// The store is closed when its last reference is released; files in a temporary folder are removed with it.
-public final class AnyStore: LocalStore {
-    /// The wrapped store.
+/// ```swift
+/// let store = AnyStore(try usesLMDB ? LMDBStore(path: path) : SQLiteStore(path: path))
+/// let client = try SyncClient(url: url, store: store, transport: transport)
+/// ```
+/// Each transaction opens the store's type once, and each call within the transaction is dispatched dynamically.
+public struct AnyStore: LocalStore {
+    /// The underlying store.
     public let base: any LocalStore
-    private let folder: TemporaryFolder?
 
-    init(_ base: any LocalStore, in folder: TemporaryFolder?) {
-        self.base = base
-        self.folder = folder
-    }
-
-    deinit { try? base.close() }
+    /// Wraps a store. An `AnyStore` is not wrapped again.
+    public init(_ store: any LocalStore) { base = (store as? AnyStore)?.base ?? store }
 
     public var capabilities: StoreCapabilities { base.capabilities }
     public func define(_ tables: [TableSchema]) throws { try base.define(tables) }
@@ -32,7 +28,7 @@ public final class AnyStore: LocalStore {
 
 /// The reader of an ``AnyStore``.
 public struct AnyReader: StoreReader {
-    let base: any StoreReader
+    fileprivate let base: any StoreReader
 
     public func schema(of table: String) throws -> TableSchema { try base.schema(of: table) }
     public func shape(of table: String) throws -> RowShape { try base.shape(of: table) }
@@ -51,7 +47,7 @@ public struct AnyReader: StoreReader {
 
 /// The writer of an ``AnyStore``.
 public struct AnyWriter: StoreWriter {
-    let base: any StoreWriter
+    fileprivate let base: any StoreWriter
 
     public func schema(of table: String) throws -> TableSchema { try base.schema(of: table) }
     public func shape(of table: String) throws -> RowShape { try base.shape(of: table) }
