@@ -12,7 +12,7 @@ internal import TidelineStore
 final class PlainLog: @unchecked Sendable {
     static let fileName = "plain.log"
     static let headerSize = 64
-    /// What a slot begins with.
+    /// The bytes that each slot begins with.
     private static let mark = Array("tideline".utf8)
     let path: String
     private let flaw: Flaw?
