@@ -4,6 +4,7 @@ import Testing
 import TidelineConformance
 import TidelineFaults
 import TidelineStore
+import TidelineTestSupport
 
 /// Runs the suite over a store that keeps every promise and over stores that each break one.
 @Suite("Deliberately broken stores")
@@ -30,7 +31,9 @@ struct BrokenStoreTests {
     static let plain = makeSuite(nil, timeLimit: .seconds(300))
 
     @Test("A store that keeps every promise passes every check", arguments: plain.checks)
-    func passes(_ check: Check) async throws { try await Self.plain.verify(check) }
+    func passes(_ check: Check) async throws {
+        try await ConcurrencyLimit.checks.run { try await Self.plain.verify(check) }
+    }
 
     @Test("Each flaw is found by the checks of the promise that it breaks", arguments: BrokenStore.all)
     func isFound(_ broken: BrokenStore) async throws {
@@ -38,7 +41,7 @@ struct BrokenStoreTests {
             // One suite for each check, because a check waits for less time after another one has timed out.
             let suite = Self.makeSuite(broken.flaw, timeLimit: .seconds(20))
             let check = try #require(Check.named(id))
-            let result = await suite.run(check)
+            let result = await ConcurrencyLimit.checks.run { await suite.run(check) }
             #expect(result.status == .failed, "\(id) \(check.promise)")
             let told = "\(check.promise)\n\(result.failure?.message ?? "")"
             #expect(told.localizedCaseInsensitiveContains(broken.word), "\(told)")

@@ -27,9 +27,6 @@ import TidelineTestSupport
         return suite.checks.filter { $0.group == .durability }.map { Case(suite: suite, check: $0) }
     }
 
-    /// Without a limit, all checks start at once, and those that wait for their own threads time out on a busy machine.
-    private static let limit = ConcurrencyLimit(4)
-
     private static func suite(of kind: StoreKind) -> ConformanceSuite {
         ConformanceSuite(
             kind.harness,
@@ -42,7 +39,7 @@ import TidelineTestSupport
     }
 
     @Test(arguments: cases) func keepsItsPromises(_ subject: Case) async throws {
-        try await Self.limit.run { try await subject.suite.verify(subject.check) }
+        try await ConcurrencyLimit.checks.run { try await subject.suite.verify(subject.check) }
     }
 
     /// A check that runs on none of the stores would remain unproven.
