@@ -105,7 +105,9 @@ extension Check {
             let folder = try filled(context)
             try Permissions.deny(.writing, below: folder) {
                 try context.expectError(.readOnly, "opening it and writing to it") {
-                    try context.open().put([["id": "2"]], into: "Note")
+                    let store = try context.open()
+                    defer { try? store.close() }
+                    try store.put([["id": "2"]], into: "Note")
                 }
             }
             try context.expect(Query("Note"), in: try context.open(), finds: ["1"])
