@@ -66,7 +66,7 @@ struct WorkerTests {
         #expect(output.status == 1)
         let results = try ConformanceReport(json: probe.data()).stores[0].results
         #expect(results.map(\.status) == [.failed, .notRun, .notRun])
-        #expect(results.dropFirst().allSatisfy { $0.reason?.contains("as GET-010 had timed out") == true })
+        #expect(results.dropFirst().allSatisfy { $0.reason?.contains("because GET-010 had timed out") == true })
         #expect(results.dropFirst().allSatisfy { $0.reason?.contains("within 5.0 seconds") == true })
     }
 

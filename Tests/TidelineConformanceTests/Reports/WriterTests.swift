@@ -23,9 +23,9 @@ struct WriterTests {
         #expect(text.contains("    next\\u{d}\\u{0}\\u{1b}[31m\\u{7}\\u{202e}"))
         #expect(text.contains("--filter UPS-002 --seed 18446744073709551615 --rounds 3"))
         #expect(text.contains("        let a = 1\n"))
-        #expect(text.contains("KIT ERROR  bad"))
+        #expect(text.contains("HARNESS ERROR  bad"))
         #expect(text.contains("UNEXPECTED PASS  bad"))
-        #expect(text.contains("It holds, but is listed as a known failure: issue 13"))
+        #expect(text.contains("The promise holds but is listed as a known failure: issue 13"))
     }
 
     @Test("In a terminal, checks that did not run are grouped by reason; the summary contains every store and profile")

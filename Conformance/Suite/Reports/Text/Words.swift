@@ -8,7 +8,7 @@ enum Words {
         switch status {
         case .passed: "passed"
         case .failed: "failed"
-        case .harnessError: "kit error"
+        case .harnessError: "harness error"
         case .skipped: "skipped"
         case .knownFailure: "known failure"
         case .unexpectedPass: "unexpected pass"
