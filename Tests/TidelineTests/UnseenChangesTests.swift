@@ -253,6 +253,35 @@ struct UnseenChangesTests {
         try await expectConflict(client, world, id: "n")
     }
 
+    @Test(
+        "P6 a delete, an insert, and another delete remove no row that others inserted",
+        arguments: StoreKind.perEngine, servers)
+    func deleteAfterRestore(_ stores: StoreKind, _ quirks: ServerQuirks) async throws {
+        let world = try makeWorld(stores, quirks)
+        let client = try await world.makeSyncedClient()
+        let once = Once()
+        try await client.items.delete(id: "a")
+        client.transport.inspect { request, _ in
+            if request.method == .delete, once.first() {
+                return .delay { try await client.items.insert(["id": "a", "text": "again"]) }
+            }
+            return request.method == .get ? .loseRequest : nil
+        }
+        #expect(await syncErrorCode { try await client.context.push() } != nil)
+        client.transport.inspect(nil)
+        client.transport.clear()
+        try await client.items.delete(id: "a")
+        let other = try await world.makeClient()
+        if quirks.contains(.hardDelete) {
+            try await other.items.insert(["id": "a", "text": "theirs"])
+            try await other.context.push()
+        } else {
+            _ = try await other.client.remoteTable("TodoItem").undelete(id: "a")
+            try await change(world, ["id": "a", "text": "theirs"])
+        }
+        try await expectConflict(client, world, id: "a")
+    }
+
     @Test("P6 a restore clears the columns missing in the new row", arguments: StoreKind.perEngine, servers)
     func restoreClears(_ stores: StoreKind, _ quirks: ServerQuirks) async throws {
         let world = try makeWorld(stores, quirks)

@@ -160,8 +160,9 @@ struct OperationSender: Sendable {
         var version = version
         let lost = LostRequests(
             codec: codec, base: try operation.base.map(codec.row), bodies: try journal.unknownBodies.map(codec.row))
-        if version == nil, lost.base == nil, !lost.bodies.isEmpty {
-            // The delete replaced an insert that may have been applied. Only the row of that insert is deleted.
+        if version == nil, lost.base?.isTombstone ?? !lost.bodies.isEmpty {
+            // The delete replaced an insert that may have been applied, or a restore of a deleted row. Only the row of that
+            // insert or restore is deleted.
             guard let server = try await lookUp(), !server.isTombstone else { return Result() }
             guard lost.exactMatch(server) != nil else { throw conflict(nil, server: server) }
             version = server.version
