@@ -20,7 +20,7 @@ struct TimeOutTests {
         #expect(first.status == .failed)
         for result in inVain.dropFirst() {
             #expect(result.status == .notRun)
-            #expect(result.reason?.contains("as \(first.id) had timed out") == true, "\(result.reason ?? "")")
+            #expect(result.reason?.contains("because \(first.id) had timed out") == true, "\(result.reason ?? "")")
         }
         // A check that does not wait has its own verdict.
         #expect(results.first { $0.id == "UPS-001" }?.status == .passed)
