@@ -28,7 +28,7 @@ import TidelineTestSupport
 
     /// With full durability, LMDB writes the meta pages through a separate descriptor.
     private static func fileOfHeads(_ environment: Environment) -> Int32? {
-        (0..<getdtablesize()).prefix(4096).first { descriptor in
+        (0..<getdtablesize()).prefix(65_536).first { descriptor in
             descriptor != environment.file && fcntl(descriptor, F_GETFL) & O_ACCMODE != O_RDONLY
                 && FileIdentity(of: descriptor) == FileIdentity(of: environment.file)
         }

@@ -40,8 +40,10 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
     // MARK: Journal
 
     func note(_ body: Row?) async throws -> Attempt {
-        let codec = codec
+        let (codec, kind) = (codec, operation.kind)
         return try await change { operation in
+            // Another process has applied or changed the operation since it was claimed. The next push sends the rest.
+            guard operation.kind == kind else { throw OperationRemoved() }
             operation.attempts += 1
             guard let body else { return Attempt(bodies: operation.sent, added: nil) }
             let json = codec.json(body)
@@ -51,7 +53,12 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
     }
 
     func forget(_ body: String) async throws {
-        try await change { $0.sent.removeAll { $0 == body } }
+        let kind = operation.kind
+        try await change { operation in
+            // The request was refused because another process had sent the same one.
+            guard operation.kind == kind else { throw OperationRemoved() }
+            operation.sent.removeAll { $0 == body }
+        }
     }
 
     func note(tombstone: Row) async throws {
