@@ -335,7 +335,8 @@ struct HostileServerTests {
             return try await #require(
                 #expect(throws: SyncError.self) { _ = try await client.remoteTable("Other").read() })
         }
-        #expect(error.code == .invalidAnswer && error.message.contains("must not have more than 131072 rows"), "\(error)")
+        #expect(
+            error.code == .invalidAnswer && error.message.contains("must not have more than 131072 rows"), "\(error)")
     }
 
     @Test("a million empty pages with next links are not read")

@@ -45,19 +45,19 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
             // Another process has applied or changed the operation since it was claimed. The next push sends the rest.
             guard operation.kind == kind else { throw OperationRemoved() }
             operation.attempts += 1
-            guard let body else { return Attempt(bodies: operation.sent, added: nil) }
+            let number = operation.attempts
+            guard let body else { return Attempt(bodies: operation.sent, added: nil, number: number) }
             let json = codec.json(body)
             let isNew = try operation.note(sent: json) { Set(try codec.row($0).columnNames) }
-            return Attempt(bodies: operation.sent, added: isNew ? json : nil)
+            return Attempt(bodies: operation.sent, added: isNew ? json : nil, number: number)
         }
     }
 
-    func forget(_ body: String) async throws {
-        let kind = operation.kind
+    func forget(_ attempt: Attempt) async throws -> Bool {
         try await change { operation in
-            // The request was refused because another process had sent the same one.
-            guard operation.kind == kind else { throw OperationRemoved() }
-            operation.sent.removeAll { $0 == body }
+            guard operation.attempts == attempt.number else { return false }
+            operation.sent.removeAll { $0 == attempt.added }
+            return true
         }
     }
 

@@ -41,11 +41,10 @@ extension OperationSender {
     /// server row can result from it.
     @discardableResult
     private func forgetRefused(_ attempt: Attempt, after answer: TransportResponse) async throws -> Bool {
-        guard let body = attempt.added, answer.attempts == 1, (400..<500).contains(answer.response.status.code) else {
+        guard attempt.added != nil, answer.attempts == 1, (400..<500).contains(answer.response.status.code) else {
             return false
         }
-        try await journal.forget(body)
-        return true
+        return try await journal.forget(attempt)
     }
 
     /// - Parameter answer: The response that reported the conflict, or `nil` if a look-up found it.

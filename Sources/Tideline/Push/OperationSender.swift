@@ -202,8 +202,11 @@ protocol AttemptJournal: Sendable {
     /// - Parameter body: The values that the request and known earlier requests write, relative to the base row; `nil`
     ///   for a request without a body.
     func note(_ body: Row?) async throws -> Attempt
-    /// Records that a body is known not to have been applied.
-    func forget(_ body: String) async throws
+    /// Records that the body of a refused request was not applied, unless another process has sent a request for the
+    /// operation since, perhaps with the same body.
+    ///
+    /// - Returns: Whether the body was removed.
+    func forget(_ attempt: Attempt) async throws -> Bool
     /// Records that the row was found deleted, with this tombstone, and is about to be restored.
     func note(tombstone: Row) async throws
 }
@@ -214,6 +217,8 @@ struct Attempt: Sendable {
     var bodies: [String]
     /// This request's body, if no earlier request had the same one.
     var added: String?
+    /// How many requests were made for the operation, by any process, including this one.
+    var number: Int64
 }
 
 /// An error for an operation that another process of the same store removed before its request was sent.
