@@ -41,9 +41,9 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
 
     func note(_ body: Row?) async throws -> Attempt {
         let (codec, kind) = (codec, operation.kind)
-        return try await change { operation in
+        let attempt: Attempt? = try await change { operation in
             // Another process has applied or changed the operation since it was claimed. The next push sends the rest.
-            guard operation.kind == kind else { throw OperationRemoved() }
+            guard operation.kind == kind else { return nil }
             operation.attempts += 1
             let number = operation.attempts
             guard let body else { return Attempt(bodies: operation.sent, added: nil, number: number) }
@@ -51,34 +51,43 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
             let isNew = try operation.note(sent: json) { Set(try codec.row($0).columnNames) }
             return Attempt(bodies: operation.sent, added: isNew ? json : nil, number: number)
         }
+        guard let attempt else { throw OperationRemoved() }
+        return attempt
     }
 
     func forget(_ attempt: Attempt) async throws -> Bool {
-        try await change { operation in
-            guard operation.attempts == attempt.number else { return false }
+        let isForgotten: Bool? = try await change { operation in
+            guard operation.attempts == attempt.number else { return nil }
             operation.sent.removeAll { $0 == attempt.added }
             return true
         }
+        return isForgotten ?? false
     }
 
     func note(tombstone: Row) async throws {
         let json = codec.json(tombstone)
-        try await change { operation in
+        let isNoted: Bool? = try await change { operation in
             operation.base = json
             operation.baseVersion = tombstone.version
             operation.sent = []
+            return true
         }
+        guard isNoted != nil else { throw OperationRemoved() }
     }
 
-    private func change<T: Sendable>(_ body: @escaping @Sendable (inout TableOperation) throws -> T) async throws -> T {
+    /// Changes the stored operation. Returns `nil` and changes nothing if the operation no longer exists or if `body`
+    /// returns `nil`.
+    private func change<T: Sendable>(_ body: @escaping @Sendable (inout TableOperation) throws -> T?) async throws -> T?
+    {
         let (context, id) = (context, operation.id)
         let outcome: (T, [String])? = try await context.writing { writer in
-            guard var operation = try context.operations.operation(id, in: writer) else { return nil }
-            let result = try body(&operation)
+            guard var operation = try context.operations.operation(id, in: writer),
+                let result = try body(&operation)
+            else { return nil }
             try context.operations.save(operation, in: writer)
             return (result, operation.sent)
         }
-        guard let (result, sent) = outcome else { throw OperationRemoved() }
+        guard let (result, sent) = outcome else { return nil }
         unknown.withLock { $0 = sent }
         return result
     }
