@@ -2,6 +2,12 @@ internal import CBaselines
 public import TidelineBenchmark
 public import TidelineStore
 
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// The benchmark's work in C, directly on the engines of the stores with the same settings: the limit for the stores'
 /// figures.
 public enum Baselines {
@@ -93,6 +99,11 @@ public struct BaselineError: Error, Sendable, CustomStringConvertible {
     public let description: String
 
     init(_ description: String) { self.description = description }
+}
+
+extension BaselineError: LocalizedError {
+    /// The same text as ``description``.
+    public var errorDescription: String? { description }
 }
 
 /// A buffer for the error message of C functions. It is reused, because creating one is slower than some of the calls.

@@ -12,11 +12,13 @@ struct CheckFailure: Error {
 }
 
 /// A failure of the suite itself, such as creating a directory. It is no verdict on the store.
-struct HarnessError: Error {
+struct HarnessError: Error, CustomStringConvertible {
     /// The operation that failed.
     var message: String
 
     init(_ message: String) { self.message = message }
+
+    var description: String { message }
 }
 
 /// A promise that cannot be verified with this harness. The check counts as not run.

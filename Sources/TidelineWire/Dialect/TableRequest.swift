@@ -166,3 +166,8 @@ public struct RequestRejection: Error, Sendable {
         self.allowedMethods = allowedMethods
     }
 }
+
+extension RequestRejection: CustomStringConvertible {
+    /// The message and the status.
+    public var description: String { "\(message) [HTTP \(status.code)]" }
+}
