@@ -8,7 +8,7 @@ import TidelineTestSupport
 @Suite struct FullStoreTests {
     private static let table = TableSchema("t", columns: [.bytes("x")])
     private static let big = (0..<64).map {
-        ["id": .string("big\($0)"), "x": .bytes(Array(repeating: 1, count: 65_536))] as Row
+        ["id": .string("big\($0)"), "x": .bytes([UInt8](repeating: 1, count: 65_536))] as Row
     }
 
     @Test func aFullStoreRollsBackAndWorksAfterRoomIsMade() throws {

@@ -19,8 +19,8 @@ struct AddedColumnTests {
         _ stores: StoreKind
     ) async throws -> (World, SyncClient<TestStore>, FaultyTransport<TestStore>) {
         let (world, store) = (try World(stores), try stores.makeStore())
-        let rows = (0..<6).map { number in
-            World.row("r\(number)", at: number * 10_000).merging(["priority": .int(number)])
+        let rows = (0..<6).map { (number: Int64) in
+            World.row("r\(number)", at: number * 10_000).merging(["priority": number])
         }
         try world.plant(rows)
         let older = try SyncClient(

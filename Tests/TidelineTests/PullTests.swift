@@ -429,7 +429,7 @@ struct PullTests {
 
 extension Row {
     /// Returns the row with one more value.
-    func merging(_ column: String, _ value: Value) -> Row {
+    func merging(_ column: String, _ value: TidelineStore.Value) -> Row {
         var row = self
         row[column] = value
         return row

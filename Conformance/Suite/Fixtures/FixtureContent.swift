@@ -100,7 +100,7 @@ enum FixtureContent {
 }
 
 extension Row {
-    fileprivate init(id: String, _ values: [String: Value]) {
+    fileprivate init(id: String, _ values: [String: TidelineStore.Value]) {
         self.init(id: .string(id))
         for (name, value) in values.sorted(by: { $0.key < $1.key }) { self[name] = value }
     }

@@ -23,7 +23,7 @@ extension SampleTable {
             ["id": "b", "s": .string(long("2")), "b": .bytes(longBytes(2))],
             ["id": "c", "s": .string(long("2\0")), "b": .bytes(longBytes(2) + [0])],
             ["id": "d", "s": .string(long("é")), "b": .bytes(longBytes(255))],
-            ["id": "e", "s": .string(long("")), "b": .bytes(Array(repeating: 7, count: 1_999))],
+            ["id": "e", "s": .string(long("")), "b": .bytes([UInt8](repeating: 7, count: 1_999))],
             ["id": "f", "s": "k"],
         ])
 

@@ -39,7 +39,7 @@ struct SampleTable: Sendable {
     }
 }
 
-extension Value {
+extension ValueConvertible where Self == Value {
     /// Returns the instant `ticks` units of 100 ns after 1970.
     static func ticks(_ ticks: Int64) -> Value { .timestamp(Timestamp(clampingTicks: ticks)) }
 }

@@ -55,7 +55,7 @@ struct RowDifference: CustomStringConvertible {
 }
 
 extension Row {
-    fileprivate static func with(_ name: String, _ value: Value?) -> Row {
+    fileprivate static func with(_ name: String, _ value: TidelineStore.Value?) -> Row {
         var row = Row()
         row[name] = value
         return row

@@ -49,6 +49,11 @@ public struct Query: Sendable, Hashable {
         with { $0.order.append(OrderTerm(column, descending: descending)) }
     }
 
+    /// Returns this query ordered by a typed column, after the existing terms.
+    public func order(by column: Column<some ColumnValue>, descending: Bool = false) -> Query {
+        order(by: column.name, descending: descending)
+    }
+
     /// Returns this query without the first `count` rows.
     public func skip(_ count: Int) -> Query { with { $0.skip = count } }
 

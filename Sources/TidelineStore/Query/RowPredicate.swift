@@ -77,8 +77,11 @@ extension RowPredicate {
     /// The operand null: `.column("due") == .null`.
     public static var null: RowPredicate { .literal(.null) }
 
+    /// Returns the operand of a typed column.
+    public static func column(_ column: Column<some ColumnValue>) -> RowPredicate { .column(column.name) }
+
     /// Returns an operand with a Swift value.
-    public static func value(_ value: some ColumnValue) -> RowPredicate { .literal(value.value) }
+    public static func value(_ value: some ColumnValue) -> RowPredicate { .literal(value.columnValue) }
 
     public static func == (a: RowPredicate, b: RowPredicate) -> RowPredicate { .comparison(.equal, a, b) }
     public static func != (a: RowPredicate, b: RowPredicate) -> RowPredicate { .comparison(.notEqual, a, b) }
@@ -115,6 +118,8 @@ extension RowPredicate {
 
     /// Whether the operand equals one of the values.
     public func isIn(_ values: [Value]) -> RowPredicate { .membership(self, values) }
+    /// Whether the operand equals one of the Swift values.
+    public func isIn(_ values: some Sequence<some ColumnValue>) -> RowPredicate { isIn(values.map(\.columnValue)) }
     /// Whether the operand is within a range, including both ends.
     public func isBetween(_ low: RowPredicate, and high: RowPredicate) -> RowPredicate {
         .and([self >= low, self <= high])

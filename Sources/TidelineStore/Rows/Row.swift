@@ -18,7 +18,7 @@ public struct Row: Sendable {
     private var shape: RowShape?
     private var bytes: [UInt8] = []
     /// The columns of any other row, in the order in which they were set.
-    private var named: [(name: String, value: Value)] = []
+    private var named: [(name: String, value: TidelineStore.Value)] = []
 
     /// Creates a row without columns.
     public init(id: RowID? = nil) {
@@ -26,7 +26,7 @@ public struct Row: Sendable {
     }
 
     /// Creates a row from columns with distinct names other than `id`, in time linear in their number.
-    package init(id: RowID?, distinctColumns columns: [(name: String, value: Value)]) {
+    package init(id: RowID?, distinctColumns columns: [(name: String, value: TidelineStore.Value)]) {
         key = id
         named = columns
     }
@@ -52,7 +52,7 @@ public struct Row: Sendable {
     ///
     /// `id` is also a column. Setting it to null, an empty text, or `nil` removes the identifier. A value that cannot
     /// be an identifier, such as a double, is kept as a column that every table rejects.
-    public subscript(name: String) -> Value? {
+    public subscript(name: String) -> TidelineStore.Value? {
         get {
             // A column is named `id` only if its value cannot be an identifier.
             value(of: name) ?? (name == "id" ? key?.value : nil)
@@ -74,7 +74,7 @@ public struct Row: Sendable {
         }
     }
 
-    private func value(of name: String) -> Value? {
+    private func value(of name: String) -> TidelineStore.Value? {
         if let shape {
             guard let index = shape.index(of: name, guess: 0) else { return nil }
             return bytes.withUnsafeBytes { RowView.value(at: index, in: $0) }
@@ -85,8 +85,8 @@ public struct Row: Sendable {
 
     /// The value of a typed column, or `nil` if it is null, absent, or of another type. Setting `nil` stores null.
     public subscript<T: ColumnValue>(column: Column<T>) -> T? {
-        get { self[column.name].flatMap { T(value: $0) } }
-        set { self[column.name] = newValue?.value ?? .null }
+        get { self[column.name].flatMap { T(columnValue: $0) } }
+        set { self[column.name] = newValue?.columnValue ?? .null }
     }
 
     /// The names of the row's columns in their order, without `id`.
@@ -96,7 +96,7 @@ public struct Row: Sendable {
     public var isEmpty: Bool { values.isEmpty }
 
     /// The names and values of the row's columns in their order, without `id`.
-    public var values: [(name: String, value: Value)] {
+    public var values: [(name: String, value: TidelineStore.Value)] {
         guard let shape else { return named }
         return Row.withView(shape, bytes) { view in
             (0..<shape.count).compactMap { index in
@@ -120,13 +120,13 @@ public struct Row: Sendable {
     }
 
     /// Returns the values and empties the row, so that changing them does not copy.
-    private mutating func takeValues() -> [(name: String, value: Value)] {
+    private mutating func takeValues() -> [(name: String, value: TidelineStore.Value)] {
         let values = self.values
         (shape, bytes, named) = (nil, [], [])
         return values
     }
 
-    private mutating func setKey(_ value: Value?) {
+    private mutating func setKey(_ value: TidelineStore.Value?) {
         if key == nil, let place = named.firstIndex(where: { $0.name == "id" }) { named.remove(at: place) }
         switch value {
         case .string(let text): key = text.isEmpty ? nil : .string(text)
@@ -149,13 +149,13 @@ public struct Row: Sendable {
 }
 
 extension Row: ExpressibleByDictionaryLiteral {
-    /// Creates a row from a literal such as `["id": "1", "text": "Buy milk"]`.
+    /// Creates a row from a literal such as `["id": "1", "text": "Buy milk", "due": date]`.
     ///
     /// `id` becomes the key, and the other names are columns. The last value takes precedence if a name occurs more
     /// than once.
-    public init(dictionaryLiteral elements: (String, Value)...) {
+    public init(dictionaryLiteral elements: (String, any ValueConvertible)...) {
         self.init()
-        for (name, value) in elements { self[name] = value }
+        for (name, value) in elements { self[name] = value.columnValue }
     }
 }
 
@@ -169,7 +169,15 @@ extension Row: Hashable, CustomStringConvertible {
 
     public func hash(into hasher: inout Hasher) {
         hasher.combine(key)
-        hasher.combine(values.count)
+        // The sum does not depend on the order of the columns.
+        var columns = 0
+        for (var name, value) in values {
+            var column = Hasher()
+            name.withUTF8 { column.combine(bytes: UnsafeRawBufferPointer($0)) }
+            column.combine(value)
+            columns &+= column.finalize()
+        }
+        hasher.combine(columns)
     }
 
     /// The row for use in messages: `[id: "1", text: "Buy milk"]`.

@@ -203,12 +203,12 @@ public struct RowView: ~Copyable {
 
     /// The value of a typed column, or `nil` if it is null, absent, or of another type.
     public subscript<T: ColumnValue>(column: Column<T>) -> T? {
-        self[column.name].flatMap { T(value: $0) }
+        self[column.name].flatMap { T(columnValue: $0) }
     }
 
     /// The value of a column resolved for this view's shape, or `nil` if it is null, absent, or of another type.
     @inlinable
-    public subscript<T: ColumnValue>(column: ResolvedColumn<T>) -> T? { T.read(self, at: column.index) }
+    public subscript<T: ColumnValue>(column: ResolvedColumn<T>) -> T? { T.readColumn(self, at: column.index) }
 
     /// Returns a copy of the row that can be kept.
     public func owned() -> Row { Row(packed: key, shape: shape, bytes: Array(row)) }

@@ -77,13 +77,13 @@ extension String {
     /// The string with `A`–`Z` replaced by `a`–`z` and nothing else changed.
     ///
     /// Identifiers compare in this form under ``IDMatching/asciiCaseInsensitive``, and `lower` in a query returns it.
-    public var asciiLowercased: String {
+    package var asciiLowercased: String {
         guard utf8.contains(where: { $0 &- 0x41 < 26 }) else { return self }
         return String(decoding: utf8.map { $0 &- 0x41 < 26 ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 
     /// The string with `a`–`z` replaced by `A`–`Z` and nothing else changed, as `upper` in a query returns it.
-    public var asciiUppercased: String {
+    package var asciiUppercased: String {
         guard utf8.contains(where: { $0 &- 0x61 < 26 }) else { return self }
         return String(decoding: utf8.map { $0 &- 0x61 < 26 ? $0 & 0xDF : $0 }, as: UTF8.self)
     }

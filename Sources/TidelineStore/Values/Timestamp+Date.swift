@@ -33,12 +33,3 @@ extension Timestamp {
     /// The current time of the system clock.
     public static var now: Timestamp { Timestamp(Date()) }
 }
-
-extension Date: ColumnValue {
-    public static var columnType: ColumnType { .timestamp }
-    public var value: Value { .timestamp(Timestamp(self)) }
-    public init?(value: Value) {
-        guard let timestamp = value.timestamp else { return nil }
-        self = timestamp.date
-    }
-}

@@ -152,8 +152,8 @@ import TidelineStore
     func tiesComeByAscendingIDWhateverTheDirection(_ tied: Int) throws {
         let rows = (0..<700).map { number in
             [
-                "id": .string("id-\(1_000 + number)"), "priority": .int(number < tied ? 5 : Int64(number % 9)),
-                "complete": .bool(number % 3 == 0),
+                "id": "id-\(1_000 + number)", "priority": number < tied ? 5 : number % 9,
+                "complete": number % 3 == 0,
             ] as Row
         }
         let packed = try PackedRows(rows, of: Self.schema)

@@ -90,7 +90,7 @@ import TidelineStore
             let text = String(repeating: "é", count: count / 2)
             try store.write { try $0.upsert(["id": "A", "text": .string(text)], into: "t") }
             try store.write {
-                try $0.upsert(["id": "a", "more": .bytes(Array(repeating: 7, count: count))], into: "t")
+                try $0.upsert(["id": "a", "more": .bytes([UInt8](repeating: 7, count: count))], into: "t")
             }
             let row = try #require(try store.read { try $0.row(in: "t", id: "a") })
             #expect(row.id == "A" && row["text"] == .string(text) && row["more"]?.bytes?.count == count)

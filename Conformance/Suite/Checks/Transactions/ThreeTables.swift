@@ -40,7 +40,7 @@ enum ThreeTables {
 }
 
 extension Row {
-    fileprivate init(id: RowID, _ column: String, _ value: Value) {
+    fileprivate init(id: RowID, _ column: String, _ value: TidelineStore.Value) {
         self.init(id: id)
         self[column] = value
     }
