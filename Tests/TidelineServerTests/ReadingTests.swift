@@ -43,6 +43,16 @@ struct ReadingTests {
         #expect(try fixture.ids("/tables/Item?$top=0&$inlinecount=allpages").isEmpty)
     }
 
+    @Test(arguments: StoreKind.perEngine, ["text eq 1", "count eq 'x'", "1 lt text", "id eq 5", "not (count gt true)"])
+    func `a filter that compares a column with another type is 400 and names it`(
+        _ stores: StoreKind, _ filter: String
+    ) throws {
+        let answer = try filled(stores, 1).send(.get, "/tables/Item?$filter=\(filter.replacing(" ", with: "%20"))")
+        #expect(answer.status == .badRequest)
+        #expect(try answer.error().contains("cannot be compared with"))
+        #expect(try filled(stores, 1).ids("/tables/Item?$filter=count%20eq%200.0") == ["1000"])
+    }
+
     @Test(arguments: StoreKind.perEngine)
     func `the link keeps the other options and replaces the skip`(_ stores: StoreKind) throws {
         let fixture = try filled(stores, 10)

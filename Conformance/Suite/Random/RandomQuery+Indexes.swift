@@ -85,9 +85,10 @@ extension RandomQuery {
 
     /// Returns the value of a row's column, a neighboring value, or another value.
     private mutating func value(of column: String, in row: Row?) -> Value {
-        let type = schema.column(column)?.type ?? .string
+        let type = schema.column(column)?.type ?? (schema.idType == .int ? .int : .string)
         guard let value = row?[column], chance(0.9, using: &random) else {
-            return chance(0.2, using: &random) ? pick([.null, .double(.nan)], using: &random) : anyValue(type)
+            guard chance(0.2, using: &random) else { return anyValue(type) }
+            return type == .int || type == .double ? pick([.null, .double(.nan)], using: &random) : .null
         }
         return chance(0.3, using: &random) ? neighbour(of: value) : value
     }

@@ -84,10 +84,7 @@ extension RandomQuery {
     private mutating func comparison(depth: Int) -> RowPredicate {
         let type = pick(ColumnType.allCases, using: &random)
         let numeric: [ColumnType] = [.int, .double]
-        let other =
-            chance(0.04, using: &random)
-            ? pick(ColumnType.allCases, using: &random)
-            : numeric.contains(type) ? pick(numeric, using: &random) : type
+        let other = numeric.contains(type) ? pick(numeric, using: &random) : type
         let comparison = pick(RowPredicate.Comparison.allCases, using: &random)
         return .comparison(comparison, operand(type, depth: depth), operand(other, depth: depth))
     }

@@ -120,11 +120,16 @@ extension CompiledPredicate {
             let operands = popTypes(node.children.count)
             switch node {
             case .column(let name): try emitColumn(name)
-            case .literal(let value): push(.literal(value), value.type.map { .value($0) } ?? .null)
+            case .literal(let value): push(.literal(value), OperandType(value))
             case .comparison(let comparison, let a, let b):
+                try requireComparable(a, operands[0], with: b, operands[1])
+                try requireComparable(b, operands[1], with: a, operands[0])
                 let ignoringCase = ignoresCase(a) || ignoresCase(b)
                 push(.comparison(comparison, ignoringCase: ignoringCase), .value(.bool))
             case .membership(let operand, let values):
+                for value in values {
+                    try requireComparable(operand, operands[0], with: .literal(value), OperandType(value))
+                }
                 push(.membership(values, ignoringCase: ignoresCase(operand)), .value(.bool))
             case .and(let terms):
                 try requireConditions(operands, of: "and")
@@ -187,8 +192,34 @@ extension CompiledPredicate {
             guard operands.allSatisfy(\.isCondition) else { throw unsupported("\(user) takes conditions only") }
         }
 
+        private func requireComparable(
+            _ operand: RowPredicate, _ type: OperandType, with other: RowPredicate, _ otherType: OperandType
+        ) throws(StoreError) {
+            guard case .column(let name) = operand, case .value(let columnType) = type,
+                !type.isComparable(with: otherType)
+            else { return }
+            throw StoreError(
+                .invalidValue,
+                "column \(name.debugDescription) is \(columnType.rawValue); it cannot be compared with "
+                    + other.account(of: otherType), table: schema.name, column: name)
+        }
+
         private func unsupported(_ message: String) -> StoreError {
             StoreError(.unsupportedQuery, message, table: schema.name)
+        }
+    }
+}
+
+extension RowPredicate {
+    /// A description of this operand for a message about its type.
+    fileprivate func account(of type: OperandType) -> String {
+        switch self {
+        case .literal(.string(let text)): "the string \(String(text.prefix(100)).debugDescription)"
+        case .literal(.json(let text)): "the JSON \(text.prefix(100))"
+        case .literal(.bytes(let bytes)): "\(bytes.count) bytes"
+        case .literal(let value): "the \(type) \(value)"
+        case .column(let name): "column \(name.debugDescription), which is \(type)"
+        default: "a value of type \(type)"
         }
     }
 }

@@ -30,7 +30,8 @@
 /// column `id` itself is an operand of a comparison or membership, and in an order; functions use the stored form |
 /// | bytes | byte by byte, a prefix first |
 /// | JSON | by the bytes of its text |
-/// | other combinations | not equal, and neither is less |
+/// | other combinations | rejected before a row is read if a column itself is an operand; otherwise not equal, and
+/// neither is less |
 ///
 /// ## Functions
 /// The result for a null operand is null, except that `equalsIgnoringCase` is true for two nulls and false for one. An
@@ -75,8 +76,9 @@ public struct Evaluator: Sendable {
 
     /// Checks a predicate and compiles it for rows of `shape`, which may lack columns of the table.
     ///
-    /// - Throws: ``StoreError/Code/invalidValue``, naming the column, if the table does not define a column;
-    ///   ``StoreError/Code/unsupportedQuery`` if a node does not accept its operands.
+    /// - Throws: ``StoreError/Code/invalidValue``, naming the column, if the table does not define a column or a column
+    ///   is compared with a value of another type; ``StoreError/Code/unsupportedQuery`` if a node does not accept its
+    ///   operands.
     public func compile(_ predicate: RowPredicate, for shape: RowShape) throws(StoreError) -> CompiledPredicate {
         try CompiledPredicate(predicate, schema: schema, definition: definition, shape: shape)
     }
@@ -104,8 +106,7 @@ public struct Evaluator: Sendable {
 
     /// Whether a predicate is trivially a condition.
     ///
-    /// Most predicates are a comparison of columns and literals, or an `and` of such comparisons, which accept any
-    /// types.
+    /// Most predicates are a comparison of columns and literals of comparable types, or an `and` of such comparisons.
     private func isPlainCondition(_ predicate: RowPredicate) -> Bool {
         guard case .and(let terms) = predicate else { return isPlainComparison(predicate) }
         return terms.allSatisfy(isPlainComparison)
@@ -113,17 +114,25 @@ public struct Evaluator: Sendable {
 
     private func isPlainComparison(_ predicate: RowPredicate) -> Bool {
         switch predicate {
-        case .comparison(_, let a, let b): isPlainOperand(a) && isPlainOperand(b)
-        case .membership(let operand, _): isPlainOperand(operand)
+        case .comparison(_, let a, let b):
+            if let a = plainType(a), let b = plainType(b) { a.isComparable(with: b) } else { false }
+        case .membership(let operand, let values):
+            if let type = plainType(operand) {
+                values.allSatisfy { type.isComparable(with: OperandType($0)) }
+            } else {
+                false
+            }
         default: false
         }
     }
 
-    private func isPlainOperand(_ operand: RowPredicate) -> Bool {
+    /// Returns the type of a column of the table or a literal, or `nil` for other operands.
+    private func plainType(_ operand: RowPredicate) -> OperandType? {
         switch operand {
-        case .column(let name): isColumn(name)
-        case .literal: true
-        default: false
+        case .column("id"): .value(schema.idType == .int ? .int : .string)
+        case .column(let name): definition.index(of: name).map { .value(definition.columns[$0].type) }
+        case .literal(let value): OperandType(value)
+        default: nil
         }
     }
 

@@ -7,6 +7,9 @@ public enum OperandType: Sendable, Hashable {
     /// An int, or a double if the arithmetic of ints overflowed.
     case number
 
+    /// The type of a value.
+    init(_ value: Value) { self = value.type.map { .value($0) } ?? .null }
+
     /// Whether the operand can be a condition: a bool, or null, which counts as false.
     public var isCondition: Bool { isNullOr(.bool) }
 
@@ -15,6 +18,22 @@ public enum OperandType: Sendable, Hashable {
 
     /// Returns whether the operand is null or of the given type.
     public func isNullOr(_ type: ColumnType) -> Bool { self == .null || self == .value(type) }
+
+    /// Returns whether values of both types can be compared: one is null, both are numbers, or the types are the same.
+    public func isComparable(with other: OperandType) -> Bool {
+        self == other || self == .null || other == .null || isNumeric && other.isNumeric
+    }
+}
+
+extension OperandType: CustomStringConvertible {
+    /// The name of the type for use in messages.
+    public var description: String {
+        switch self {
+        case .null: "null"
+        case .value(let type): type.rawValue
+        case .number: "number"
+        }
+    }
 }
 
 extension RowPredicate.Function {

@@ -3,7 +3,7 @@ extension Query {
     ///
     /// - Throws: ``StoreError/Code/unsupportedQuery`` if skip or limit is negative, the predicate is not a condition,
     ///   or a node of it does not accept its operands; ``StoreError/Code/invalidValue``, naming the column, if the
-    ///   table does not define a column.
+    ///   table does not define a column, or the predicate compares a column with a value of another type.
     public func validate(against schema: TableSchema) throws(StoreError) {
         try Evaluator(schema: schema).validate(self)
     }

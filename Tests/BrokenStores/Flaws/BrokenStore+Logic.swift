@@ -11,8 +11,8 @@ extension BrokenStore {
             .queryNotValidated, breaks: "A query that contradicts its table is refused",
             foundBy: ["FIL-134"], saying: "unsupportedQuery"),
         BrokenStore(
-            .boolsEqualNumbers, breaks: "A bool equals no number",
-            foundBy: ["FIL-013"], saying: "bool"),
+            .otherTypesFindNothing, breaks: "A column is not compared with a value of another type",
+            foundBy: ["FIL-013"], saying: "invalidValue"),
         BrokenStore(
             .termsCutAtHundred, breaks: "A condition has no greatest number of terms",
             foundBy: ["FIL-038"], saying: "5,000"),

@@ -12,7 +12,7 @@ extension Flaw {
             .lengthInCharacters, .substringFromOne, .negativeStartCountsFromEnd, .indexOfInBytes, .replacesFirstOnly,
             .trimsSpacesOnly, .textNormalisedInComparison, .hoursInLocalTime, .secondsRounded, .beforeEpochTruncated,
             .integersDivideToDouble, .remainderNeverNegative, .divisionByZeroIsInfinite, .overflowWraps,
-            .halvesRoundToEven, .emptyOrIsTrue, .emptyAndIsFalse, .boolsEqualNumbers, .bytesComparedByLength,
+            .halvesRoundToEven, .emptyOrIsTrue, .emptyAndIsFalse, .bytesComparedByLength,
             .nullEqualsNothing, .notInWithNullFindsNone, .notInLeavesOutNull,
             .nullsCompareAsEqual, .nanIsGreatest, .emptyTextNotContained, .trimsUnicodeSpaces, .divisionRoundsDown,
             .halvesRoundUp, .floorCutsTowardZero, .textComparedInUTF16, .bytesComparedSigned, .columnsNotCompared,
@@ -106,7 +106,6 @@ extension Flaw {
             holds(comparison, x.utf16.lexicographicallyPrecedes(y.utf16) ? 0 : x == y ? 1 : 2, 1)
         case (.bytesComparedSigned, .bytes(let x), .bytes(let y)) where x.count == y.count && x != y:
             zip(x, y).first { $0 != $1 }.map { holds(comparison, Int8(bitPattern: $0), Int8(bitPattern: $1)) }
-        case (.boolsEqualNumbers, .bool(let x), .int(let y)): holds(comparison, x ? 1 : 0, y)
         case (.bytesComparedByLength, .bytes(let x), .bytes(let y)) where x.count != y.count:
             holds(comparison, x.count, y.count)
         default: nil

@@ -19,9 +19,18 @@ extension Flaw {
             if case .column = query.predicate { query.predicate = false }
         case .columnNamesIgnoreCase: query.renameColumns { Self.column($0, schema) }
         case .termsCutAtHundred: query.predicate = query.predicate.map(Self.cut)
+        case .otherTypesFindNothing where Self.comparesOtherType(query.predicate, schema): query.predicate = false
         default: break
         }
         return query
+    }
+
+    /// Whether a predicate compares a column with a literal of another type.
+    private static func comparesOtherType(_ predicate: RowPredicate?, _ schema: TableSchema) -> Bool {
+        guard case .comparison(_, .column(let name), .literal(let value)) = predicate,
+            let type = schema.column(name)?.type, let other = value.type
+        else { return false }
+        return !OperandType.value(type).isComparable(with: .value(other))
     }
 
     /// Returns the name of a column, found without regard to case.

@@ -28,7 +28,7 @@ package enum Flaw: String, CaseIterable, Sendable {
     case datePartsInLocalTime, hoursInLocalTime, secondsRounded, beforeEpochTruncated, integersDivideToDouble,
         remainderNeverNegative
     case divisionByZeroIsInfinite, overflowWraps, halvesRoundToEven, emptyOrIsTrue, emptyAndIsFalse, queryNotValidated
-    case boolsEqualNumbers, termsCutAtHundred, bytesComparedByLength, nullEqualsNothing, notInWithNullFindsNone
+    case otherTypesFindNothing, termsCutAtHundred, bytesComparedByLength, nullEqualsNothing, notInWithNullFindsNone
     case notInLeavesOutNull, nullsCompareAsEqual, nanIsGreatest, emptyTextNotContained, trimsUnicodeSpaces
     case divisionRoundsDown, halvesRoundUp, floorCutsTowardZero, textComparedInUTF16, bytesComparedSigned
     case columnsNotCompared, boolColumnIsNoCondition, literalOnTheLeftMisread, deepConditionsRefused

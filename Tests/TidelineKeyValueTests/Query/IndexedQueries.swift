@@ -68,7 +68,7 @@ struct IndexedQueries {
         return isLikely(0.2) ? .comparison(relation, literal, operand) : .comparison(relation, operand, literal)
     }
 
-    /// Returns a value of the column in some row, another value of its type, or a value of another type.
+    /// Returns a value of the column in some row, another value of its type, or a number of the other numeric type.
     private mutating func value(of column: String) -> Value {
         if isLikely(0.05) { return .null }
         if isLikely(0.75), let value = rows.randomElement(using: &random)?[column] {
@@ -76,9 +76,9 @@ struct IndexedQueries {
             if column == "id", let text = value.string, isLikely(0.3) { return .string(text.uppercased()) }
             return value
         }
-        let type = schema.column(column)?.type ?? .string
-        let others: [ColumnType] = type == .int ? [.double] : type == .double ? [.int] : ColumnType.allCases
-        return values.value(isLikely(0.2) ? others.randomElement(using: &random) ?? type : type, using: &random)
+        let type = schema.column(column)?.type ?? (schema.idType == .int ? .int : .string)
+        let other: ColumnType = type == .int ? .double : type == .double ? .int : type
+        return values.value(isLikely(0.2) ? other : type, using: &random)
     }
 
     private mutating func anyColumn() -> String {

@@ -47,8 +47,8 @@ import TidelineStore
 
     @Test func idsThatNoRowCanHaveAreNotLookedFor() throws {
         for predicate in [
-            Self.id.isNull, Self.id == 1, Self.id.isIn([]), Self.id == "x" && Self.id == "y", Self.id < .null, false,
-            Self.id == "x" && .not(true), .or([]), .null, Self.id.isIn([1, .null]), .not(.and([])),
+            Self.id.isNull, Self.id.isIn([]), Self.id == "x" && Self.id == "y", Self.id < .null, false,
+            Self.id == "x" && .not(true), .or([]), .null, Self.id.isIn([.null]), .not(.and([])),
         ] as [RowPredicate] {
             #expect(try Self.plan(predicate) == "Item: no row can match", "\(predicate)")
         }
@@ -93,9 +93,9 @@ import TidelineStore
         for predicate in [
             Self.priority == 11.1, Self.priority == .literal(.double(.nan)),
             Self.priority > .literal(.double(.infinity)),
-            Self.priority < .null, Self.priority == "1", Self.priority > 5 && Self.priority < 5,
+            Self.priority < .null, Self.priority > 5 && Self.priority < 5,
             .column("weight") < .literal(.double(-.infinity)), .column("weight") == .value(Int64(1 << 53 + 1)),
-            .column("text") == "a" && .column("text") == "b", .column("complete") == 1,
+            .column("text") == "a" && .column("text") == "b",
             .column("complete") && !.column("complete"),
         ] as [RowPredicate] {
             #expect(try Self.plan(predicate) == "Item: no row can match", "\(predicate)")

@@ -187,21 +187,25 @@ extension Check {
             }
         },
         Check(
-            "FIL-013", "Values of different types are not equal, and neither is less",
-            why: "Engines with loose types treat '1' and true as 1, or compare types by a rank."
+            "FIL-013", "Comparing a column with a value of another type is an error that names table and column",
+            why: "Engines with loose types treat '1' and true as 1, or find nothing, which hides the mistake."
         ) { context in
-            try context.expectAnswers(over: .equality) { table in
-                table.mayBeRefused = true
-                for (column, value) in [
-                    (int, "1"), (bool, 1), (string, 0), (json, "[1]"), (int, true),
-                    (timestamp, "1970-01-01T00:00:00.0000000Z"), (timestamp, 0), (bytes, "\u{1}\u{2}"),
-                ] as [(RowPredicate, RowPredicate)] {
-                    table.findsNothing(column == value)
-                    table.findsAll(column != value)
-                    table.findsNothing(column < value)
-                    table.findsNothing(column >= value)
+            let others: [(String, [RowPredicate])] = [
+                ("s", [1, true, .literal(.json("[1]"))]), ("n", ["1", true, .ticks(0)]), ("d", ["1.5"]),
+                ("b", [1, "yes"]),
+                ("at", ["1970-01-01T00:00:00.0000000Z", 0]), ("raw", ["\u{1}\u{2}"]), ("j", ["[1]"]), ("id", [1]),
+            ]
+            let refused = others.flatMap { name, values in
+                values.flatMap { value -> [(predicate: RowPredicate, column: String?)] in
+                    let column = RowPredicate.column(name)
+                    return [column == value, column != value, column < value, value >= column].map { ($0, name) }
                 }
             }
+            let nested: [(predicate: RowPredicate, column: String?)] = [
+                (.column("n") == .column("s"), "n"), (.column("b") == .column("n") + 1, "b"),
+                (.or([true, .not(.column("n") == "1")]), "n"),
+            ]
+            try context.expectRefusal(of: refused + nested, .invalidValue)
         },
         Check("FIL-014", "A column compares with another column as with a literal of its value") { context in
             try context.expectAnswers(over: .columns) { table in

@@ -3,7 +3,9 @@ internal import TidelineStore
 extension TableSchema {
     /// A table without rows unless a check stores some, because the validity of a query does not depend on rows.
     fileprivate static let asked = TableSchema(
-        "Asked", columns: [.string("s"), .int("n"), .bool("b"), .timestamp("at"), .json("j")], indexes: [["n"], ["s"]])
+        "Asked",
+        columns: [.string("s"), .int("n"), .double("d"), .bool("b"), .timestamp("at"), .bytes("raw"), .json("j")],
+        indexes: [["n"], ["s"]])
 }
 
 private let s = RowPredicate.column("s")
@@ -15,10 +17,19 @@ extension CheckContext {
     fileprivate func expectRefusal(
         of predicates: [RowPredicate], _ code: StoreError.Code, column: String? = nil, table: String = "Asked"
     ) throws {
+        try expectRefusal(of: predicates.map { ($0, column) }, code, table: table)
+    }
+
+    /// Fails unless every use of a condition throws an error that names the column beside it.
+    ///
+    /// The table has the columns `s`, `n`, `d`, `b`, `at`, `raw`, and `j`, one of each type.
+    func expectRefusal(
+        of predicates: [(predicate: RowPredicate, column: String?)], _ code: StoreError.Code, table: String = "Asked"
+    ) throws {
         let store = try store(.asked)
         for isFilled in [false, true] {
             if isFilled { try store.write { try $0.upsert(["id": "1", "s": "a", "n": 1, "b": true], into: "Asked") } }
-            for predicate in predicates {
+            for (predicate, column) in predicates {
                 let query = Query(table, predicate: predicate)
                 let what = CheckContext.text(query)
                 try expectError(code, what, table: table, column: column) {
