@@ -11,15 +11,15 @@ dependencies:
 	@scripts/install-dependencies
 
 build: dependencies
-	swift build
+	swift build --traits Tool
 
 # Debug build: it shares its build products with `make test`. The demo spends its time waiting for processes.
 demo: dependencies
-	@swift build --product tideline
-	@"$$(swift build --show-bin-path)/tideline" demo
+	@swift build --traits Tool --product tideline
+	@"$$(swift build --traits Tool --show-bin-path)/tideline" demo
 
 test: dependencies
-	swift build --build-tests
+	swift build --traits Tool --build-tests
 	scripts/test-linking
 	scripts/test-example
 	scripts/run-tests

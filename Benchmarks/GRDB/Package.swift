@@ -10,7 +10,7 @@ let package = Package(
     name: "grdb-benchmark",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: tideline, path: "../.."),
+        .package(name: tideline, path: "../..", traits: ["Commands"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     ],

@@ -4,6 +4,7 @@ internal import TidelineLMDB
 internal import TidelineLevelDB
 internal import TidelineMemory
 internal import TidelineSQLite
+internal import TidelineStore
 
 /// A subject whose instructions are counted.
 struct ProbeSubject: Sendable {

@@ -70,7 +70,7 @@ public enum ConformanceCommand {
     static let usageStatus: Int32 = 2
 
     private static func main<Command: ParsableCommand>(
-        _ type: Command.Type, options: KeyPath<Command, ConformanceOptions> & Sendable, stores: ConformanceStores,
+        _ type: Command.Type, options: any KeyPath<Command, ConformanceOptions> & Sendable, stores: ConformanceStores,
         program: ConformanceProgram
     ) async -> Never {
         do {

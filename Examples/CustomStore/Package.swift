@@ -8,7 +8,7 @@ let package = Package(
     name: "custom-store",
     platforms: [.macOS(.v15)],
     products: [.library(name: "SortedFileStore", targets: ["SortedFileStore"])],
-    dependencies: [.package(name: tideline, path: "../..")],
+    dependencies: [.package(name: tideline, path: "../..", traits: ["Commands"])],
     targets: [
         .target(
             name: "SortedFileStore",

@@ -1,6 +1,8 @@
 public import AsyncHTTPClient
 public import HTTPTypes
 internal import NIOCore
+internal import NIOHTTP1
+internal import NIOHTTPCompression
 public import Tideline
 
 /// A transport that uses async-http-client: for Linux, and for servers and tools on any platform.

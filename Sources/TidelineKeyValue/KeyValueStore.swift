@@ -37,7 +37,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         knownRows = engine.looksUpSlowly && !sharesFilesWithProcesses ? KnownRows() : nil
         do {
             try Self.requireKeyLength(of: engine)
-            overflowKeys = OverflowKey(maximum: engine.maximumKeyLength)
+            overflowKeys = unsafe OverflowKey(maximum: engine.maximumKeyLength)
             definitions = LockedValue(Definitions(catalog: try Self.firstCatalog(of: engine, overflowKeys)))
         } catch {
             // Report the first failure only.
@@ -187,7 +187,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
             defer { session.end() }
             let result = try body(session)
             try session.finish()
-            outcome = TransactionOutcome(
+            outcome = unsafe TransactionOutcome(
                 catalog: catalog, commit: session.hasChanges ? transaction.ownCommitNumber : nil,
                 rowCounts: session.rowCounts)
             return result

@@ -1,4 +1,5 @@
 import Foundation
+import TidelineKeyValue
 import TidelineMemory
 import TidelineStore
 

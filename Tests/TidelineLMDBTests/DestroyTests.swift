@@ -1,6 +1,7 @@
 import CLMDB
 import Foundation
 import Testing
+import TidelineKeyValue
 import TidelineLMDB
 import TidelineStore
 import TidelineTestSupport

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TidelineKeyValue
 import TidelineLMDB
 import TidelineStore
 import TidelineTestSupport

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TidelineKeyValue
 import TidelineLevelDB
 import TidelineStore
 import TidelineTestStores

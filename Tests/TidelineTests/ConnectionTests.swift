@@ -1,8 +1,10 @@
 import HTTPTypes
+import Logging
 import Synchronization
 import Testing
 import TidelineStore
 import TidelineTestStores
+import TidelineWire
 
 @testable import Tideline
 

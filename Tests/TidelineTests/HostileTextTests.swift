@@ -1,4 +1,5 @@
 import Testing
+import TidelineServer
 import TidelineStore
 import TidelineTestStores
 

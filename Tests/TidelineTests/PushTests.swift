@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Testing
+import TidelineServer
 import TidelineStore
 import TidelineTestStores
 

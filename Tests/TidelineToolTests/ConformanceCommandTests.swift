@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Testing
 import TidelineConformance
+import TidelineStore
 
 @testable import TidelineTool
 

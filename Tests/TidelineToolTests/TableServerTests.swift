@@ -1,5 +1,6 @@
 import HTTPTypes
 import Testing
+import Tideline
 import TidelineSQLite
 import TidelineServer
 

@@ -1,3 +1,4 @@
+internal import CDispatch
 internal import CLMDB
 internal import Foundation
 internal import TidelineStore

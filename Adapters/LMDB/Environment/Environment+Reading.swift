@@ -1,4 +1,5 @@
 internal import CLMDB
+internal import Foundation
 internal import TidelineStore
 
 extension Environment {

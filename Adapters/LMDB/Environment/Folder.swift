@@ -1,3 +1,4 @@
+internal import CDispatch
 internal import Foundation
 internal import Synchronization
 internal import TidelineStore

@@ -1,3 +1,4 @@
+internal import CLevelDB
 internal import Foundation
 internal import TidelineStore
 

@@ -1,3 +1,4 @@
+internal import TidelineStore
 internal import TidelineSupport
 
 /// A run: every workload, performed by each subject in turn, repeatedly.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Histogram
 internal import Synchronization
 
 /// One iteration of a workload by one subject: preparation, the timed steps, and restoration.

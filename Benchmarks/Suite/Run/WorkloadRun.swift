@@ -1,3 +1,4 @@
+internal import Histogram
 internal import TidelineSupport
 
 /// The iterations of one workload with one number of rows; used on the run's thread only.

@@ -1,6 +1,7 @@
 internal import HTTPTypes
 internal import Synchronization
 internal import Tideline
+internal import TidelineKeyValue
 internal import TidelineMemory
 internal import TidelineServer
 internal import TidelineStore

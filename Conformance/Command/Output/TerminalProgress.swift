@@ -2,6 +2,7 @@ internal import Foundation
 internal import Synchronization
 internal import TidelineCommandSupport
 internal import TidelineConformance
+internal import TidelineSupport
 
 /// Displays the progress of a run: a line for each completed group and, on an interactive terminal, an updating line
 /// for the current check.

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Synchronization
 internal import TidelineCommandSupport
 internal import TidelineConformance
+internal import TidelineStore
 
 /// Runs checks in separate processes. If one dies, the current check has failed, and another process continues with the
 /// rest.

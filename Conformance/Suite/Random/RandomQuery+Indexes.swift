@@ -90,7 +90,7 @@ extension RandomQuery {
             guard chance(0.2, using: &random) else { return anyValue(type) }
             return type == .int || type == .double ? pick([.null, .double(.nan)], using: &random) : .null
         }
-        return chance(0.3, using: &random) ? neighbour(of: value) : value
+        return chance(0.2, using: &random) ? neighbour(of: value) : value
     }
 
     private mutating func anyValue(_ type: ColumnType) -> Value { values.value(type, using: &random) }

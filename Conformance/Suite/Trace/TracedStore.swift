@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import TidelineStore
 
 /// A store that records calls and forwards them.

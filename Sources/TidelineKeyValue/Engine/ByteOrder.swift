@@ -15,7 +15,7 @@ extension UnsafeRawBufferPointer {
     package func compare(_ other: UnsafeRawBufferPointer) -> Int {
         let common = Swift.min(count, other.count)
         if common > 0, let a = baseAddress, let b = other.baseAddress {
-            let order = memcmp(a, b, common)
+            let order = unsafe memcmp(a, b, common)
             if order != 0 { return Int(order) }
         }
         return count - other.count

@@ -11,16 +11,16 @@ package enum KeyHash {
     package static func of(_ key: UnsafeRawBufferPointer) -> UInt64 {
         var hash = mix(seed ^ UInt64(key.count), 0x9E37_79B9_7F4A_7C15)
         guard key.count >= 8 else {
-            for byte in key { hash = mix(hash ^ UInt64(byte), 0xD6E8_FEB8_6659_FD93) }
+            for index in key.indices { hash = unsafe mix(hash ^ UInt64(key[index]), 0xD6E8_FEB8_6659_FD93) }
             return hash
         }
         let last = key.count &- 8
         var offset = 0
         while offset < last {
-            hash = mix(hash ^ key.loadUnaligned(fromByteOffset: offset, as: UInt64.self), 0xD6E8_FEB8_6659_FD93)
+            hash = unsafe mix(hash ^ key.loadUnaligned(fromByteOffset: offset, as: UInt64.self), 0xD6E8_FEB8_6659_FD93)
             offset &+= 8
         }
-        return mix(hash ^ key.loadUnaligned(fromByteOffset: last, as: UInt64.self), 0xA076_1D64_78BD_642F)
+        return unsafe mix(hash ^ key.loadUnaligned(fromByteOffset: last, as: UInt64.self), 0xA076_1D64_78BD_642F)
     }
 
     /// Combines both halves of a product, so that each bit depends on all bits of the number.

@@ -27,14 +27,14 @@ public struct KeyRange: Sendable, Hashable {
 
     /// Returns whether the range contains a key.
     public func contains(_ key: UnsafeRawBufferPointer) -> Bool {
-        !key.precedes(lower) && key.precedes(upper)
+        unsafe !key.precedes(lower) && key.precedes(upper)
     }
 
     /// Whether the range contains no keys.
-    public var isEmpty: Bool { !lower.withUnsafeBytes { $0.precedes(upper) } }
+    public var isEmpty: Bool { unsafe !lower.withUnsafeBytes { unsafe $0.precedes(upper) } }
 }
 
 extension UnsafeRawBufferPointer {
     /// Whether these bytes are ordered before others in key order.
-    func precedes(_ other: [UInt8]) -> Bool { other.withUnsafeBytes { compare($0) < 0 } }
+    func precedes(_ other: [UInt8]) -> Bool { unsafe other.withUnsafeBytes { unsafe compare($0) < 0 } }
 }

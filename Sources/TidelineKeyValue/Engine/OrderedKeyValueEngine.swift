@@ -107,7 +107,7 @@ extension KeyValueSnapshot {
     public func read(
         _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws -> Bool {
-        try get(key, body) != nil
+        try unsafe get(key, body) != nil
     }
 }
 
@@ -146,8 +146,8 @@ extension KeyValueTransaction {
         over replaces: (_ existing: UnsafeRawBufferPointer) throws -> Bool
     ) throws -> Bool {
         var isStored = true
-        let isFound = try read(key) { isStored = try replaces($0) }
-        if isStored { try put(key, value) }
+        let isFound = try unsafe read(key) { isStored = try unsafe replaces($0) }
+        if isStored { try unsafe put(key, value) }
         return !isFound
     }
 }

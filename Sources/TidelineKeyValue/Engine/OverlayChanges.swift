@@ -3,8 +3,10 @@
 ///
 /// Unsafe pointers: the memory belongs to this noncopyable value. Bytes read from it are borrowed until the next
 /// change. Only ``append(_:_:room:_:)`` returns places in it.
+@safe
 struct OverlayChanges: ~Copyable {
     /// The change of a key.
+    @safe
     enum Change {
         case unchanged, removed
         /// The key was stored. Its value is borrowed until the next change.
@@ -39,11 +41,11 @@ struct OverlayChanges: ~Copyable {
     private var used = 0
     /// The hash table with open addressing. The number of slots is a power of two, and at least a quarter of them are
     /// free.
-    private var slots = OverlayChanges.makeSlots(16)
+    private var slots = unsafe OverlayChanges.makeSlots(16)
     /// The number of changed keys.
     private(set) var count = 0
     /// The number of bytes of memory in use.
-    var size: Int { memory.count + slots.count * MemoryLayout<Slot>.stride }
+    var size: Int { unsafe memory.count + slots.count * MemoryLayout<Slot>.stride }
     /// The sorted keys of each space that was scanned in order, and of all spaces under the key `nil`.
     private var orders: [UInt32?: Order] = [:]
 
@@ -54,15 +56,15 @@ struct OverlayChanges: ~Copyable {
     }
 
     deinit {
-        memory.deallocate()
-        slots.deallocate()
+        unsafe memory.deallocate()
+        unsafe slots.deallocate()
     }
 
     // MARK: Reading
 
     /// Returns the change of a key.
     func change(of key: UnsafeRawBufferPointer, hash: UInt64) -> Change {
-        let place = slots[slot(of: key, hash)].place
+        let place = unsafe slots[slot(of: key, hash)].place
         return place < 0 ? .unchanged : change(at: place)
     }
 
@@ -70,7 +72,7 @@ struct OverlayChanges: ~Copyable {
     @inline(__always)
     func change(at place: Int) -> Change {
         let entry = entry(at: place)
-        return entry.valueCount < 0 ? .removed : .stored(value(at: place, entry))
+        return unsafe entry.valueCount < 0 ? .removed : .stored(value(at: place, entry))
     }
 
     /// Calls `body` with each key, its value, or `nil` if it was removed, and its hash, in the order of insertion.
@@ -81,7 +83,7 @@ struct OverlayChanges: ~Copyable {
         while place < used {
             let entry = entry(at: place)
             if entry.valueCount != Entry.moved {
-                try body(key(at: place, entry), entry.valueCount < 0 ? nil : value(at: place, entry), entry.hash)
+                try unsafe body(key(at: place, entry), entry.valueCount < 0 ? nil : value(at: place, entry), entry.hash)
             }
             place &+= entry.stride
         }
@@ -96,9 +98,9 @@ struct OverlayChanges: ~Copyable {
         var order = orders.removeValue(forKey: space) ?? Order()
         while order.end < used {
             let entry = entry(at: order.end)
-            let key = key(at: order.end, entry)
-            if entry.valueCount != Entry.moved, space == nil || Self.space(of: key) == space {
-                withUnsafeBytes(of: order.end) { order.keys.put(key, $0) }
+            let key = unsafe key(at: order.end, entry)
+            if entry.valueCount != Entry.moved, unsafe space == nil || Self.space(of: key) == space {
+                unsafe withUnsafeBytes(of: order.end) { unsafe order.keys.put(key, $0) }
             }
             order.end += entry.stride
         }
@@ -109,8 +111,8 @@ struct OverlayChanges: ~Copyable {
     /// Returns the first four bytes that all keys of a range share, which identify a table or index, or `nil` if they
     /// differ.
     private static func space(of range: KeyRange) -> UInt32? {
-        guard let space = range.lower.withUnsafeBytes(Self.space) else { return nil }
-        if range.upper.withUnsafeBytes(Self.space) == space, range.upper.count > 4 { return space }
+        guard let space = unsafe range.lower.withUnsafeBytes(Self.space) else { return nil }
+        if unsafe range.upper.withUnsafeBytes(Self.space) == space, range.upper.count > 4 { return space }
         // The first key after the space may lack trailing bytes. If it ended in a zero, a shorter key would precede it.
         guard range.upper.count <= 4, range.upper.last != 0 else { return nil }
         let upper = (0..<4).reduce(UInt32(0)) { $0 << 8 | UInt32($1 < range.upper.count ? range.upper[$1] : 0) }
@@ -119,44 +121,44 @@ struct OverlayChanges: ~Copyable {
 
     /// Returns the first four bytes of a key, or `nil` if the key is shorter.
     private static func space(of key: UnsafeRawBufferPointer) -> UInt32? {
-        key.count < 4 ? nil : UInt32(bigEndian: key.loadUnaligned(as: UInt32.self))
+        unsafe key.count < 4 ? nil : UInt32(bigEndian: key.loadUnaligned(as: UInt32.self))
     }
 
     /// Returns the place stored for a key in the result of ``inOrder(within:)``.
-    static func place(_ bytes: UnsafeRawBufferPointer) -> Int { bytes.loadUnaligned(as: Int.self) }
+    static func place(_ bytes: UnsafeRawBufferPointer) -> Int { unsafe bytes.loadUnaligned(as: Int.self) }
 
     // MARK: Changing
 
     mutating func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, hash: UInt64) {
-        let slot = slot(of: key, hash)
-        let place = slots[slot].place
+        let slot = unsafe slot(of: key, hash)
+        let place = unsafe slots[slot].place
         guard place >= 0 else {
-            slots[slot] = Slot(hash: hash, place: append(key, value, room: value.count, hash))
+            unsafe slots[slot] = Slot(hash: hash, place: append(key, value, room: value.count, hash))
             return noteAdded()
         }
         var entry = entry(at: place)
         if value.count <= entry.room {
             entry.valueCount = value.count
             set(entry, at: place)
-            copy(value, to: place + Entry.size + entry.keyCount)
+            unsafe copy(value, to: place + Entry.size + entry.keyCount)
         } else {
             // Reserve space, so that a value that grows repeatedly does not leave old copies behind each time.
-            slots[slot].place = append(key, value, room: max(value.count, entry.room * 2), hash)
+            unsafe slots[slot].place = append(key, value, room: max(value.count, entry.room * 2), hash)
             entry.valueCount = Entry.moved
             set(entry, at: place)
         }
     }
 
     mutating func remove(_ key: UnsafeRawBufferPointer, hash: UInt64) {
-        let slot = slot(of: key, hash)
-        let isNew = slots[slot].place < 0
+        let slot = unsafe slot(of: key, hash)
+        let isNew = unsafe slots[slot].place < 0
         if isNew {
-            let none = UnsafeRawBufferPointer(start: nil, count: 0)
-            slots[slot] = Slot(hash: hash, place: append(key, none, room: 0, hash))
+            let none = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+            unsafe slots[slot] = Slot(hash: hash, place: append(key, none, room: 0, hash))
         }
-        var entry = entry(at: slots[slot].place)
+        var entry = unsafe entry(at: slots[slot].place)
         entry.valueCount = Entry.removed
-        set(entry, at: slots[slot].place)
+        unsafe set(entry, at: slots[slot].place)
         if isNew { noteAdded() }
     }
 
@@ -168,76 +170,80 @@ struct OverlayChanges: ~Copyable {
         let place = used
         let entry = Entry(hash: hash, keyCount: key.count, room: room, valueCount: value.count)
         used += entry.stride
-        if used > memory.count { growMemory() }
+        if unsafe used > memory.count { growMemory() }
         set(entry, at: place)
-        copy(key, to: place + Entry.size)
-        copy(value, to: place + Entry.size + key.count)
+        unsafe copy(key, to: place + Entry.size)
+        unsafe copy(value, to: place + Entry.size + key.count)
         return place
     }
 
     private mutating func growMemory() {
-        let grown = UnsafeMutableRawBufferPointer.allocate(byteCount: max(used, memory.count * 2), alignment: 8)
-        grown.copyMemory(from: UnsafeRawBufferPointer(memory))
-        memory.deallocate()
-        memory = grown
+        let grown = unsafe UnsafeMutableRawBufferPointer.allocate(byteCount: max(used, memory.count * 2), alignment: 8)
+        unsafe grown.copyMemory(from: UnsafeRawBufferPointer(memory))
+        unsafe memory.deallocate()
+        unsafe memory = grown
     }
 
     private mutating func noteAdded() {
         count += 1
-        if count > slots.count / 4 * 3 { growSlots() }
+        if unsafe count > slots.count / 4 * 3 { growSlots() }
     }
 
     private mutating func growSlots() {
-        let old = slots
-        slots = Self.makeSlots(old.count * 4)
-        for slot in old where slot.place >= 0 {
+        let old = unsafe slots
+        unsafe slots = Self.makeSlots(old.count * 4)
+        for position in old.indices {
+            let slot = unsafe old[position]
+            guard slot.place >= 0 else { continue }
             var index = first(slot.hash)
-            while slots[index].place >= 0 { index = next(index) }
-            slots[index] = slot
+            while unsafe slots[index].place >= 0 { index = next(index) }
+            unsafe slots[index] = slot
         }
-        old.deallocate()
+        unsafe old.deallocate()
     }
 
     // MARK: Memory
 
     private static func makeSlots(_ count: Int) -> UnsafeMutableBufferPointer<Slot> {
         let slots = UnsafeMutableBufferPointer<Slot>.allocate(capacity: count)
-        slots.initialize(repeating: Slot(hash: 0, place: -1))
-        return slots
+        unsafe slots.initialize(repeating: Slot(hash: 0, place: -1))
+        return unsafe slots
     }
 
     /// Returns the slot of a key, or the free slot in which it can be inserted.
     private func slot(of key: UnsafeRawBufferPointer, _ hash: UInt64) -> Int {
         var index = first(hash)
-        while slots[index].place >= 0 {
-            let slot = slots[index]
-            if slot.hash == hash, self.key(at: slot.place, entry(at: slot.place)).compare(key) == 0 { return index }
+        while unsafe slots[index].place >= 0 {
+            let slot = unsafe slots[index]
+            if slot.hash == hash, unsafe self.key(at: slot.place, entry(at: slot.place)).compare(key) == 0 {
+                return index
+            }
             index = next(index)
         }
         return index
     }
 
-    private func first(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash) & (slots.count &- 1) }
-    private func next(_ index: Int) -> Int { (index &+ 1) & (slots.count &- 1) }
+    private func first(_ hash: UInt64) -> Int { unsafe Int(truncatingIfNeeded: hash) & (slots.count &- 1) }
+    private func next(_ index: Int) -> Int { unsafe (index &+ 1) & (slots.count &- 1) }
 
-    private func entry(at place: Int) -> Entry { memory.load(fromByteOffset: place, as: Entry.self) }
+    private func entry(at place: Int) -> Entry { unsafe memory.load(fromByteOffset: place, as: Entry.self) }
     private func set(_ entry: Entry, at place: Int) {
-        memory.storeBytes(of: entry, toByteOffset: place, as: Entry.self)
+        unsafe memory.storeBytes(of: entry, toByteOffset: place, as: Entry.self)
     }
 
     private func copy(_ bytes: UnsafeRawBufferPointer, to place: Int) {
-        UnsafeMutableRawBufferPointer(rebasing: memory[place...]).copyMemory(from: bytes)
+        unsafe UnsafeMutableRawBufferPointer(rebasing: memory[place...]).copyMemory(from: bytes)
     }
 
     private func key(at place: Int, _ entry: Entry) -> UnsafeRawBufferPointer {
-        bytes(place &+ Entry.size, entry.keyCount)
+        unsafe bytes(place &+ Entry.size, entry.keyCount)
     }
 
     private func value(at place: Int, _ entry: Entry) -> UnsafeRawBufferPointer {
-        bytes(place &+ Entry.size &+ entry.keyCount, entry.valueCount)
+        unsafe bytes(place &+ Entry.size &+ entry.keyCount, entry.valueCount)
     }
 
     private func bytes(_ place: Int, _ count: Int) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: memory[place..<place &+ count])
+        unsafe UnsafeRawBufferPointer(rebasing: memory[place..<place &+ count])
     }
 }

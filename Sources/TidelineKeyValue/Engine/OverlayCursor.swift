@@ -24,25 +24,27 @@ struct OverlayCursor {
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ values: Values, _ body: Body
     ) throws -> ScanStep {
         while !cursor.isAtEnd {
-            let order = cursor.withEntry { changed, _ in descending ? key.compare(changed) : changed.compare(key) }
+            let order = unsafe cursor.withEntry { changed, _ in
+                unsafe descending ? key.compare(changed) : changed.compare(key)
+            }
             if order > 0 { break }
-            let step = try passOn(values, body)
+            let step = try unsafe passOn(values, body)
             if order == 0 || step == .stop { return step }
         }
-        return try body(key, value)
+        return try unsafe body(key, value)
     }
 
     /// Passes the changes after the last entry of the snapshot to `body`.
     mutating func finish(_ values: Values, _ body: Body) throws {
-        while !cursor.isAtEnd, try passOn(values, body) == .next {}
+        while !cursor.isAtEnd, try unsafe passOn(values, body) == .next {}
     }
 
     /// Passes the current change to `body`, unless its key was removed, and advances the cursor.
     private mutating func passOn(_ values: Values, _ body: Body) throws -> ScanStep {
         defer { cursor.advance() }
-        return try cursor.withEntry { key, place in
-            guard case .stored(let value) = values(OverlayChanges.place(place)) else { return .next }
-            return try body(key, value)
+        return try unsafe cursor.withEntry { key, place in
+            guard case .stored(let value) = unsafe values(OverlayChanges.place(place)) else { return .next }
+            return try unsafe body(key, value)
         }
     }
 }

@@ -37,21 +37,21 @@ public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransacti
     public func get<T>(
         _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T
     ) throws -> T? {
-        switch changes.change(of: key, hash: KeyHash.of(key)) {
-        case .unchanged: try base.get(key, body)
+        switch unsafe changes.change(of: key, hash: KeyHash.of(key)) {
+        case .unchanged: try unsafe base.get(key, body)
         case .removed: nil
-        case .stored(let value): try body(value)
+        case .stored(let value): unsafe try body(value)
         }
     }
 
     public func read(
         _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws -> Bool {
-        switch changes.change(of: key, hash: KeyHash.of(key)) {
-        case .unchanged: return try base.read(key, body)
+        switch unsafe changes.change(of: key, hash: KeyHash.of(key)) {
+        case .unchanged: return try unsafe base.read(key, body)
         case .removed: return false
         case .stored(let value):
-            try body(value)
+            try unsafe body(value)
             return true
         }
     }
@@ -60,32 +60,32 @@ public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransacti
         _ range: KeyRange, descending: Bool,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
     ) throws {
-        var overlay = OverlayCursor(changes.inOrder(within: range), range, descending: descending)
-        guard !overlay.isAtEnd else { return try base.scan(range, descending: descending, body) }
+        var overlay = unsafe OverlayCursor(changes.inOrder(within: range), range, descending: descending)
+        guard !overlay.isAtEnd else { return try unsafe base.scan(range, descending: descending, body) }
         var isStopped = false
-        let values = { place in self.changes.change(at: place) }
-        try base.scan(range, descending: descending) { key, value in
-            let step = try overlay.merge(key, value, values, body)
+        let values = { place in unsafe self.changes.change(at: place) }
+        try unsafe base.scan(range, descending: descending) { key, value in
+            let step = try unsafe overlay.merge(key, value, values, body)
             isStopped = step == .stop
             return step
         }
-        if !isStopped { try overlay.finish(values, body) }
+        if !isStopped { try unsafe overlay.finish(values, body) }
     }
 
     // MARK: Writing
 
     public func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
-        changes.put(key, value, hash: KeyHash.of(key))
+        unsafe changes.put(key, value, hash: KeyHash.of(key))
     }
 
     public func delete(_ key: UnsafeRawBufferPointer) throws -> Bool {
-        let hash = KeyHash.of(key)
-        switch changes.change(of: key, hash: hash) {
-        case .unchanged: guard try base.read(key, { _ in }) else { return false }
+        let hash = unsafe KeyHash.of(key)
+        switch unsafe changes.change(of: key, hash: hash) {
+        case .unchanged: guard try unsafe base.read(key, { _ in }) else { return false }
         case .removed: return false
         case .stored: break
         }
-        changes.remove(key, hash: hash)
+        unsafe changes.remove(key, hash: hash)
         return true
     }
 
@@ -93,24 +93,24 @@ public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransacti
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
         over replaces: (_ existing: UnsafeRawBufferPointer) throws -> Bool
     ) throws -> Bool {
-        let hash = KeyHash.of(key)
+        let hash = unsafe KeyHash.of(key)
         var isStored = true
         let isFound: Bool
-        switch changes.change(of: key, hash: hash) {
-        case .unchanged: isFound = try base.read(key) { isStored = try replaces($0) }
+        switch unsafe changes.change(of: key, hash: hash) {
+        case .unchanged: isFound = try unsafe base.read(key) { isStored = try unsafe replaces($0) }
         case .removed: isFound = false
         case .stored(let changed):
             isFound = true
-            isStored = try replaces(changed)
+            isStored = try unsafe replaces(changed)
         }
-        if isStored { changes.put(key, value, hash: hash) }
+        if isStored { unsafe changes.put(key, value, hash: hash) }
         return !isFound
     }
 
     // MARK: Committing
 
     /// Whether there are no changes.
-    public var isEmpty: Bool { changes.count == 0 }
+    public var isEmpty: Bool { unsafe changes.count == 0 }
 
     /// Calls `body` with each change in ascending key order: a key and the value to store, or `nil` to remove the key.
     ///
@@ -118,12 +118,12 @@ public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransacti
     public func forEachChange(
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?) throws -> Void
     ) rethrows {
-        var cursor = changes.inOrder().cursor()
+        var cursor = unsafe changes.inOrder().cursor()
         while !cursor.isAtEnd {
-            try cursor.withEntry { key, place in
-                switch changes.change(at: OverlayChanges.place(place)) {
-                case .stored(let value): try body(key, value)
-                case .removed, .unchanged: try body(key, nil)
+            try unsafe cursor.withEntry { key, place in
+                switch unsafe changes.change(at: OverlayChanges.place(place)) {
+                case .stored(let value): try unsafe body(key, value)
+                case .removed, .unchanged: try unsafe body(key, nil)
                 }
             }
             cursor.advance()
@@ -135,6 +135,6 @@ public final class OverlayTransaction<Base: KeyValueSnapshot>: KeyValueTransacti
     package func forEachChangeUnordered(
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?, _ hash: UInt64) throws -> Void
     ) rethrows {
-        try changes.forEach(body)
+        try unsafe changes.forEach(body)
     }
 }

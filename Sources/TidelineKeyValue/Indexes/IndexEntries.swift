@@ -18,54 +18,54 @@ final class IndexEntries {
 
     init(of table: StoredTable) {
         self.table = table
-        cursor = RowCursor(table)
-        old = table.indexes.map { KeyBuilder($0.space) }
-        new = old
+        unsafe cursor = RowCursor(table)
+        unsafe old = table.indexes.map { KeyBuilder($0.space) }
+        unsafe new = old
     }
 
     /// Records the entries of a row as it is stored now.
     func noteOld(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws {
-        try cursor.point(key: key, value: value)
+        try unsafe cursor.point(key: key, value: value)
         for (number, index) in table.indexes.enumerated() {
-            old[number].begin(index, of: cursor.view, ids: table.ids)
+            unsafe old[number].begin(index, of: cursor.view, ids: table.ids)
         }
     }
 
     /// Records the entries of a row as it will be stored.
     func noteNew(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws {
-        try cursor.point(key: key, value: value)
+        try unsafe cursor.point(key: key, value: value)
         for (number, index) in table.indexes.enumerated() {
-            new[number].begin(index, of: cursor.view, ids: table.ids)
+            unsafe new[number].begin(index, of: cursor.view, ids: table.ids)
         }
     }
 
     /// Stores the new entries of a row that did not exist.
     func insert(into store: any KeyStore) throws {
-        for entry in new { try entry.put(into: store) }
+        for entry in unsafe new { try entry.put(into: store) }
     }
 
     /// Removes the old entries of the row with the given key.
     func remove(from store: any KeyStore, ofRowAt key: UnsafeRawBufferPointer) throws {
-        for number in old.indices { try removeOld(number, from: store, ofRowAt: key) }
+        for number in unsafe old.indices { try unsafe removeOld(number, from: store, ofRowAt: key) }
     }
 
     /// Replaces the old entries of the row with the given key by the new ones where they differ.
     func replace(in store: any KeyStore, ofRowAt key: UnsafeRawBufferPointer) throws {
-        for number in old.indices where old[number].bytes != new[number].bytes {
-            try removeOld(number, from: store, ofRowAt: key)
-            try new[number].put(into: store)
+        for number in unsafe old.indices where unsafe old[number].bytes != new[number].bytes {
+            try unsafe removeOld(number, from: store, ofRowAt: key)
+            try unsafe new[number].put(into: store)
         }
     }
 
     private func removeOld(
         _ number: Int, from store: any KeyStore, ofRowAt key: UnsafeRawBufferPointer
     ) throws {
-        guard try !old[number].bytes.withUnsafeBytes({ try store.delete($0) }) else { return }
+        guard try unsafe !old[number].bytes.withUnsafeBytes({ try unsafe store.delete($0) }) else { return }
         throw StoreError(
             .corrupt,
             "the index over \(table.indexes[number].columns.joined(separator: ", ")) lacks the entry of a row; restore "
                 + "the store from a backup, or delete it and pull again",
-            table: table.name, id: table.ids.text(ofKey: key))
+            table: table.name, id: unsafe table.ids.text(ofKey: key))
     }
 }
 
@@ -82,14 +82,14 @@ extension KeyBuilder {
             if let position {
                 append(column: position, of: row)
             } else {
-                row.withIDBytes { append(idComponent: $0, of: ids) }
+                unsafe row.withIDBytes { unsafe append(idComponent: $0, of: ids) }
             }
         }
-        row.withIDBytes { append(id: $0, of: ids) }
+        unsafe row.withIDBytes { unsafe append(id: $0, of: ids) }
     }
 
     /// Stores the entry.
     func put(into store: any KeyStore) throws {
-        try bytes.withUnsafeBytes { try store.put($0, UnsafeRawBufferPointer(start: nil, count: 0)) }
+        try unsafe bytes.withUnsafeBytes { try unsafe store.put($0, UnsafeRawBufferPointer(start: nil, count: 0)) }
     }
 }

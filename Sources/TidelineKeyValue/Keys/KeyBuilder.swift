@@ -36,7 +36,7 @@ struct KeyBuilder {
     /// Removes the key and begins another one, reusing the memory.
     mutating func begin(_ space: KeySpace) {
         bytes.removeAll(keepingCapacity: true)
-        withUnsafeBytes(of: space.number.bigEndian) { bytes.append(contentsOf: $0) }
+        unsafe withUnsafeBytes(of: space.number.bigEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 
     /// Removes the key and begins a sort key.
@@ -50,11 +50,11 @@ struct KeyBuilder {
     /// Appends the identifier of a row in the form that ``RowView`` uses: UTF-8, or eight little-endian bytes.
     mutating func append(id: UnsafeRawBufferPointer, of ids: IDRule) {
         switch ids {
-        case .exact: bytes.append(contentsOf: id)
+        case .exact: unsafe bytes.append(contentsOf: id)
         case .folded:
-            bytes.append(contentsOf: id)
+            unsafe bytes.append(contentsOf: id)
             fold(from: bytes.count - id.count)
-        case .int: append(word: Self.ordered(Int64(littleEndian: id.loadUnaligned(as: Int64.self))))
+        case .int: unsafe append(word: Self.ordered(Int64(littleEndian: id.loadUnaligned(as: Int64.self))))
         }
     }
 
@@ -62,7 +62,7 @@ struct KeyBuilder {
     mutating func append(id: RowID, of ids: IDRule) -> Bool {
         guard id.type == ids.type else { return false }
         switch id {
-        case .string(var text): text.withUTF8 { append(id: UnsafeRawBufferPointer($0), of: ids) }
+        case .string(var text): text.withUTF8 { unsafe append(id: UnsafeRawBufferPointer($0), of: ids) }
         case .int(let number): append(word: Self.ordered(number))
         }
         return true
@@ -70,7 +70,7 @@ struct KeyBuilder {
 
     /// Returns the integer represented by the eight bytes of an identifier in a key.
     static func int(fromID bytes: UnsafeRawBufferPointer) -> Int64 {
-        Int64(bitPattern: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)) ^ 1 << 63)
+        unsafe Int64(bitPattern: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)) ^ 1 << 63)
     }
 
     // MARK: Components
@@ -84,8 +84,8 @@ struct KeyBuilder {
         case .int(let value): append(component: Self.ordered(value))
         case .timestamp(let value): append(component: Self.ordered(value.ticks))
         case .double(let value): append(double: value)
-        case .string(var text), .json(var text): text.withUTF8 { append(text: UnsafeRawBufferPointer($0)) }
-        case .bytes(let value): value.withUnsafeBytes { append(text: $0) }
+        case .string(var text), .json(var text): text.withUTF8 { unsafe append(text: UnsafeRawBufferPointer($0)) }
+        case .bytes(let value): unsafe value.withUnsafeBytes { unsafe append(text: $0) }
         }
         if descending { invert(from: start) }
     }
@@ -98,9 +98,10 @@ struct KeyBuilder {
         case .false: append(bool: false)
         case .true: append(bool: true)
         case .int, .timestamp:
-            append(component: Self.ordered(Int64(littleEndian: row.bytes(at: index).loadUnaligned(as: Int64.self))))
+            unsafe append(
+                component: Self.ordered(Int64(littleEndian: row.bytes(at: index).loadUnaligned(as: Int64.self))))
         case .double: append(double: row.double(at: index) ?? .nan)
-        case .string, .bytes, .json: append(text: row.bytes(at: index))
+        case .string, .bytes, .json: unsafe append(text: row.bytes(at: index))
         }
         if descending { invert(from: start) }
     }
@@ -109,10 +110,10 @@ struct KeyBuilder {
     mutating func append(idComponent id: UnsafeRawBufferPointer, of ids: IDRule, descending: Bool = false) {
         let start = bytes.count
         switch ids {
-        case .int: append(component: Self.ordered(Int64(littleEndian: id.loadUnaligned(as: Int64.self))))
-        case .exact: append(text: id)
+        case .int: unsafe append(component: Self.ordered(Int64(littleEndian: id.loadUnaligned(as: Int64.self))))
+        case .exact: unsafe append(text: id)
         case .folded:
-            append(text: id)
+            unsafe append(text: id)
             fold(from: start)
         }
         if descending { invert(from: start) }
@@ -121,7 +122,7 @@ struct KeyBuilder {
     /// Appends the beginning of a component: the common prefix of all texts that begin with `text`.
     mutating func append(beginningOf text: UnsafeRawBufferPointer) {
         bytes.append(Mark.value)
-        appendEscaped(text)
+        unsafe appendEscaped(text)
     }
 
     /// Returns the length of the component that begins at `start`, or `nil` if the bytes are not a component.
@@ -131,24 +132,24 @@ struct KeyBuilder {
         in key: UnsafeRawBufferPointer, at start: Int, type: ColumnType
     ) -> Int? {
         guard start < key.count else { return nil }
-        guard key[start] == Mark.value else {
-            return key[start] == Mark.null || key[start] == Mark.notANumber ? 1 : nil
+        guard unsafe key[start] == Mark.value else {
+            return unsafe key[start] == Mark.null || key[start] == Mark.notANumber ? 1 : nil
         }
         switch type {
         case .bool: return start + 2 <= key.count ? 2 : nil
         case .int, .timestamp, .double: return start + 9 <= key.count ? 9 : nil
         case .string, .bytes, .json:
             // Most texts contain no zero other than the terminator.
-            if let end = key.firstZero(from: start + 1), end + 1 < key.count, key[end + 1] == 1 {
+            if let end = unsafe key.firstZero(from: start + 1), end + 1 < key.count, unsafe key[end + 1] == 1 {
                 return end + 2 - start
             }
             var index = start + 1
             while index + 1 < key.count {
-                guard key[index] == 0 else {
+                guard unsafe key[index] == 0 else {
                     index += 1
                     continue
                 }
-                if key[index + 1] == 1 { return index + 2 - start }
+                if unsafe key[index + 1] == 1 { return index + 2 - start }
                 index += 2
             }
             return nil
@@ -175,7 +176,7 @@ struct KeyBuilder {
     }
 
     private mutating func append(word: UInt64) {
-        withUnsafeBytes(of: word.bigEndian) { bytes.append(contentsOf: $0) }
+        unsafe withUnsafeBytes(of: word.bigEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 
     private mutating func append(double value: Double) {
@@ -189,17 +190,18 @@ struct KeyBuilder {
 
     private mutating func append(text: UnsafeRawBufferPointer) {
         bytes.append(Mark.value)
-        appendEscaped(text)
+        unsafe appendEscaped(text)
         bytes.append(0)
         bytes.append(1)
     }
 
     private mutating func appendEscaped(_ text: UnsafeRawBufferPointer) {
-        guard text.hasZero else {
-            bytes.append(contentsOf: text)
+        guard unsafe text.hasZero else {
+            unsafe bytes.append(contentsOf: text)
             return
         }
-        for byte in text {
+        for index in text.indices {
+            let byte = unsafe text[index]
             bytes.append(byte)
             if byte == 0 { bytes.append(0xFF) }
         }
@@ -207,9 +209,9 @@ struct KeyBuilder {
 
     /// Replaces `A`–`Z` with `a`–`z`. No other byte of a component is in that range.
     private mutating func fold(from start: Int) {
-        bytes.withUnsafeMutableBytes { bytes in
+        unsafe bytes.withUnsafeMutableBytes { bytes in
             // Without a branch, so that the compiler can vectorize the loop.
-            for index in start..<bytes.count { bytes[index] |= bytes[index] &- 0x41 < 26 ? 0x20 : 0 }
+            for index in start..<bytes.count { unsafe bytes[index] |= bytes[index] &- 0x41 < 26 ? 0x20 : 0 }
         }
     }
 

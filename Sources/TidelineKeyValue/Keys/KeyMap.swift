@@ -16,16 +16,16 @@ class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
 
     /// Creates the map of an engine's snapshot with the given maximum key length.
     convenience init(_ snapshot: Snapshot, maximumKeyLength: Int) {
-        self.init(snapshot, OverflowKey(maximum: maximumKeyLength))
+        unsafe self.init(snapshot, OverflowKey(maximum: maximumKeyLength))
     }
 
     final func find(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
-        guard overflowKeys.isLong(key) else { return try snapshot.read(key, body) }
+        guard unsafe overflowKeys.isLong(key) else { return try unsafe snapshot.read(key, body) }
         var isFound = false
-        try scanEntries(ofLong: key) { _, whole, value in
-            guard whole.compare(key) == 0 else { return .next }
+        try unsafe scanEntries(ofLong: key) { _, whole, value in
+            guard unsafe whole.compare(key) == 0 else { return .next }
             isFound = true
-            try body(value)
+            try unsafe body(value)
             return .stop
         }
         return isFound
@@ -36,14 +36,16 @@ class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
     ) throws {
         let shortLength = overflowKeys.shortLength
-        guard shortLength < .max else { return try snapshot.scan(range, descending: descending, body) }
+        guard shortLength < .max else { return try unsafe snapshot.scan(range, descending: descending, body) }
         let stored = overflowKeys.storedRange(of: range)
-        guard stored == range else { return try scanLongKeys(of: range, in: stored, descending: descending, body) }
+        guard stored == range else {
+            return try unsafe scanLongKeys(of: range, in: stored, descending: descending, body)
+        }
         // Most ranges contain no overflow keys: until one is found, only the length of each key is checked.
         var firstLong: [UInt8]?
-        try snapshot.scan(range, descending: descending) { key, value in
-            guard key.count > shortLength else { return try body(key, value) }
-            firstLong = Array(key)
+        try unsafe snapshot.scan(range, descending: descending) { key, value in
+            guard key.count > shortLength else { return try unsafe body(key, value) }
+            firstLong = unsafe Array(key)
             return .stop
         }
         guard let firstLong else { return }
@@ -52,7 +54,7 @@ class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
             descending
             ? KeyRange(from: range.lower, to: KeyRange.end(ofPrefix: firstLong))
             : KeyRange(from: firstLong, to: range.upper)
-        try scanLongKeys(of: range, in: rest, descending: descending, body)
+        try unsafe scanLongKeys(of: range, in: rest, descending: descending, body)
     }
 
     /// Calls `body` with the keys of a range, including overflow keys, that are stored in another range.
@@ -62,14 +64,14 @@ class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
     ) throws {
         let overflowKeys = overflowKeys
         var run = LongKeyRun(descending: descending, range: range)
-        try snapshot.scan(stored, descending: descending) { key, value in
+        try unsafe snapshot.scan(stored, descending: descending) { key, value in
             // A short key may be a prefix of a truncated bound, on the wrong side of it.
-            guard run.isEmpty, !overflowKeys.isLong(key) else {
-                return try run.pass(key, value, overflowKeys, isWithin: range.contains(key), body)
+            guard run.isEmpty, unsafe !overflowKeys.isLong(key) else {
+                return try unsafe run.pass(key, value, overflowKeys, isWithin: range.contains(key), body)
             }
-            return range.contains(key) ? try body(key, value) : .next
+            return unsafe range.contains(key) ? try body(key, value) : .next
         }
-        _ = try run.emit(body)
+        _ = try unsafe run.emit(body)
     }
 
     /// Calls `body` with the entries for the hash of an overflow key: the stored key, the original key, and the value.
@@ -78,9 +80,10 @@ class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
         _ body: (_ stored: UnsafeRawBufferPointer, _ whole: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer)
             throws -> ScanStep
     ) throws {
-        try snapshot.scan(KeyRange(prefix: overflowKeys.hashedPrefix(of: key)), descending: false) { stored, content in
-            let parts = try overflowKeys.parts(of: stored, content)
-            return try body(stored, parts.key, parts.value)
+        try unsafe snapshot.scan(KeyRange(prefix: overflowKeys.hashedPrefix(of: key)), descending: false) {
+            stored, content in
+            let parts = try unsafe overflowKeys.parts(of: stored, content)
+            return try unsafe body(stored, parts.key, parts.value)
         }
     }
 }
@@ -121,26 +124,28 @@ private struct LongKeyRun {
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ overflowKeys: OverflowKey, isWithin: Bool,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
     ) throws -> ScanStep {
-        let isLong = overflowKeys.isLong(key)
-        if !isLong || !continues(with: key, shortLength: overflowKeys.shortLength), try emit(body) == .stop {
+        let isLong = unsafe overflowKeys.isLong(key)
+        if unsafe !isLong || !continues(with: key, shortLength: overflowKeys.shortLength),
+            try unsafe emit(body) == .stop
+        {
             return .stop
         }
-        guard isLong else { return isWithin ? try body(key, value) : .next }
-        try add(key, value, overflowKeys)
+        guard isLong else { return unsafe isWithin ? try body(key, value) : .next }
+        try unsafe add(key, value, overflowKeys)
         return .next
     }
 
     private func continues(with stored: UnsafeRawBufferPointer, shortLength: Int) -> Bool {
-        !isEmpty && beginning.withUnsafeBytes { stored.compare($0, first: shortLength) } == 0
+        unsafe !isEmpty && beginning.withUnsafeBytes { unsafe stored.compare($0, first: shortLength) } == 0
     }
 
     private mutating func add(
         _ stored: UnsafeRawBufferPointer, _ content: UnsafeRawBufferPointer, _ overflowKeys: OverflowKey
     ) throws(StoreError) {
-        if isEmpty { beginning = Array(stored.prefix(overflowKeys.shortLength)) }
+        if isEmpty { beginning = unsafe Array(stored.prefix(overflowKeys.shortLength)) }
         isEmpty = false
-        let parts = try overflowKeys.parts(of: stored, content)
-        entries.append((Array(parts.key), Array(parts.value)))
+        let parts = try unsafe overflowKeys.parts(of: stored, content)
+        unsafe entries.append((Array(parts.key), Array(parts.value)))
     }
 
     /// Passes the entries of the run that are in the range to `body` in order, and begins a new run.
@@ -151,11 +156,11 @@ private struct LongKeyRun {
         var sorted = entries
         entries = []
         isEmpty = true
-        sorted.sort { a, b in a.key.withUnsafeBytes { $0.precedes(b.key) } }
+        sorted.sort { a, b in unsafe a.key.withUnsafeBytes { unsafe $0.precedes(b.key) } }
         if descending { sorted.reverse() }
         for (key, value) in sorted {
-            let step = try key.withUnsafeBytes { key in
-                try range.contains(key) ? value.withUnsafeBytes { try body(key, $0) } : .next
+            let step = try unsafe key.withUnsafeBytes { key in
+                try unsafe range.contains(key) ? value.withUnsafeBytes { try unsafe body(key, $0) } : .next
             }
             if step == .stop { return .stop }
         }

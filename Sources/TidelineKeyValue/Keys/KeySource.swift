@@ -37,18 +37,18 @@ extension KeySource {
     /// Returns the result of `body` for the value of a key, or `nil` if there is none.
     func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T? {
         var result: T?
-        _ = try find(key) { result = try body($0) }
+        _ = try unsafe find(key) { result = unsafe try body($0) }
         return result
     }
 
     /// Returns a copy of the bytes of a value.
     func value(_ key: [UInt8]) throws -> [UInt8]? {
-        try key.withUnsafeBytes { try get($0) { Array($0) } }
+        try unsafe key.withUnsafeBytes { try unsafe get($0) { unsafe Array($0) } }
     }
 }
 
 extension KeyStore {
     func put(_ key: [UInt8], _ value: some Sequence<UInt8>) throws {
-        try key.withUnsafeBytes { key in try Array(value).withUnsafeBytes { try put(key, $0) } }
+        try unsafe key.withUnsafeBytes { key in try unsafe Array(value).withUnsafeBytes { try unsafe put(key, $0) } }
     }
 }

@@ -24,7 +24,7 @@ struct KeySpace: Hashable, Comparable, Codable, Sendable {
     static func < (a: KeySpace, b: KeySpace) -> Bool { a.number < b.number }
 
     /// The prefix of the space's keys, big-endian.
-    var prefix: [UInt8] { withUnsafeBytes(of: number.bigEndian, Array.init) }
+    var prefix: [UInt8] { unsafe withUnsafeBytes(of: number.bigEndian, Array.init) }
 
     /// The range of all keys of the space.
     var range: KeyRange { KeyRange(prefix: prefix) }

@@ -11,27 +11,27 @@ final class KeyStoreMap<Transaction: KeyValueTransaction>: KeyMap<Transaction>, 
     }
 
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
-        guard overflowKeys.isLong(key) else { return try snapshot.put(key, value) }
-        let place = try place(ofLong: key)
-        try place.stored.withUnsafeBytes { stored in
-            try OverflowKey.stored(key, value).withUnsafeBytes { try snapshot.put(stored, $0) }
+        guard unsafe overflowKeys.isLong(key) else { return try unsafe snapshot.put(key, value) }
+        let place = try unsafe place(ofLong: key)
+        try unsafe place.stored.withUnsafeBytes { stored in
+            try unsafe OverflowKey.stored(key, value).withUnsafeBytes { try unsafe snapshot.put(stored, $0) }
         }
     }
 
     func delete(_ key: UnsafeRawBufferPointer) throws -> Bool {
-        guard overflowKeys.isLong(key) else { return try snapshot.delete(key) }
-        let place = try place(ofLong: key)
-        return try place.isTaken && place.stored.withUnsafeBytes { try snapshot.delete($0) }
+        guard unsafe overflowKeys.isLong(key) else { return try unsafe snapshot.delete(key) }
+        let place = try unsafe place(ofLong: key)
+        return try unsafe place.isTaken && place.stored.withUnsafeBytes { try unsafe snapshot.delete($0) }
     }
 
     func put(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
         over replaces: (_ existing: UnsafeRawBufferPointer) throws -> Bool
     ) throws -> Bool {
-        guard overflowKeys.isLong(key) else { return try snapshot.put(key, value, over: replaces) }
+        guard unsafe overflowKeys.isLong(key) else { return try unsafe snapshot.put(key, value, over: replaces) }
         var isStored = true
-        let isFound = try find(key) { isStored = try replaces($0) }
-        if isStored { try put(key, value) }
+        let isFound = try unsafe find(key) { isStored = try unsafe replaces($0) }
+        if isStored { try unsafe put(key, value) }
         return !isFound
     }
 
@@ -39,9 +39,9 @@ final class KeyStoreMap<Transaction: KeyValueTransaction>: KeyMap<Transaction>, 
     private func place(ofLong key: UnsafeRawBufferPointer) throws -> (stored: [UInt8], isTaken: Bool) {
         var free = 0
         var found: [UInt8]?
-        try scanEntries(ofLong: key) { stored, whole, _ in
-            if whole.compare(key) == 0 { found = Array(stored) }
-            let number = stored.suffix(2).reduce(0) { $0 << 8 | Int($1) }
+        try unsafe scanEntries(ofLong: key) { stored, whole, _ in
+            if unsafe whole.compare(key) == 0 { found = unsafe Array(stored) }
+            let number = unsafe stored.suffix(2).reduce(0) { $0 << 8 | Int($1) }
             if number == free { free += 1 }
             return found == nil ? .next : .stop
         }
@@ -49,8 +49,8 @@ final class KeyStoreMap<Transaction: KeyValueTransaction>: KeyMap<Transaction>, 
         guard let number = UInt16(exactly: free) else {
             throw StoreError(.io, "65,536 overflow keys have the same hash; the store cannot add another one")
         }
-        var stored = overflowKeys.hashedPrefix(of: key)
-        withUnsafeBytes(of: number.bigEndian) { stored.append(contentsOf: $0) }
+        var stored = unsafe overflowKeys.hashedPrefix(of: key)
+        unsafe withUnsafeBytes(of: number.bigEndian) { unsafe stored.append(contentsOf: $0) }
         return (stored, false)
     }
 }

@@ -13,6 +13,7 @@ internal import TidelineStore
 ///
 /// Overflow keys are therefore in order of their prefix, and only those with the same prefix have to be sorted when
 /// they are read.
+@safe
 struct OverflowKey: Sendable {
     static let tailLength = 10
     /// The smallest maximum key length that an engine may have.
@@ -27,9 +28,9 @@ struct OverflowKey: Sendable {
     /// - Parameters:
     ///   - maximum: The engine's maximum key length.
     ///   - hash: The hash function, which is part of the format and must never change.
-    init(maximum: Int, hash: @escaping @Sendable (UnsafeRawBufferPointer) -> UInt64 = OverflowKey.hash) {
+    init(maximum: Int, hash: @escaping @Sendable (UnsafeRawBufferPointer) -> UInt64 = unsafe OverflowKey.hash) {
         shortLength = maximum == .max ? .max : maximum - Self.tailLength
-        self.hash = hash
+        unsafe self.hash = hash
     }
 
     /// Whether a stored key represents an overflow key.
@@ -37,8 +38,8 @@ struct OverflowKey: Sendable {
 
     /// Returns the common prefix of the stored forms of an overflow key: everything except the number.
     func hashedPrefix(of key: UnsafeRawBufferPointer) -> [UInt8] {
-        var hashedPrefix = Array(key.prefix(shortLength))
-        withUnsafeBytes(of: hash(key).bigEndian) { hashedPrefix.append(contentsOf: $0) }
+        var hashedPrefix = unsafe Array(key.prefix(shortLength))
+        unsafe withUnsafeBytes(of: hash(key).bigEndian) { unsafe hashedPrefix.append(contentsOf: $0) }
         return hashedPrefix
     }
 
@@ -53,22 +54,22 @@ struct OverflowKey: Sendable {
     ) throws(StoreError) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         let start = MemoryLayout<UInt32>.size
         guard content.count >= start else { throw Self.damaged }
-        let count = Int(UInt32(littleEndian: content.loadUnaligned(as: UInt32.self)))
+        let count = unsafe Int(UInt32(littleEndian: content.loadUnaligned(as: UInt32.self)))
         guard count > shortLength, content.count - start >= count else { throw Self.damaged }
-        let key = UnsafeRawBufferPointer(rebasing: content[start..<(start + count)])
-        guard stored.count == shortLength + Self.tailLength, stored.compare(key, first: shortLength) == 0,
-            UInt64(bigEndian: stored.loadUnaligned(fromByteOffset: shortLength, as: UInt64.self)) == hash(key)
+        let key = unsafe UnsafeRawBufferPointer(rebasing: content[start..<(start + count)])
+        guard stored.count == shortLength + Self.tailLength, unsafe stored.compare(key, first: shortLength) == 0,
+            unsafe UInt64(bigEndian: stored.loadUnaligned(fromByteOffset: shortLength, as: UInt64.self)) == hash(key)
         else { throw Self.damaged }
-        return (key, UnsafeRawBufferPointer(rebasing: content[(start + count)...]))
+        return unsafe (key, UnsafeRawBufferPointer(rebasing: content[(start + count)...]))
     }
 
     /// Returns the stored value for an overflow key.
     static func stored(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(MemoryLayout<UInt32>.size + key.count + value.count)
-        withUnsafeBytes(of: UInt32(key.count).littleEndian) { bytes.append(contentsOf: $0) }
-        bytes.append(contentsOf: key)
-        bytes.append(contentsOf: value)
+        unsafe withUnsafeBytes(of: UInt32(key.count).littleEndian) { unsafe bytes.append(contentsOf: $0) }
+        unsafe bytes.append(contentsOf: key)
+        unsafe bytes.append(contentsOf: value)
         return bytes
     }
 
@@ -77,7 +78,7 @@ struct OverflowKey: Sendable {
     /// Returns the 64-bit FNV-1a hash.
     static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        for index in bytes.indices { hash = unsafe (hash ^ UInt64(bytes[index])) &* 0x100_0000_01B3 }
         return hash
     }
 }
@@ -85,6 +86,7 @@ struct OverflowKey: Sendable {
 extension UnsafeRawBufferPointer {
     /// Compares at most the first `count` bytes, as ``compare(_:)`` does.
     func compare(_ other: UnsafeRawBufferPointer, first count: Int) -> Int {
-        UnsafeRawBufferPointer(rebasing: prefix(count)).compare(UnsafeRawBufferPointer(rebasing: other.prefix(count)))
+        unsafe UnsafeRawBufferPointer(rebasing: prefix(count)).compare(
+            UnsafeRawBufferPointer(rebasing: other.prefix(count)))
     }
 }

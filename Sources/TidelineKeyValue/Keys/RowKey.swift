@@ -4,6 +4,7 @@ internal import TidelineStore
 ///
 /// Unsafe pointers: an array would check unique ownership and grow for every part. The memory belongs to this
 /// noncopyable value. The result of ``set(id:of:)`` is valid until the next call or the end of the value.
+@safe
 struct RowKey: ~Copyable {
     /// The maximum length of an identifier in bytes: 255 characters of up to four bytes.
     static let maximumIDLength = 255 * 4
@@ -12,20 +13,20 @@ struct RowKey: ~Copyable {
     private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: maximumLength, alignment: 8)
 
     /// Creates a key for rows of the table, without an identifier.
-    init(of table: StoredTable) { Self.begin(table, in: room) }
+    init(of table: StoredTable) { unsafe Self.begin(table, in: room) }
 
-    deinit { room.deallocate() }
+    deinit { unsafe room.deallocate() }
 
     /// Returns the key of the row with the given identifier, or `nil` if the identifier is too long.
     ///
     /// The identifier has the form that ``RowView`` uses: UTF-8, or eight little-endian bytes.
     mutating func set(id: UnsafeRawBufferPointer, of ids: IDRule) -> UnsafeRawBufferPointer? {
-        Self.add(id, of: ids, to: room)
+        unsafe Self.add(id, of: ids, to: room)
     }
 
     /// Writes a table's space.
     fileprivate static func begin(_ table: StoredTable, in room: UnsafeMutableRawBufferPointer) {
-        room.storeBytes(of: table.rows.number.bigEndian, as: UInt32.self)
+        unsafe room.storeBytes(of: table.rows.number.bigEndian, as: UInt32.self)
     }
 
     /// Writes an identifier after the space, or returns `nil` if the identifier is too long.
@@ -34,15 +35,15 @@ struct RowKey: ~Copyable {
         _ id: UnsafeRawBufferPointer, of ids: IDRule, to room: UnsafeMutableRawBufferPointer
     ) -> UnsafeRawBufferPointer? {
         guard id.count <= maximumIDLength else { return nil }
-        let keyed = UnsafeMutableRawBufferPointer(rebasing: room[KeySpace.length..<KeySpace.length + id.count])
+        let keyed = unsafe UnsafeMutableRawBufferPointer(rebasing: room[KeySpace.length..<KeySpace.length + id.count])
         switch ids {
-        case .exact: keyed.copyMemory(from: id)
-        case .folded: keyed.copyFolded(from: id)
+        case .exact: unsafe keyed.copyMemory(from: id)
+        case .folded: unsafe keyed.copyFolded(from: id)
         case .int:
-            let number = Int64(littleEndian: id.loadUnaligned(as: Int64.self))
-            keyed.storeBytes(of: KeyBuilder.ordered(number).bigEndian, as: UInt64.self)
+            let number = unsafe Int64(littleEndian: id.loadUnaligned(as: Int64.self))
+            unsafe keyed.storeBytes(of: KeyBuilder.ordered(number).bigEndian, as: UInt64.self)
         }
-        return UnsafeRawBufferPointer(rebasing: room[..<(KeySpace.length + id.count)])
+        return unsafe UnsafeRawBufferPointer(rebasing: room[..<(KeySpace.length + id.count)])
     }
 }
 
@@ -50,9 +51,9 @@ extension StoredTable {
     /// Calls `body` with the key of the row with the given identifier, unless its type or length is invalid.
     /// - Returns: The result of `body`, or `false` if it was not called.
     func withKey(of id: RowID, _ body: (UnsafeRawBufferPointer) throws -> Bool) throws -> Bool {
-        try withUnsafeTemporaryAllocation(byteCount: RowKey.maximumLength, alignment: 8) { room in
-            guard let key = RowKey.make(id, of: self, in: room) else { return false }
-            return try body(key)
+        try unsafe withUnsafeTemporaryAllocation(byteCount: RowKey.maximumLength, alignment: 8) { room in
+            guard let key = unsafe RowKey.make(id, of: self, in: room) else { return false }
+            return try unsafe body(key)
         }
     }
 }
@@ -62,14 +63,17 @@ extension RowKey {
         _ id: RowID, of table: StoredTable, in room: UnsafeMutableRawBufferPointer
     ) -> UnsafeRawBufferPointer? {
         guard id.type == table.ids.type else { return nil }
-        begin(table, in: room)
+        unsafe begin(table, in: room)
         switch id {
-        case .int(let number): return withUnsafeBytes(of: number.littleEndian) { add($0, of: .int, to: room) }
+        case .int(let number):
+            return unsafe withUnsafeBytes(of: number.littleEndian) { unsafe add($0, of: .int, to: room) }
         case .string(let text):
             // Native strings, which most are, are not copied.
             let ids = table.ids
-            let key = text.utf8.withContiguousStorageIfAvailable { add(UnsafeRawBufferPointer($0), of: ids, to: room) }
-            return key ?? Array(text.utf8).withUnsafeBytes { add($0, of: ids, to: room) }
+            let key = unsafe text.utf8.withContiguousStorageIfAvailable {
+                unsafe add(UnsafeRawBufferPointer($0), of: ids, to: room)
+            }
+            return unsafe key ?? Array(text.utf8).withUnsafeBytes { unsafe add($0, of: ids, to: room) }
         }
     }
 }
@@ -79,23 +83,23 @@ extension UnsafeMutableRawBufferPointer {
     @inline(__always)
     fileprivate func copyFolded(from bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= 8 else {
-            for index in 0..<bytes.count { self[index] = bytes[index].asciiFolded }
+            for index in 0..<bytes.count { unsafe self[index] = unsafe bytes[index].asciiFolded }
             return
         }
         // The last eight bytes may overlap the previous ones.
         let last = bytes.count &- 8
         var offset = 0
         while offset < last {
-            copyFoldedWord(from: bytes, at: offset)
+            unsafe copyFoldedWord(from: bytes, at: offset)
             offset &+= 8
         }
-        copyFoldedWord(from: bytes, at: last)
+        unsafe copyFoldedWord(from: bytes, at: last)
     }
 
     @inline(__always)
     private func copyFoldedWord(from bytes: UnsafeRawBufferPointer, at offset: Int) {
-        let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-        storeBytes(of: word.asciiFolded, toByteOffset: offset, as: UInt64.self)
+        let word = unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        unsafe storeBytes(of: word.asciiFolded, toByteOffset: offset, as: UInt64.self)
     }
 }
 

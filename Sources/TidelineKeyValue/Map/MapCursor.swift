@@ -27,7 +27,7 @@ package struct MapCursor: Sendable {
     package func withEntry<T>(
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> T
     ) rethrows -> T {
-        try leaf.withEntry(at: descending ? pending.upperBound - 1 : pending.lowerBound, body)
+        try unsafe leaf.withEntry(at: descending ? pending.upperBound - 1 : pending.lowerBound, body)
     }
 
     /// Moves to the next entry. The cursor must not be at its end.

@@ -30,8 +30,8 @@ struct MapEntries: Sendable {
     ) rethrows -> T {
         let slot = slots[index]
         let middle = slot.offset + slot.keyCount
-        return try bytes.withUnsafeBytes { bytes in
-            try body(
+        return try unsafe bytes.withUnsafeBytes { bytes in
+            try unsafe body(
                 UnsafeRawBufferPointer(rebasing: bytes[slot.offset..<middle]),
                 UnsafeRawBufferPointer(rebasing: bytes[middle..<middle + slot.valueCount]))
         }
@@ -39,14 +39,14 @@ struct MapEntries: Sendable {
 
     /// Returns the index of a key or its insertion point. The result must not be less than `first`.
     func search(_ key: UnsafeRawBufferPointer, from first: Int = 0) -> (index: Int, isFound: Bool) {
-        bytes.withUnsafeBytes { bytes in
+        unsafe bytes.withUnsafeBytes { bytes in
             var low = first
             var high = slots.count
             while low < high {
                 let middle = (low + high) / 2
                 let slot = slots[middle]
-                let candidate = bytes[slot.offset..<slot.offset + slot.keyCount]
-                let order = key.compare(UnsafeRawBufferPointer(rebasing: candidate))
+                let candidate = unsafe bytes[slot.offset..<slot.offset + slot.keyCount]
+                let order = unsafe key.compare(UnsafeRawBufferPointer(rebasing: candidate))
                 if order == 0 { return (middle, true) }
                 if order < 0 { high = middle } else { low = middle + 1 }
             }
@@ -59,8 +59,8 @@ struct MapEntries: Sendable {
     /// Inserts an entry at its position, which the caller determined.
     mutating func insert(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, at index: Int) {
         let slot = Slot(offset: bytes.count, keyCount: key.count, valueCount: value.count)
-        bytes.append(contentsOf: key)
-        bytes.append(contentsOf: value)
+        unsafe bytes.append(contentsOf: key)
+        unsafe bytes.append(contentsOf: value)
         byteCount += slot.byteCount
         slots.insert(slot, at: index)
     }
@@ -70,15 +70,16 @@ struct MapEntries: Sendable {
         let old = slots[index]
         if old.valueCount == value.count {
             let start = old.offset + old.keyCount
-            bytes.withUnsafeMutableBytes { bytes in
-                UnsafeMutableRawBufferPointer(rebasing: bytes[start..<start + value.count]).copyMemory(from: value)
+            unsafe bytes.withUnsafeMutableBytes { bytes in
+                unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[start..<start + value.count]).copyMemory(
+                    from: value)
             }
             return
         }
         let new = Slot(offset: bytes.count, keyCount: old.keyCount, valueCount: value.count)
         bytes.reserveCapacity(bytes.count + new.byteCount)
         bytes.append(contentsOf: bytes[old.offset..<old.offset + old.keyCount])
-        bytes.append(contentsOf: value)
+        unsafe bytes.append(contentsOf: value)
         byteCount += new.byteCount - old.byteCount
         slots[index] = new
         closeHoles()

@@ -23,31 +23,31 @@ struct MapNode: Sendable {
         @exclusivity(unchecked) var children: [MapNode]
 
         init(_ entries: MapEntries, _ children: [MapNode]) {
-            self.entries = entries
-            self.children = children
+            unsafe self.entries = entries
+            unsafe self.children = children
         }
     }
 
     private var content: Content
 
     private(set) var entries: MapEntries {
-        _read { yield content.entries }
+        _read { yield unsafe content.entries }
         _modify {
             makeOwn()
-            yield &content.entries
+            yield unsafe &content.entries
         }
     }
 
     private(set) var children: [MapNode] {
-        _read { yield content.children }
+        _read { yield unsafe content.children }
         _modify {
             makeOwn()
-            yield &content.children
+            yield unsafe &content.children
         }
     }
 
     private mutating func makeOwn() {
-        if !isKnownUniquelyReferenced(&content) { content = Content(content.entries, content.children) }
+        if !isKnownUniquelyReferenced(&content) { content = unsafe Content(content.entries, content.children) }
     }
 
     var isLeaf: Bool { children.isEmpty }
@@ -67,16 +67,18 @@ struct MapNode: Sendable {
     // MARK: Reading
 
     func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T? {
-        let (index, isFound) = entries.search(key)
-        if isLeaf { return isFound ? try entries.withEntry(at: index) { _, value in try body(value) } : nil }
-        return try children[isFound ? index + 1 : index].get(key, body)
+        let (index, isFound) = unsafe entries.search(key)
+        if isLeaf {
+            return unsafe isFound ? try entries.withEntry(at: index) { _, value in try unsafe body(value) } : nil
+        }
+        return try unsafe children[isFound ? index + 1 : index].get(key, body)
     }
 
     /// Returns the indices of a leaf's entries in a range that is not empty, or of a branch's children that may contain
     /// some.
     func indices(in range: KeyRange) -> Range<Int> {
-        let (lower, isFound) = range.lower.withUnsafeBytes { entries.search($0) }
-        let upper = range.upper.withUnsafeBytes { firstIndex(notBefore: $0, from: lower) }
+        let (lower, isFound) = unsafe range.lower.withUnsafeBytes { unsafe entries.search($0) }
+        let upper = unsafe range.upper.withUnsafeBytes { unsafe firstIndex(notBefore: $0, from: lower) }
         return isLeaf ? lower..<upper : (isFound ? lower + 1 : lower)..<upper + 1
     }
 
@@ -84,8 +86,9 @@ struct MapNode: Sendable {
     /// a search.
     private func firstIndex(notBefore key: UnsafeRawBufferPointer, from first: Int) -> Int {
         let isFirst =
-            first == entries.count || entries.withEntry(at: first) { candidate, _ in candidate.compare(key) >= 0 }
-        return isFirst ? first : entries.search(key, from: first + 1).index
+            unsafe first == entries.count
+            || entries.withEntry(at: first) { candidate, _ in unsafe candidate.compare(key) >= 0 }
+        return unsafe isFirst ? first : entries.search(key, from: first + 1).index
     }
 
     // MARK: Storing
@@ -106,19 +109,19 @@ struct MapNode: Sendable {
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
         over replaces: (_ existing: UnsafeRawBufferPointer) throws -> Bool
     ) rethrows -> Stored {
-        let (index, isFound) = entries.search(key)
+        let (index, isFound) = unsafe entries.search(key)
         if isLeaf {
             guard isFound else {
-                entries.insert(key, value, at: index)
+                unsafe entries.insert(key, value, at: index)
                 return .added
             }
-            guard try entries.withEntry(at: index, { try replaces($1) }) else { return .kept }
-            let valueCount = entries.withEntry(at: index) { $1.count }
-            entries.replaceValue(at: index, by: value)
+            guard try unsafe entries.withEntry(at: index, { try unsafe replaces($1) }) else { return .kept }
+            let valueCount = unsafe entries.withEntry(at: index) { $1.count }
+            unsafe entries.replaceValue(at: index, by: value)
             return .replaced(valueCount: valueCount)
         }
         let child = isFound ? index + 1 : index
-        let stored = try children[child].put(key, value, over: replaces)
+        let stored = try unsafe children[child].put(key, value, over: replaces)
         if children[child].isOversized { divideChild(at: child) }
         return stored
     }
@@ -133,7 +136,9 @@ struct MapNode: Sendable {
         let (left, separator, right) = children[index].halves()
         children[index] = left
         children.insert(right, at: index + 1)
-        separator.withUnsafeBytes { entries.insert($0, UnsafeRawBufferPointer(start: nil, count: 0), at: index) }
+        unsafe separator.withUnsafeBytes {
+            unsafe entries.insert($0, UnsafeRawBufferPointer(start: nil, count: 0), at: index)
+        }
     }
 
     private func halves() -> (MapNode, separator: [UInt8], MapNode) {
@@ -146,9 +151,9 @@ struct MapNode: Sendable {
             )
         }
         let middle = count / 2
-        return (
+        return unsafe (
             MapNode(entries: entries.part(0..<middle), children: Array(children[...middle])),
-            entries.withEntry(at: middle) { key, _ in Array(key) },
+            entries.withEntry(at: middle) { key, _ in unsafe Array(key) },
             MapNode(entries: entries.part(middle + 1..<count), children: Array(children[(middle + 1)...]))
         )
     }
@@ -157,11 +162,11 @@ struct MapNode: Sendable {
     ///
     /// Short separators allow a branch to contain more of them.
     private func shortestSeparator(before index: Int) -> [UInt8] {
-        entries.withEntry(at: index - 1) { left, _ in
-            entries.withEntry(at: index) { right, _ in
+        unsafe entries.withEntry(at: index - 1) { left, _ in
+            unsafe entries.withEntry(at: index) { right, _ in
                 var count = 0
-                while count < left.count, left[count] == right[count] { count += 1 }
-                return Array(right[...count])
+                while count < left.count, unsafe left[count] == right[count] { count += 1 }
+                return unsafe Array(right[...count])
             }
         }
     }
@@ -171,15 +176,15 @@ struct MapNode: Sendable {
     /// Removes an entry. The node may then be undersized, and a branch may have only one child.
     /// - Returns: The number of bytes of the value, or `nil` if there was no entry.
     mutating func remove(_ key: UnsafeRawBufferPointer) -> Int? {
-        let (index, isFound) = entries.search(key)
+        let (index, isFound) = unsafe entries.search(key)
         if isLeaf {
             guard isFound else { return nil }
-            let valueCount = entries.withEntry(at: index) { $1.count }
+            let valueCount = unsafe entries.withEntry(at: index) { $1.count }
             entries.remove(at: index)
             return valueCount
         }
         let child = isFound ? index + 1 : index
-        let removed = children[child].remove(key)
+        let removed = unsafe children[child].remove(key)
         if removed != nil, children[child].isUndersized { joinChild(at: child) }
         return removed
     }

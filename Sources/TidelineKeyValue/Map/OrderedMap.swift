@@ -18,7 +18,7 @@ package struct OrderedMap: Sendable {
     package func get<T>(
         _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T
     ) rethrows -> T? {
-        try root.get(key, body)
+        try unsafe root.get(key, body)
     }
 
     /// Returns a cursor at the first entry of a range, or of the whole map.
@@ -33,14 +33,14 @@ package struct OrderedMap: Sendable {
     ) rethrows {
         var cursor = cursor(in: range, descending: descending)
         while !cursor.isAtEnd {
-            guard case .next = try cursor.withEntry(body) else { return }
+            guard case .next = try unsafe cursor.withEntry(body) else { return }
             cursor.advance()
         }
     }
 
     /// Stores a value for a key, replacing an existing one.
     package mutating func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
-        _ = put(key, value, over: { _ in true })
+        _ = unsafe put(key, value, over: { _ in true })
     }
 
     /// Stores a value for a key, replacing an existing one only if `replaces` returns `true` for it.
@@ -49,7 +49,7 @@ package struct OrderedMap: Sendable {
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
         over replaces: (_ existing: UnsafeRawBufferPointer) throws -> Bool
     ) rethrows -> Bool {
-        let stored = try root.put(key, value, over: replaces)
+        let stored = try unsafe root.put(key, value, over: replaces)
         if root.isOversized { root.divideRoot() }
         switch stored {
         case .added:
@@ -66,7 +66,7 @@ package struct OrderedMap: Sendable {
     /// Removes a key and its value.
     /// - Returns: Whether the key existed.
     package mutating func delete(_ key: UnsafeRawBufferPointer) -> Bool {
-        guard let valueCount = root.remove(key) else { return false }
+        guard let valueCount = unsafe root.remove(key) else { return false }
         count -= 1
         byteCount -= key.count + valueCount
         while root.children.count == 1 { root = root.children[0] }

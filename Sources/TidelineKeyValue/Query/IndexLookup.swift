@@ -22,7 +22,7 @@ final class IndexLookup {
     func idOffset(in key: UnsafeRawBufferPointer) throws(StoreError) -> Int {
         var offset = KeySpace.length
         for type in index.types {
-            guard let length = KeyBuilder.componentLength(in: key, at: offset, type: type) else {
+            guard let length = unsafe KeyBuilder.componentLength(in: key, at: offset, type: type) else {
                 throw damage("contains an invalid key")
             }
             offset += length
@@ -32,11 +32,11 @@ final class IndexLookup {
 
     /// Returns the key of the row that an index key refers to. It is valid until the next call.
     func rowKey(of key: UnsafeRawBufferPointer) throws(StoreError) -> UnsafeRawBufferPointer {
-        let id = UnsafeRawBufferPointer(rebasing: key[try idOffset(in: key)...])
+        let id = unsafe UnsafeRawBufferPointer(rebasing: key[try idOffset(in: key)...])
         idCount = id.count
         // The identifier has the same form in both keys.
-        guard let rowKey = rowKey.set(id: id, of: .exact) else { throw damage("contains an invalid key") }
-        return rowKey
+        guard let rowKey = unsafe rowKey.set(id: id, of: .exact) else { throw damage("contains an invalid key") }
+        return unsafe rowKey
     }
 
     /// Checks that the row found by ``rowKey(of:)`` has the values under which the index contains it.
@@ -44,9 +44,9 @@ final class IndexLookup {
     /// Rows are not tested for conditions that the index already satisfies, so a damaged index would otherwise produce
     /// wrong results.
     func check(_ key: UnsafeRawBufferPointer, isOf row: borrowing RowView) throws(StoreError) {
-        guard !index.matchesEntry(key, idCount: idCount, of: row) else { return }
+        guard unsafe !index.matchesEntry(key, idCount: idCount, of: row) else { return }
         expected.begin(index, of: row, ids: table.ids)
-        guard expected.bytes.withUnsafeBytes({ $0.compare(key) == 0 }) else {
+        guard unsafe expected.bytes.withUnsafeBytes({ unsafe $0.compare(key) == 0 }) else {
             throw damage("contains an entry that contradicts its row", id: row.id)
         }
     }

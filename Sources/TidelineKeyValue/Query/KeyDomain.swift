@@ -30,7 +30,9 @@ struct KeyDomain {
     /// Whether an interval contains a single value, so that the columns after it are in order within the interval.
     func isPoint(_ interval: KeyInterval) -> Bool {
         guard let upper = interval.upper, isAfter(upper, interval.lower) else { return false }
-        let length = interval.lower.withUnsafeBytes { KeyBuilder.componentLength(in: $0, at: 0, type: column.type) }
+        let length = unsafe interval.lower.withUnsafeBytes {
+            unsafe KeyBuilder.componentLength(in: $0, at: 0, type: column.type)
+        }
         return isLast || length == interval.lower.count
     }
 
@@ -87,7 +89,7 @@ struct KeyDomain {
         let prefix = column.folds ? Array(text.utf8).asciiFolded : Array(text.utf8)
         guard isLast else {
             var key = KeyBuilder()
-            prefix.withUnsafeBytes { key.append(beginningOf: $0) }
+            unsafe prefix.withUnsafeBytes { unsafe key.append(beginningOf: $0) }
             return [KeyInterval(lower: key.bytes, upper: KeyRange.end(ofPrefix: key.bytes))]
         }
         // UTF-8 has no byte 0xFF, so a prefix that is not empty has an end.
@@ -122,7 +124,8 @@ struct KeyDomain {
         switch (column.position, value) {
         case (nil, .int(let id)) where isLast: _ = key.append(id: .int(id), of: .int)
         case (nil, .string(let id)) where isLast: _ = key.append(id: .string(id), of: ids)
-        case (nil, .string(let id)): Array(id.utf8).withUnsafeBytes { key.append(idComponent: $0, of: ids) }
+        case (nil, .string(let id)):
+            unsafe Array(id.utf8).withUnsafeBytes { unsafe key.append(idComponent: $0, of: ids) }
         default: key.append(value)
         }
         return key.bytes

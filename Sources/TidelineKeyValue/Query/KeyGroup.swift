@@ -13,13 +13,15 @@ struct KeyGroup {
     /// Whether a key with a prefix of the given length belongs to the group.
     func holds(_ key: UnsafeRawBufferPointer, prefixCount: Int) -> Bool {
         guard prefix.count == prefixCount else { return false }
-        return prefix.withUnsafeBytes { $0.compare(UnsafeRawBufferPointer(rebasing: key[..<prefixCount])) == 0 }
+        return unsafe prefix.withUnsafeBytes {
+            unsafe $0.compare(UnsafeRawBufferPointer(rebasing: key[..<prefixCount])) == 0
+        }
     }
 
     /// Removes all keys and begins the group of the given key.
     mutating func begin(_ key: UnsafeRawBufferPointer, prefixCount: Int) {
         prefix.removeAll(keepingCapacity: true)
-        prefix.append(contentsOf: UnsafeRawBufferPointer(rebasing: key[..<prefixCount]))
+        unsafe prefix.append(contentsOf: UnsafeRawBufferPointer(rebasing: key[..<prefixCount]))
         bytes.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
     }
@@ -27,7 +29,7 @@ struct KeyGroup {
     /// Adds a key, or returns `false` if the group is full.
     mutating func add(_ key: UnsafeRawBufferPointer) -> Bool {
         guard ends.count < Self.capacity else { return false }
-        bytes.append(contentsOf: key)
+        unsafe bytes.append(contentsOf: key)
         ends.append(bytes.count)
         return true
     }
@@ -36,11 +38,11 @@ struct KeyGroup {
     func forEachKeyAscending(
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
     ) throws -> ScanStep {
-        try bytes.withUnsafeBytes { bytes in
+        try unsafe bytes.withUnsafeBytes { bytes in
             for index in ends.indices.reversed() {
                 let start = index == 0 ? 0 : ends[index - 1]
-                let key = UnsafeRawBufferPointer(rebasing: bytes[start..<ends[index]])
-                if case .stop = try body(key, UnsafeRawBufferPointer(start: nil, count: 0)) { return .stop }
+                let key = unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<ends[index]])
+                if case .stop = try unsafe body(key, UnsafeRawBufferPointer(start: nil, count: 0)) { return .stop }
             }
             return .next
         }

@@ -75,5 +75,5 @@ struct KeyIntervals: Hashable, Sendable {
 
 extension [UInt8] {
     /// Whether these bytes are ordered before others in key order.
-    func precedes(_ other: [UInt8]) -> Bool { withUnsafeBytes { $0.precedes(other) } }
+    func precedes(_ other: [UInt8]) -> Bool { unsafe withUnsafeBytes { unsafe $0.precedes(other) } }
 }

@@ -25,10 +25,11 @@ struct NumericSortKey: Sendable {
 
         /// Reads the first component of a key.
         init(atStartOf key: UnsafeRawBufferPointer) {
-            mark = key.first ?? 0
+            mark = unsafe key.first ?? 0
             let isValue = mark == KeyBuilder.Mark.value || mark == ~KeyBuilder.Mark.value
             word =
-                isValue && key.count >= 9 ? UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self)) : 0
+                unsafe isValue && key.count >= 9
+                ? UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self)) : 0
         }
 
         @inline(__always)

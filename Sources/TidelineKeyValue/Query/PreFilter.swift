@@ -6,6 +6,7 @@ internal import TidelineStore
 /// evaluated, which also detects damage. The bytes that this test reads are checked as the filter checks them.
 ///
 /// `@unchecked Sendable`: the bytes of the constant never change, and they are freed with the test.
+@safe
 final class PreFilter: @unchecked Sendable {
     /// The result for a row.
     enum Verdict { case matches, doesNotMatch, unknown }
@@ -54,14 +55,14 @@ final class PreFilter: @unchecked Sendable {
         tagOffset = rows.tagOffset(of: Int(operand.position))
         endOffset = rows.endOffset(of: Int(operand.position))
         isFirstColumn = operand.position == 0
-        constant = constants.bytes.withUnsafeBytes { bytes in
+        unsafe constant = constants.bytes.withUnsafeBytes { bytes in
             let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: text?.count ?? 0, alignment: 1)
-            if let text { copy.copyMemory(from: text.bytes(in: bytes)) }
+            if let text { unsafe copy.copyMemory(from: text.bytes(in: bytes)) }
             return UnsafeRawBufferPointer(copy)
         }
     }
 
-    deinit { constant.deallocate() }
+    deinit { unsafe constant.deallocate() }
 
     private static func condition(of test: RowTest) -> (RowTest.Operand, Condition, RowTest.Text?)? {
         switch test {
@@ -80,21 +81,21 @@ final class PreFilter: @unchecked Sendable {
     /// before values are read.
     @inline(__always)
     func answer(to value: UnsafeRawBufferPointer) -> Verdict {
-        guard rows.matches(value), let row = value.baseAddress else { return .unknown }
+        guard unsafe rows.matches(value), let row = value.baseAddress else { return .unknown }
         // There is at least one column, so there is an end.
-        let length = Self.end(in: row, at: rows.payload &- 2)
+        let length = unsafe Self.end(in: row, at: rows.payload &- 2)
         guard rows.payload &+ length <= value.count else { return .unknown }
-        let tag = row.load(fromByteOffset: tagOffset, as: UInt8.self)
+        let tag = unsafe row.load(fromByteOffset: tagOffset, as: UInt8.self)
         guard tag == valueTag else { return answer(toTag: tag) }
-        let end = Self.end(in: row, at: endOffset)
-        let start = isFirstColumn ? 0 : Self.end(in: row, at: endOffset &- 2)
+        let end = unsafe Self.end(in: row, at: endOffset)
+        let start = unsafe isFirstColumn ? 0 : Self.end(in: row, at: endOffset &- 2)
         guard start <= end, end <= length else { return .unknown }
-        return answer(toValue: UnsafeRawBufferPointer(start: row + (rows.payload &+ start), count: end &- start))
+        return unsafe answer(toValue: UnsafeRawBufferPointer(start: row + (rows.payload &+ start), count: end &- start))
     }
 
     @inline(__always)
     private static func end(in row: UnsafeRawPointer, at offset: Int) -> Int {
-        Int(UInt16(littleEndian: row.loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
+        unsafe Int(UInt16(littleEndian: row.loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
     }
 
     /// Returns the result for a value that is a bool or null, or whose tag is all that is tested.
@@ -108,21 +109,21 @@ final class PreFilter: @unchecked Sendable {
     @inline(__always)
     private func answer(toValue bytes: UnsafeRawBufferPointer) -> Verdict {
         if case .equalText = condition {
-            return bytes.count == constant.count && bytes.isEqual(to: constant) ? ifTrue : ifFalse
+            return unsafe bytes.count == constant.count && bytes.isEqual(to: constant) ? ifTrue : ifFalse
         }
-        return answer(toOtherValue: bytes)
+        return unsafe answer(toOtherValue: bytes)
     }
 
     private func answer(toOtherValue bytes: UnsafeRawBufferPointer) -> Verdict {
         let holds: Bool
         switch condition {
-        case .text(let relations): holds = relations.contains(order: bytes.compare(constant))
+        case .text(let relations): holds = unsafe relations.contains(order: bytes.compare(constant))
         case .word(let interval):
             guard bytes.count == 8 else { return .unknown }
-            holds = interval.contains(Int64(littleEndian: bytes.loadUnaligned(as: Int64.self)))
+            holds = unsafe interval.contains(Int64(littleEndian: bytes.loadUnaligned(as: Int64.self)))
         case .doubleWord(let interval):
             guard bytes.count == 8 else { return .unknown }
-            let bits = Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))
+            let bits = unsafe Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))
             holds = interval.contains(WordInterval.word(ofDoubleBits: bits))
         case .tags, .equalText: return .unknown
         }

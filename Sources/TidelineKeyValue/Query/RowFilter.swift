@@ -56,11 +56,11 @@ final class RowFilter: Sendable {
     ///
     /// Unsafe pointers: a label is the position of a step or negative; see ``RowFilterCompiler``.
     func matches(_ row: RowBytes) throws(RowDamage) -> Bool {
-        try steps.withUnsafeBufferPointer { steps throws(RowDamage) in
+        try unsafe steps.withUnsafeBufferPointer { steps throws(RowDamage) in
             var label = start
             while label.position >= 0 {
                 let step = Int(label.position)
-                label = try steps[step].test.holds(row, constants) ? steps[step].ifTrue : steps[step].ifFalse
+                label = try unsafe steps[step].test.holds(row, constants) ? steps[step].ifTrue : steps[step].ifFalse
             }
             return label == .accept
         }

@@ -18,17 +18,17 @@ struct RowKeys {
     /// Adds the key of a row.
     mutating func append(_ row: borrowing RowView) {
         key.truncate(to: KeySpace.length)
-        row.withIDBytes { key.append(id: $0, of: table.ids) }
+        unsafe row.withIDBytes { unsafe key.append(id: $0, of: table.ids) }
         bytes.append(contentsOf: key.bytes)
         ends.append(bytes.count)
     }
 
     /// Calls `body` with each key, in the order in which the keys were added.
     func forEachKey(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        try bytes.withUnsafeBytes { bytes in
+        try unsafe bytes.withUnsafeBytes { bytes in
             var start = 0
             for end in ends {
-                try body(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+                try unsafe body(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
                 start = end
             }
         }

@@ -23,12 +23,12 @@ struct RowProjection {
             case .int: rows.setInt(row.int(at: position) ?? 0, at: index)
             case .double: rows.setDouble(row.double(at: position) ?? 0, at: index)
             case .timestamp: rows.setTimestamp(row.timestamp(at: position) ?? .min, at: index)
-            case .string: rows.setBytes(row.bytes(at: position), as: .string, at: index)
-            case .bytes: rows.setBytes(row.bytes(at: position), as: .bytes, at: index)
-            case .json: rows.setBytes(row.bytes(at: position), as: .json, at: index)
+            case .string: unsafe rows.setBytes(row.bytes(at: position), as: .string, at: index)
+            case .bytes: unsafe rows.setBytes(row.bytes(at: position), as: .bytes, at: index)
+            case .json: unsafe rows.setBytes(row.bytes(at: position), as: .json, at: index)
             }
         }
-        row.withIDBytes { rows.setID(bytes: $0) }
+        unsafe row.withIDBytes { unsafe rows.setID(bytes: $0) }
         try rows.endRow()
     }
 }

@@ -29,7 +29,7 @@ struct RowSorter: ~Copyable {
         var row: Int
 
         func key(in keys: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-            UnsafeRawBufferPointer(rebasing: keys[keyOffset..<keyOffset + keyCount])
+            unsafe UnsafeRawBufferPointer(rebasing: keys[keyOffset..<keyOffset + keyCount])
         }
     }
 
@@ -79,7 +79,7 @@ struct RowSorter: ~Copyable {
     mutating func forEachSortedRow(_ body: (borrowing RowView) throws -> ScanStep) throws {
         var sorted = entries
         entries = []
-        keys.withUnsafeBytes { keys in sorted.sort { Self.precedes($0, $1, in: keys) } }
+        unsafe keys.withUnsafeBytes { keys in sorted.sort { unsafe Self.precedes($0, $1, in: keys) } }
         for entry in sorted.dropFirst(query.skip).prefix(query.limit ?? .max) {
             if case .stop = try rows.withRow(at: entry.row, body) { return }
         }
@@ -93,13 +93,13 @@ struct RowSorter: ~Copyable {
             if let position = column.position {
                 key.append(column: position, of: row, descending: isDescending)
             } else {
-                row.withIDBytes { key.append(idComponent: $0, of: table.ids, descending: isDescending) }
+                unsafe row.withIDBytes { unsafe key.append(idComponent: $0, of: table.ids, descending: isDescending) }
             }
         }
     }
 
     private mutating func addID(of row: borrowing RowView) {
-        row.withIDBytes { key.append(id: $0, of: table.ids) }
+        unsafe row.withIDBytes { unsafe key.append(id: $0, of: table.ids) }
     }
 
     private mutating func hold(_ row: borrowing RowView) throws(StoreError) -> Entry {
@@ -111,7 +111,7 @@ struct RowSorter: ~Copyable {
 
     private static func precedes(_ a: Entry, _ b: Entry, in keys: UnsafeRawBufferPointer) -> Bool {
         if a.start != b.start { return a.start < b.start }
-        return a.key(in: keys).compare(b.key(in: keys)) < 0
+        return unsafe a.key(in: keys).compare(b.key(in: keys)) < 0
     }
 
     /// Returns the order of the current key relative to that on top, which is the last of the kept rows.
@@ -119,10 +119,10 @@ struct RowSorter: ~Copyable {
     /// - Parameter termsOnly: Whether the current key has no identifier yet, so that the identifier of the top key is
     ///   ignored.
     private func orderToTop(termsOnly: Bool) -> Int {
-        key.bytes.withUnsafeBytes { key in
-            keys.withUnsafeBytes { keys in
-                let top = entries[0].key(in: keys)
-                return key.compare(termsOnly ? UnsafeRawBufferPointer(rebasing: top.prefix(key.count)) : top)
+        unsafe key.bytes.withUnsafeBytes { key in
+            unsafe keys.withUnsafeBytes { keys in
+                let top = unsafe entries[0].key(in: keys)
+                return unsafe key.compare(termsOnly ? UnsafeRawBufferPointer(rebasing: top.prefix(key.count)) : top)
             }
         }
     }
@@ -131,7 +131,7 @@ struct RowSorter: ~Copyable {
 
     private mutating func noteBound() {
         guard number != nil, let top = entries.first else { return }
-        bound = keys.withUnsafeBytes { NumericSortKey.Place(atStartOf: top.key(in: $0)) }
+        bound = unsafe keys.withUnsafeBytes { unsafe NumericSortKey.Place(atStartOf: top.key(in: $0)) }
     }
 
     private mutating func orderHeap() {
@@ -155,7 +155,7 @@ struct RowSorter: ~Copyable {
     }
 
     private func isBefore(_ a: Int, _ b: Int) -> Bool {
-        keys.withUnsafeBytes { Self.precedes(entries[a], entries[b], in: $0) }
+        unsafe keys.withUnsafeBytes { unsafe Self.precedes(entries[a], entries[b], in: $0) }
     }
 
     private mutating func compact() throws {
@@ -176,9 +176,9 @@ struct RowSorter: ~Copyable {
 extension KeyBuilder {
     /// The first eight bytes as an integer that compares as they do, padded with zeros.
     fileprivate var start: UInt64 {
-        bytes.withUnsafeBytes { bytes in
-            guard bytes.count < 8 else { return UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)) }
-            return bytes.reduce(0) { $0 << 8 | UInt64($1) } << (8 * (8 - UInt64(bytes.count)))
+        unsafe bytes.withUnsafeBytes { bytes in
+            guard bytes.count < 8 else { return unsafe UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)) }
+            return unsafe bytes.reduce(0) { $0 << 8 | UInt64($1) } << (8 * (8 - UInt64(bytes.count)))
         }
     }
 }

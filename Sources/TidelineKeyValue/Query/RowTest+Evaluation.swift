@@ -10,11 +10,11 @@ extension RowTest {
             guard let word = try operand.word(in: row) else { return false }
             return interval.contains(word)
         case .text(let operand, let relations, let constant) where operand.kind == .text:
-            guard let text = try operand.bytes(in: row) else { return false }
-            return constants.bytes.withUnsafeBytes { bytes in
+            guard let text = try unsafe operand.bytes(in: row) else { return false }
+            return unsafe constants.bytes.withUnsafeBytes { bytes in
                 // Texts of different lengths are not equal, regardless of their content.
                 if relations == .equal, text.count != constant.count { return false }
-                return relations.contains(order: text.compare(constant.bytes(in: bytes)))
+                return unsafe relations.contains(order: text.compare(constant.bytes(in: bytes)))
             }
         default: return try holdsForLongerOperands(row, constants)
         }
@@ -36,8 +36,8 @@ extension RowTest {
             return Tags.null.contains(tag: a) && Tags.null.contains(tag: b)
         case .text(let operand, _, _), .textIn(let operand, _), .hasPrefix(let operand, _), .hasSuffix(let operand, _),
             .contains(let operand, _):
-            guard let text = try operand.bytes(in: row) else { return false }
-            return constants.bytes.withUnsafeBytes { holds(text, in: $0, constants.texts) }
+            guard let text = try unsafe operand.bytes(in: row) else { return false }
+            return unsafe constants.bytes.withUnsafeBytes { unsafe holds(text, in: $0, constants.texts) }
         }
     }
 
@@ -47,16 +47,16 @@ extension RowTest {
     ) -> Bool {
         switch self {
         case .text(let operand, let relations, let constant):
-            let constant = constant.bytes(in: bytes)
+            let constant = unsafe constant.bytes(in: bytes)
             // Folding preserves the length: texts of different lengths are not equal, regardless of their content.
             if relations == .equal, text.count != constant.count { return false }
-            return relations.contains(order: text.order(to: constant, folding: operand.kind == .foldedText))
+            return unsafe relations.contains(order: text.order(to: constant, folding: operand.kind == .foldedText))
         case .textIn(let operand, let span):
-            return Self.contains(
+            return unsafe Self.contains(
                 text, among: texts, span, folding: operand.kind == .foldedText, bytes: bytes)
-        case .hasPrefix(_, let constant): return text.hasPrefix(constant.bytes(in: bytes))
-        case .hasSuffix(_, let constant): return text.hasSuffix(constant.bytes(in: bytes))
-        case .contains(_, let constant): return text.contains(constant.bytes(in: bytes))
+        case .hasPrefix(_, let constant): return unsafe text.hasPrefix(constant.bytes(in: bytes))
+        case .hasSuffix(_, let constant): return unsafe text.hasSuffix(constant.bytes(in: bytes))
+        case .contains(_, let constant): return unsafe text.contains(constant.bytes(in: bytes))
         case .tags, .word, .wordIn, .columns, .nulls, .predicate: return false
         }
     }
@@ -68,7 +68,7 @@ extension RowTest {
         var (lower, upper) = (span.lower, span.upper)
         while lower < upper {
             let middle = (lower + upper) / 2
-            let order = text.order(to: texts[middle].bytes(in: bytes), folding: folding)
+            let order = unsafe text.order(to: texts[middle].bytes(in: bytes), folding: folding)
             if order == 0 { return true }
             if order < 0 { upper = middle } else { lower = middle + 1 }
         }
@@ -90,7 +90,7 @@ extension RowFilter.Constants {
 
 extension RowTest.Text {
     func bytes(in constants: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: constants[offset..<offset + count])
+        unsafe UnsafeRawBufferPointer(rebasing: constants[offset..<offset + count])
     }
 }
 
@@ -108,8 +108,8 @@ extension RowTest.Operand {
             guard !RowTest.Tags.null.contains(tag: a), !RowTest.Tags.null.contains(tag: b) else { return nil }
             return Int(a) - Int(b)
         case .text, .foldedText:
-            guard let a = try bytes(in: row), let b = try other.bytes(in: row) else { return nil }
-            return a.order(to: b, folding: kind == .foldedText || other.kind == .foldedText, bothSides: true)
+            guard let a = try unsafe bytes(in: row), let b = try unsafe other.bytes(in: row) else { return nil }
+            return unsafe a.order(to: b, folding: kind == .foldedText || other.kind == .foldedText, bothSides: true)
         }
     }
 }

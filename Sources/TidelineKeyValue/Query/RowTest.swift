@@ -136,16 +136,16 @@ extension RowTest.Operand {
     /// Returns the bytes of the value, or `nil` for null.
     @inline(__always)
     func bytes(in row: RowBytes) throws(RowDamage) -> UnsafeRawBufferPointer? {
-        if isID { return row.id }
-        return RowTest.Tags.null.contains(tag: try tag(in: row)) ? nil : try row.value(at: Int(position))
+        if isID { return unsafe row.id }
+        return unsafe RowTest.Tags.null.contains(tag: try tag(in: row)) ? nil : try row.value(at: Int(position))
     }
 
     /// Returns the word of the number or timestamp, or `nil` for null.
     @inline(__always)
     func word(in row: RowBytes) throws(RowDamage) -> Int64? {
-        guard let bytes = try bytes(in: row) else { return nil }
+        guard let bytes = try unsafe bytes(in: row) else { return nil }
         guard bytes.count == 8 else { throw RowDamage() }
-        let word = Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))
+        let word = unsafe Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))
         return kind == .double ? WordInterval.word(ofDoubleBits: word) : word
     }
 }

@@ -37,20 +37,21 @@ final class RowWalk {
     ) throws {
         var cursor = RowCursor(table)
         if index != nil {
-            try forEachPlace { key, _ in
+            try unsafe forEachPlace { key, _ in
                 var step = ScanStep.next
-                try withIndexedRow(key, &cursor) { step = try body($0) }
+                try unsafe withIndexedRow(key, &cursor) { step = try body($0) }
                 return step
             }
         } else if let filter {
-            try forEachPlace { key, value in
-                guard try cursor.isMatch(key: key, value: value, of: filter) else { return .next }
-                return try cursor.point(key: key, value: value, passingOver: isPassedOver)
+            try unsafe forEachPlace { key, value in
+                guard try unsafe cursor.isMatch(key: key, value: value, of: filter) else { return .next }
+                return try unsafe cursor.point(key: key, value: value, passingOver: isPassedOver)
                     ? try body(cursor.view) : .next
             }
         } else {
-            try forEachPlace { key, value in
-                try cursor.point(key: key, value: value, passingOver: isPassedOver) ? try body(cursor.view) : .next
+            try unsafe forEachPlace { key, value in
+                try unsafe cursor.point(key: key, value: value, passingOver: isPassedOver)
+                    ? try body(cursor.view) : .next
             }
         }
     }
@@ -58,8 +59,8 @@ final class RowWalk {
     /// Calls `body` with every row of the path, in its order.
     private func forEachRow(_ body: (borrowing RowView) throws -> ScanStep) throws {
         var cursor = RowCursor(table)
-        try forEachPlace { key, value in
-            try cursor.point(key: key, value: value)
+        try unsafe forEachPlace { key, value in
+            try unsafe cursor.point(key: key, value: value)
             return try body(cursor.view)
         }
     }
@@ -69,8 +70,8 @@ final class RowWalk {
         var count = 0
         if let filter, index == nil {
             var cursor = RowCursor(table)
-            try forEachPlace { key, value in
-                if try cursor.isMatch(key: key, value: value, of: filter) { count += 1 }
+            try unsafe forEachPlace { key, value in
+                if try unsafe cursor.isMatch(key: key, value: value, of: filter) { count += 1 }
                 return .next
             }
         } else if isFiltered {
@@ -79,7 +80,7 @@ final class RowWalk {
                 return .next
             }
         } else {
-            try forEachPlace { _, _ in
+            try unsafe forEachPlace { _, _ in
                 count += 1
                 return .next
             }
@@ -109,11 +110,11 @@ final class RowWalk {
         in window: inout RowWindow, _ body: (borrowing RowView) throws -> ScanStep
     ) throws {
         var cursor = RowCursor(table)
-        try forEachPlace { key, _ in
+        try unsafe forEachPlace { key, _ in
             if window.skipsNext, !isFiltered {
                 _ = window.admitsNext()
             } else {
-                try withIndexedRow(key, &cursor) { row in
+                try unsafe withIndexedRow(key, &cursor) { row in
                     if window.admitsNext(), case .stop = try body(row) { window.complete() }
                 }
             }
@@ -125,9 +126,9 @@ final class RowWalk {
         of filter: RowFilter, in window: inout RowWindow, _ body: (borrowing RowView) throws -> ScanStep
     ) throws {
         var cursor = RowCursor(table)
-        try forEachPlace { key, value in
-            guard try cursor.isMatch(key: key, value: value, of: filter) else { return .next }
-            try cursor.point(key: key, value: value)
+        try unsafe forEachPlace { key, value in
+            guard try unsafe cursor.isMatch(key: key, value: value, of: filter) else { return .next }
+            try unsafe cursor.point(key: key, value: value)
             if window.admitsNext(), case .stop = try body(cursor.view) { window.complete() }
             return window.isDone ? .stop : .next
         }
@@ -137,11 +138,11 @@ final class RowWalk {
         of window: inout RowWindow, _ body: (borrowing RowView) throws -> ScanStep
     ) throws {
         var cursor = RowCursor(table)
-        try forEachPlace { key, value in
+        try unsafe forEachPlace { key, value in
             if window.skipsNext {
                 _ = window.admitsNext()
             } else {
-                try cursor.point(key: key, value: value)
+                try unsafe cursor.point(key: key, value: value)
                 if window.admitsNext(), case .stop = try body(cursor.view) { window.complete() }
             }
             return window.isDone ? .stop : .next
@@ -155,11 +156,11 @@ final class RowWalk {
     ) throws {
         guard let index else { return }
         let filter = filter
-        let rowKey = try index.rowKey(of: key)
-        let isFound = try keys.find(rowKey) { value in
-            try cursor.point(key: rowKey, value: value)
-            try index.check(key, isOf: cursor.view)
-            if let filter, try !cursor.matches(filter, key: rowKey) { return }
+        let rowKey = try unsafe index.rowKey(of: key)
+        let isFound = try unsafe keys.find(rowKey) { value in
+            try unsafe cursor.point(key: rowKey, value: value)
+            try unsafe index.check(key, isOf: cursor.view)
+            if let filter, try unsafe !cursor.matches(filter, key: rowKey) { return }
             try body(cursor.view)
         }
         if !isFound { throw index.damage("contains an entry without a row") }
@@ -173,15 +174,17 @@ final class RowWalk {
         switch path.keyRanges {
         case .keys(let keys):
             for key in path.direction.isAscending ? keys : keys.reversed() {
-                try key.withUnsafeBytes { key in _ = try self.keys.find(key) { last = try body(key, $0) } }
+                try unsafe key.withUnsafeBytes { key in
+                    _ = try unsafe self.keys.find(key) { last = try unsafe body(key, $0) }
+                }
                 if case .stop = last { return }
             }
         case .ranges(let ranges) where ranges.count == 1:
-            try scan(ranges[0], body)
+            try unsafe scan(ranges[0], body)
         case .ranges(let ranges):
             for range in path.direction.isAscending ? ranges : ranges.reversed() {
-                try scan(range) { key, value in
-                    last = try body(key, value)
+                try unsafe scan(range) { key, value in
+                    last = try unsafe body(key, value)
                     return last
                 }
                 if case .stop = last { return }
@@ -191,9 +194,9 @@ final class RowWalk {
 
     private func scan(_ range: KeyRange, _ body: PlaceBody) throws {
         switch path.direction {
-        case .unordered, .ascending: try keys.scan(range, descending: false, body)
-        case .descending: try keys.scan(range, descending: true, body)
-        case .descendingTiesAscending: try scanGroups(range, body)
+        case .unordered, .ascending: try unsafe keys.scan(range, descending: false, body)
+        case .descending: try unsafe keys.scan(range, descending: true, body)
+        case .descendingTiesAscending: try unsafe scanGroups(range, body)
         }
     }
 
@@ -202,29 +205,29 @@ final class RowWalk {
     ///
     /// Each group of such keys is collected in memory. A group that exceeds the limit is visited by a separate scan.
     private func scanGroups(_ range: KeyRange, _ body: PlaceBody) throws {
-        guard let index else { return try keys.scan(range, descending: true, body) }
+        guard let index else { return try unsafe keys.scan(range, descending: true, body) }
         var rest = range
         while true {
             var group = KeyGroup()
             var isTooLarge = false
             var step = ScanStep.next
-            try keys.scan(rest, descending: true) { key, _ in
-                let count = try index.idOffset(in: key)
-                if !group.holds(key, prefixCount: count) {
-                    step = try group.forEachKeyAscending(body)
+            try unsafe keys.scan(rest, descending: true) { key, _ in
+                let count = try unsafe index.idOffset(in: key)
+                if unsafe !group.holds(key, prefixCount: count) {
+                    step = try unsafe group.forEachKeyAscending(body)
                     if case .stop = step { return .stop }
-                    group.begin(key, prefixCount: count)
+                    unsafe group.begin(key, prefixCount: count)
                 }
-                isTooLarge = !group.add(key)
+                isTooLarge = unsafe !group.add(key)
                 return isTooLarge ? .stop : .next
             }
             if case .stop = step { return }
             guard isTooLarge else {
-                _ = try group.forEachKeyAscending(body)
+                _ = try unsafe group.forEachKeyAscending(body)
                 return
             }
-            try keys.scan(group.range(within: rest), descending: false) { key, value in
-                step = try body(key, value)
+            try unsafe keys.scan(group.range(within: rest), descending: false) { key, value in
+                step = try unsafe body(key, value)
                 return step
             }
             if case .stop = step { return }

@@ -16,9 +16,9 @@ extension UnsafeRawBufferPointer {
     ///   - folding: Whether `A`–`Z` equal `a`–`z` in these bytes. `other` is already folded unless `bothSides` is
     ///     `true`.
     func order(to other: UnsafeRawBufferPointer, folding: Bool, bothSides: Bool = false) -> Int {
-        guard folding else { return compare(other) }
+        guard folding else { return unsafe compare(other) }
         for index in 0..<Swift.min(count, other.count) {
-            let (a, b) = (self[index].asciiFolded, bothSides ? other[index].asciiFolded : other[index])
+            let (a, b) = unsafe (self[index].asciiFolded, bothSides ? other[index].asciiFolded : other[index])
             if a != b { return Int(a) - Int(b) }
         }
         return count - other.count
@@ -28,39 +28,39 @@ extension UnsafeRawBufferPointer {
     @inline(__always)
     func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
         guard let base = baseAddress, let bytes = other.baseAddress else { return true }
-        return memcmp(base, bytes, count) == 0
+        return unsafe memcmp(base, bytes, count) == 0
     }
 
     /// Returns the offset of the first zero byte at or after an offset.
     func firstZero(from start: Int) -> Int? {
-        guard let base = baseAddress, start <= count, let found = memchr(base + start, 0, count - start) else {
+        guard let base = baseAddress, start <= count, let found = unsafe memchr(base + start, 0, count - start) else {
             return nil
         }
-        return UnsafeRawPointer(found) - base
+        return unsafe UnsafeRawPointer(found) - base
     }
 
     /// Whether any byte is zero.
-    var hasZero: Bool { baseAddress.map { memchr($0, 0, count) != nil } ?? false }
+    var hasZero: Bool { unsafe baseAddress.map { unsafe memchr($0, 0, count) != nil } ?? false }
 
     func hasPrefix(_ prefix: UnsafeRawBufferPointer) -> Bool {
-        count >= prefix.count && equals(prefix, at: 0)
+        unsafe count >= prefix.count && equals(prefix, at: 0)
     }
 
     func hasSuffix(_ suffix: UnsafeRawBufferPointer) -> Bool {
-        count >= suffix.count && equals(suffix, at: count - suffix.count)
+        unsafe count >= suffix.count && equals(suffix, at: count - suffix.count)
     }
 
     func contains(_ other: UnsafeRawBufferPointer) -> Bool {
-        guard let first = other.first else { return true }
+        guard let first = unsafe other.first else { return true }
         guard let base = baseAddress else { return false }
         var offset = 0
         while offset + other.count <= count {
             // Search only as far as the other bytes still fit.
-            guard let found = memchr(base + offset, Int32(first), count - other.count - offset + 1) else {
+            guard let found = unsafe memchr(base + offset, Int32(first), count - other.count - offset + 1) else {
                 return false
             }
-            offset = UnsafeRawPointer(found) - base
-            if equals(other, at: offset) { return true }
+            offset = unsafe UnsafeRawPointer(found) - base
+            if unsafe equals(other, at: offset) { return true }
             offset += 1
         }
         return false
@@ -68,7 +68,7 @@ extension UnsafeRawBufferPointer {
 
     /// Whether the bytes at `offset` equal those of `other`. The caller guarantees that there are enough bytes.
     private func equals(_ other: UnsafeRawBufferPointer, at offset: Int) -> Bool {
-        guard let base = baseAddress, let bytes = other.baseAddress else { return other.isEmpty }
-        return memcmp(base + offset, bytes, other.count) == 0
+        guard let base = baseAddress, let bytes = other.baseAddress else { return unsafe other.isEmpty }
+        return unsafe memcmp(base + offset, bytes, other.count) == 0
     }
 }

@@ -60,11 +60,11 @@ struct BatchColumns {
         else {
             return nil
         }
-        let bytes = row.withPackedBytes { $0 }
-        guard withID else { return bytes }
-        return row.withIDBytes { id in
-            guard let start = bytes.baseAddress, start + bytes.count == id.baseAddress else { return nil }
-            return UnsafeRawBufferPointer(start: start, count: bytes.count + id.count)
+        let bytes = unsafe row.withPackedBytes { unsafe $0 }
+        guard withID else { return unsafe bytes }
+        return unsafe row.withIDBytes { id in
+            guard let start = bytes.baseAddress, unsafe start + bytes.count == id.baseAddress else { return nil }
+            return unsafe UnsafeRawBufferPointer(start: start, count: bytes.count + id.count)
         }
     }
 

@@ -17,12 +17,12 @@ struct Removal: ~Copyable {
     /// Removes the row with the given key, if it exists.
     /// - Returns: Whether the row existed.
     mutating func remove(key: UnsafeRawBufferPointer) throws -> Bool {
-        knownRows?.forget(key)
+        unsafe knownRows?.forget(key)
         if let entries {
-            guard try store.find(key, { try entries.noteOld(key: key, value: $0) }) else { return false }
-            try entries.remove(from: store, ofRowAt: key)
+            guard try unsafe store.find(key, { try unsafe entries.noteOld(key: key, value: $0) }) else { return false }
+            try unsafe entries.remove(from: store, ofRowAt: key)
         }
-        guard try store.delete(key) else { return false }
+        guard try unsafe store.delete(key) else { return false }
         count += 1
         return true
     }

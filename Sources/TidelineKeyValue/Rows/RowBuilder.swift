@@ -13,7 +13,7 @@ struct RowBuilder {
     mutating func build(_ row: borrowing RowView, _ batch: BatchColumns, originalID: UnsafeRawBufferPointer?) throws {
         slots.removeAll(keepingCapacity: true)
         for position in batch.positions { slots.append(position.map { row.slot(at: $0) } ?? .null) }
-        try pack(originalID)
+        try unsafe pack(originalID)
     }
 
     /// Builds the existing row with the columns of the new one replaced.
@@ -29,16 +29,16 @@ struct RowBuilder {
                 slots.append(layout.positions[index].map { old.slot(at: $0) } ?? .null)
             }
         }
-        try pack(originalID)
+        try unsafe pack(originalID)
     }
 
     /// Unsafe pointers: the slots point into rows that the callers above borrow.
     private mutating func pack(_ originalID: UnsafeRawBufferPointer?) throws {
         let layout = UInt32(table.currentLayout)
-        let packed = slots.withUnsafeBufferPointer { slots in
-            RowPacking(of: slots).map { packing in
-                [UInt8](unsafeUninitializedCapacity: packing.length + (originalID?.count ?? 0)) { room, count in
-                    packing.pack(slots, layout: layout, into: UnsafeMutableRawBufferPointer(room))
+        let packed = unsafe slots.withUnsafeBufferPointer { slots in
+            unsafe RowPacking(of: slots).map { packing in
+                unsafe [UInt8](unsafeUninitializedCapacity: packing.length + (originalID?.count ?? 0)) { room, count in
+                    unsafe packing.pack(slots, layout: layout, into: UnsafeMutableRawBufferPointer(room))
                     count = packing.length
                 }
             }
@@ -46,7 +46,7 @@ struct RowBuilder {
         guard var packed else {
             throw StoreError(.invalidValue, "the values of a row have more than 4 GiB", table: table.name)
         }
-        if let originalID { packed.append(contentsOf: originalID) }
+        if let originalID = unsafe originalID { unsafe packed.append(contentsOf: originalID) }
         bytes = packed
     }
 }

@@ -4,6 +4,7 @@ internal import TidelineStore
 ///
 /// Unsafe pointers: the row and its identifier are valid as long as their source. ``RowHeader`` has checked the tables
 /// of tags and ends against the row's length, and each end is checked against it before a value is read.
+@safe
 struct RowBytes {
     /// The identifier in the form that views use.
     let id: UnsafeRawBufferPointer
@@ -13,37 +14,37 @@ struct RowBytes {
     /// Creates the row at the beginning of the bytes, without its identifier, or `nil` if they do not begin with a row.
     @inline(__always)
     init?(columnsOf bytes: UnsafeRawBufferPointer) {
-        self.init(bytes, id: UnsafeRawBufferPointer(start: nil, count: 0))
+        unsafe self.init(bytes, id: UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
     /// Creates the row that a view shows, valid until the view points elsewhere, or `nil` if the view shows no row.
     init?(_ view: borrowing RowView) {
-        self.init(view.withPackedBytes { $0 }, id: view.withIDBytes { $0 })
+        unsafe self.init(view.withPackedBytes { unsafe $0 }, id: unsafe view.withIDBytes { unsafe $0 })
     }
 
     @inline(__always)
     private init?(_ bytes: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer) {
-        guard let header = RowHeader(of: bytes), let row = bytes.baseAddress else { return nil }
+        guard let header = unsafe RowHeader(of: bytes), let row = bytes.baseAddress else { return nil }
         self.header = header
-        self.row = row
-        self.id = id
+        unsafe self.row = row
+        unsafe self.id = id
     }
 
     /// Returns the raw value of a column's tag, which may be invalid.
     @inline(__always)
     func tag(at column: Int) -> UInt8 {
         guard column < header.columns else { return RowTag.absent.rawValue }
-        return row.load(fromByteOffset: RowHeader.size &+ column, as: UInt8.self)
+        return unsafe row.load(fromByteOffset: RowHeader.size &+ column, as: UInt8.self)
     }
 
     /// Returns the bytes of a column's value.
     @inline(__always)
     func value(at column: Int) throws(RowDamage) -> UnsafeRawBufferPointer {
-        guard column < header.columns else { return UnsafeRawBufferPointer(start: nil, count: 0) }
-        let end = header.end(of: column, in: row)
-        let start = column == 0 ? 0 : header.end(of: column &- 1, in: row)
+        guard column < header.columns else { return unsafe UnsafeRawBufferPointer(start: nil, count: 0) }
+        let end = unsafe header.end(of: column, in: row)
+        let start = unsafe column == 0 ? 0 : header.end(of: column &- 1, in: row)
         guard start <= end, end <= header.payloadLength else { throw RowDamage() }
-        return UnsafeRawBufferPointer(start: row + header.payload + start, count: end &- start)
+        return unsafe UnsafeRawBufferPointer(start: row + header.payload + start, count: end &- start)
     }
 }
 
@@ -76,7 +77,7 @@ struct RowHeader {
     @inline(__always)
     init?(of bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.size, let row = bytes.baseAddress else { return nil }
-        let word = UInt64(littleEndian: row.loadUnaligned(as: UInt64.self))
+        let word = unsafe UInt64(littleEndian: row.loadUnaligned(as: UInt64.self))
         let format = UInt8(truncatingIfNeeded: word)
         guard format == Self.narrow || format == Self.wide else { return nil }
         isWide = format == Self.wide
@@ -84,20 +85,20 @@ struct RowHeader {
         layout = Int(word >> 32)
         payload = Self.size &+ columns &+ columns &* (isWide ? 4 : 2)
         guard bytes.count >= payload else { return nil }
-        payloadLength = columns == 0 ? 0 : Self.end(of: columns &- 1, in: row, columns: columns, isWide: isWide)
+        payloadLength = unsafe columns == 0 ? 0 : Self.end(of: columns &- 1, in: row, columns: columns, isWide: isWide)
         guard length <= bytes.count else { return nil }
     }
 
     /// Returns the end of the values of the columns up to and including the given one.
     @inline(__always)
     func end(of column: Int, in row: UnsafeRawPointer) -> Int {
-        Self.end(of: column, in: row, columns: columns, isWide: isWide)
+        unsafe Self.end(of: column, in: row, columns: columns, isWide: isWide)
     }
 
     @inline(__always)
     private static func end(of column: Int, in row: UnsafeRawPointer, columns: Int, isWide: Bool) -> Int {
-        let ends = row + size + columns
-        return isWide
+        let ends = unsafe row + size + columns
+        return unsafe isWide
             ? Int(UInt32(littleEndian: ends.loadUnaligned(fromByteOffset: column &* 4, as: UInt32.self)))
             : Int(UInt16(littleEndian: ends.loadUnaligned(fromByteOffset: column &* 2, as: UInt16.self)))
     }

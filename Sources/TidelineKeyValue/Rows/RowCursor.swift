@@ -11,6 +11,7 @@ internal import TidelineStore
 ///
 /// Unsafe pointers: the view points into the key and value that it was given, whose owner keeps them valid while the
 /// caller uses the view, and into memory of this noncopyable value.
+@safe
 struct RowCursor: ~Copyable {
     /// The current row.
     private(set) var view: RowView
@@ -27,10 +28,10 @@ struct RowCursor: ~Copyable {
         // The key contains an integer identifier in another form.
         shownRows = table.ids == .int ? nil : table.wholeRows
         view = RowView(shape: table.shape)
-        integer = table.ids == .int ? .allocate(byteCount: 8, alignment: 8) : nil
+        unsafe integer = table.ids == .int ? .allocate(byteCount: 8, alignment: 8) : nil
     }
 
-    deinit { integer?.deallocate() }
+    deinit { unsafe integer?.deallocate() }
 
     /// Points the view at a stored row.
     ///
@@ -42,28 +43,28 @@ struct RowCursor: ~Copyable {
     mutating func point(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws(StoreError) {
         // Most rows need no conversion and have the identifier that is in their key.
         if let shownRows, key.count >= KeySpace.length,
-            view.point(
+            unsafe view.point(
                 atID: UnsafeRawBufferPointer(rebasing: key[KeySpace.length...]), validating: value, oneOf: shownRows)
         {
             return
         }
-        try pointAtAny(key: key, value: value)
+        try unsafe pointAtAny(key: key, value: value)
     }
 
     private mutating func pointAtAny(
         key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
     ) throws(StoreError) {
-        guard let row = StoredRow(key: key, value: value, ids: table.ids, integer: integer),
+        guard let row = unsafe StoredRow(key: key, value: value, ids: table.ids, integer: integer),
             row.header.layout < table.layouts.count
-        else { throw Self.damaged(table, key) }
+        else { throw unsafe Self.damaged(table, key) }
         do {
             if row.header.layout == table.inShapeLayout || table.layouts[row.header.layout].isCurrent {
-                try view.point(atID: row.id, validating: row.row)
+                try unsafe view.point(atID: row.id, validating: row.row)
             } else {
                 try project(row, from: table.layouts[row.header.layout])
             }
         } catch {
-            throw Self.damaged(table, key)
+            throw unsafe Self.damaged(table, key)
         }
     }
 
@@ -77,14 +78,14 @@ struct RowCursor: ~Copyable {
         key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer,
         passingOver isPassedOver: (RowBytes) throws(RowDamage) -> Bool
     ) throws(StoreError) -> Bool {
-        if let row = RowBytes(columnsOf: value), row.header.layout == table.inShapeLayout {
+        if let row = unsafe RowBytes(columnsOf: value), row.header.layout == table.inShapeLayout {
             do throws(RowDamage) {
                 if try isPassedOver(row) { return false }
             } catch {
-                throw Self.damaged(table, key)
+                throw unsafe Self.damaged(table, key)
             }
         }
-        try point(key: key, value: value)
+        try unsafe point(key: key, value: value)
         return true
     }
 
@@ -97,10 +98,10 @@ struct RowCursor: ~Copyable {
     mutating func isMatch(
         key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, of filter: RowFilter
     ) throws(StoreError) -> Bool {
-        switch filter.first?.answer(to: value) ?? .unknown {
+        switch unsafe filter.first?.answer(to: value) ?? .unknown {
         case .matches: true
         case .doesNotMatch: false
-        case .unknown: try isMatch(key: key, value: value, ofWhole: filter)
+        case .unknown: try unsafe isMatch(key: key, value: value, ofWhole: filter)
         }
     }
 
@@ -108,15 +109,16 @@ struct RowCursor: ~Copyable {
     private mutating func isMatch(
         key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, ofWhole filter: RowFilter
     ) throws(StoreError) -> Bool {
-        guard filter.readsColumnsOnly, let row = RowBytes(columnsOf: value), row.header.layout == table.inShapeLayout
+        guard filter.readsColumnsOnly, let row = unsafe RowBytes(columnsOf: value),
+            row.header.layout == table.inShapeLayout
         else {
-            try pointAtAny(key: key, value: value)
-            return try matches(filter, key: key)
+            try unsafe pointAtAny(key: key, value: value)
+            return try unsafe matches(filter, key: key)
         }
         do throws(RowDamage) {
             return try filter.matches(row)
         } catch {
-            throw Self.damaged(table, key)
+            throw unsafe Self.damaged(table, key)
         }
     }
 
@@ -125,13 +127,13 @@ struct RowCursor: ~Copyable {
         do throws(RowDamage) {
             return try filter.matches(view)
         } catch {
-            throw Self.damaged(table, key)
+            throw unsafe Self.damaged(table, key)
         }
     }
 
     private mutating func project(_ parts: StoredRow, from layout: Layout) throws(StoreError) {
         var stored = RowView(shape: layout.shape)
-        try stored.point(atID: parts.id, validating: parts.row)
+        try unsafe stored.point(atID: parts.id, validating: parts.row)
         let projected = projected ?? ProjectedRow(of: table)
         self.projected = projected
         projected.rows.removeAll()
@@ -139,15 +141,17 @@ struct RowCursor: ~Copyable {
         for position in layout.positions.prefix(table.shape.count) {
             slots.append(position.map { stored.slot(at: $0) } ?? .null)
         }
-        let isAdded = slots.withUnsafeBufferPointer { projected.rows.append(slots: $0, id: parts.id) }
+        let isAdded = unsafe slots.withUnsafeBufferPointer { unsafe projected.rows.append(slots: $0, id: parts.id) }
         guard isAdded else { throw StoreError(.corrupt, "the values of a row have more than 4 GiB", table: table.name) }
         projected.rows.withRow(at: 0) { row in
-            row.withPackedBytes { bytes in row.withIDBytes { view.point(atID: $0, trusting: bytes) } }
+            unsafe row.withPackedBytes { bytes in
+                unsafe row.withIDBytes { unsafe view.point(atID: $0, trusting: bytes) }
+            }
         }
     }
 
     static func damaged(_ table: StoredTable, _ key: UnsafeRawBufferPointer) -> StoreError {
-        StoreError(
+        unsafe StoreError(
             .corrupt, "a stored row is damaged; restore the store from a backup, or delete it and pull again",
             table: table.name,
             id: table.ids.text(ofKey: key))

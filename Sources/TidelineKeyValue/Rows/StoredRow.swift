@@ -3,6 +3,7 @@ internal import TidelineStore
 /// The parts of a stored row. Its header was checked, but not its columns.
 ///
 /// Unsafe pointers: they are valid as long as the key and value that the row was created from.
+@safe
 struct StoredRow {
     /// The packed row.
     let row: UnsafeRawBufferPointer
@@ -17,35 +18,38 @@ struct StoredRow {
     ///
     /// - Parameter integer: Memory of eight bytes for an integer identifier. Without it, ``id`` is undefined.
     init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, ids: IDRule, integer: UnsafeMutableRawPointer?) {
-        guard let header = RowHeader(of: value) else { return nil }
+        guard let header = unsafe RowHeader(of: value) else { return nil }
         self.header = header
-        row = UnsafeRawBufferPointer(rebasing: value[..<header.length])
-        let keyed = UnsafeRawBufferPointer(rebasing: key[min(KeySpace.length, key.count)...])
-        let rest = UnsafeRawBufferPointer(rebasing: value[header.length...])
-        guard rest.isEmpty || ids == .folded && rest.isSameFolded(as: keyed) else { return nil }
-        originalID = rest.isEmpty ? nil : rest
+        unsafe row = UnsafeRawBufferPointer(rebasing: value[..<header.length])
+        let keyed = unsafe UnsafeRawBufferPointer(rebasing: key[min(KeySpace.length, key.count)...])
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: value[header.length...])
+        guard unsafe rest.isEmpty || ids == .folded && rest.isSameFolded(as: keyed) else { return nil }
+        unsafe originalID = rest.isEmpty ? nil : rest
         guard ids == .int else {
-            id = rest.isEmpty ? keyed : rest
+            unsafe id = rest.isEmpty ? keyed : rest
             return
         }
         guard keyed.count == 8 else { return nil }
-        integer?.storeBytes(of: KeyBuilder.int(fromID: keyed).littleEndian, as: Int64.self)
-        id = integer.map { UnsafeRawBufferPointer(start: $0, count: 8) } ?? keyed
+        unsafe integer?.storeBytes(of: KeyBuilder.int(fromID: keyed).littleEndian, as: Int64.self)
+        unsafe id = integer.map { unsafe UnsafeRawBufferPointer(start: $0, count: 8) } ?? keyed
     }
 }
 
 extension UnsafeRawBufferPointer {
     /// Whether these bytes, with `A`–`Z` replaced by `a`–`z`, equal `folded`.
     fileprivate func isSameFolded(as folded: UnsafeRawBufferPointer) -> Bool {
-        count == folded.count && zip(self, folded).allSatisfy { ($0 &- 0x41 < 26 ? $0 | 0x20 : $0) == $1 }
+        unsafe count == folded.count && zip(self, folded).allSatisfy { ($0 &- 0x41 < 26 ? $0 | 0x20 : $0) == $1 }
     }
 }
 
 extension RowHeader {
     /// Whether the same bytes follow both packed rows: the same original identifier, or nothing.
     static func hasSameTail(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
-        guard let start = RowHeader(of: a)?.length, let other = RowHeader(of: b)?.length else { return false }
-        return UnsafeRawBufferPointer(rebasing: a[start...]).compare(UnsafeRawBufferPointer(rebasing: b[other...])) == 0
+        guard let start = unsafe RowHeader(of: a)?.length, let other = unsafe RowHeader(of: b)?.length else {
+            return false
+        }
+        return unsafe UnsafeRawBufferPointer(rebasing: a[start...]).compare(
+            UnsafeRawBufferPointer(rebasing: b[other...])) == 0
     }
 }
 
@@ -63,10 +67,10 @@ extension RowView {
     func slot(at index: Int) -> PackedSlot {
         let tag = tag(at: index)
         guard tag != .absent else { return .null }
-        let bytes = bytes(at: index)
+        let bytes = unsafe bytes(at: index)
         var slot = PackedSlot()
         slot.tag = tag
-        slot.base = bytes.baseAddress
+        unsafe slot.base = bytes.baseAddress
         slot.count = bytes.count
         return slot
     }
@@ -75,8 +79,8 @@ extension RowView {
 extension IDRule {
     /// Returns the identifier in a row's key for display.
     func text(ofKey key: UnsafeRawBufferPointer) -> String {
-        let id = UnsafeRawBufferPointer(rebasing: key[min(KeySpace.length, key.count)...])
-        return self == .int && id.count == 8
+        let id = unsafe UnsafeRawBufferPointer(rebasing: key[min(KeySpace.length, key.count)...])
+        return unsafe self == .int && id.count == 8
             ? String(KeyBuilder.int(fromID: id)) : String(decoding: id, as: UTF8.self)
     }
 }

@@ -33,17 +33,19 @@ struct Upsert: ~Copyable {
             throw StoreError(.corrupt, "the packed row is malformed", table: table.name)
         }
         let named = try batch.check(row, bytes)
-        guard let key = row.withIDBytes({ key.set(id: $0, of: table.ids) }) else { throw batch.invalidID(row) }
+        guard let key = unsafe row.withIDBytes({ unsafe key.set(id: $0, of: table.ids) }) else {
+            throw batch.invalidID(row)
+        }
         let preservesCase =
-            table.ids == .folded
-            && row.withIDBytes { $0.compare(UnsafeRawBufferPointer(rebasing: key[KeySpace.length...])) != 0 }
-        if named.isWhole, let value = batch.stored(row, bytes.header, withID: preservesCase) {
+            unsafe table.ids == .folded
+            && row.withIDBytes { unsafe $0.compare(UnsafeRawBufferPointer(rebasing: key[KeySpace.length...])) != 0 }
+        if named.isWhole, let value = unsafe batch.stored(row, bytes.header, withID: preservesCase) {
             // A row that is known to exist and is replaced completely, with the same form of its identifier, needs no
             // lookup.
-            if !preservesCase, let knownRows, knownRows.contains(key) { return try store.put(key, value) }
-            try put(row, value, key: key)
+            if !preservesCase, let knownRows, unsafe knownRows.contains(key) { return try unsafe store.put(key, value) }
+            try unsafe put(row, value, key: key)
         } else {
-            try mergePartial(row, preservesCase: preservesCase, missing: named.missing, key: key)
+            try unsafe mergePartial(row, preservesCase: preservesCase, missing: named.missing, key: key)
         }
     }
 
@@ -53,36 +55,36 @@ struct Upsert: ~Copyable {
     ) throws {
         // A closure cannot capture a borrowed value. The existing row is copied only if it has to be merged.
         var old: [UInt8]?
-        let isNew = try store.put(key, value) { existing in
-            try entries?.noteOld(key: key, value: existing)
-            knownRows?.note(key, existing)
-            if RowHeader.hasSameTail(existing, value) { return true }
-            old = Array(existing)
+        let isNew = try unsafe store.put(key, value) { existing in
+            try unsafe entries?.noteOld(key: key, value: existing)
+            unsafe knownRows?.note(key, existing)
+            if unsafe RowHeader.hasSameTail(existing, value) { return true }
+            old = unsafe Array(existing)
             return false
         }
-        if isNew { return try insertEntries(key: key, value: value) }
-        guard let old else { return try replaceEntries(key: key, value: value) }
-        try old.withUnsafeBytes { try merge(row, into: $0, key: key) }
-        try putBuilt(key: key)
+        if isNew { return try unsafe insertEntries(key: key, value: value) }
+        guard let old else { return try unsafe replaceEntries(key: key, value: value) }
+        try unsafe old.withUnsafeBytes { try unsafe merge(row, into: $0, key: key) }
+        try unsafe putBuilt(key: key)
     }
 
     /// Stores a row that lacks some columns.
     private mutating func mergePartial(
         _ row: borrowing RowView, preservesCase: Bool, missing: String?, key: UnsafeRawBufferPointer
     ) throws {
-        if let old = try store.get(key, { Array($0) }) {
-            try old.withUnsafeBytes { old in
-                try entries?.noteOld(key: key, value: old)
-                try merge(row, into: old, key: key)
+        if let old = try unsafe store.get(key, { unsafe Array($0) }) {
+            try unsafe old.withUnsafeBytes { old in
+                try unsafe entries?.noteOld(key: key, value: old)
+                try unsafe merge(row, into: old, key: key)
             }
-            return try putBuilt(key: key)
+            return try unsafe putBuilt(key: key)
         }
         if let missing { throw batch.invalid("a new row must have a value for this column", missing, row) }
-        try row.withIDBytes { try builder.build(row, batch, originalID: preservesCase ? $0 : nil) }
+        try unsafe row.withIDBytes { try unsafe builder.build(row, batch, originalID: preservesCase ? $0 : nil) }
         let built = builder.bytes
-        try built.withUnsafeBytes { value in
-            try store.put(key, value)
-            try insertEntries(key: key, value: value)
+        try unsafe built.withUnsafeBytes { value in
+            try unsafe store.put(key, value)
+            try unsafe insertEntries(key: key, value: value)
         }
     }
 
@@ -90,24 +92,24 @@ struct Upsert: ~Copyable {
     private mutating func merge(
         _ row: borrowing RowView, into existing: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
     ) throws {
-        guard let stored = StoredRow(key: key, value: existing, ids: table.ids, integer: nil),
+        guard let stored = unsafe StoredRow(key: key, value: existing, ids: table.ids, integer: nil),
             stored.header.layout < table.layouts.count
-        else { throw RowCursor.damaged(table, key) }
+        else { throw unsafe RowCursor.damaged(table, key) }
         let layout = table.layouts[stored.header.layout]
         var old = RowView(shape: layout.shape)
         do {
-            try old.point(atID: stored.id, validating: stored.row)
+            try unsafe old.point(atID: stored.id, validating: stored.row)
         } catch {
-            throw RowCursor.damaged(table, key)
+            throw unsafe RowCursor.damaged(table, key)
         }
-        try builder.merge(row, batch, over: old, layout, originalID: stored.originalID)
+        try unsafe builder.merge(row, batch, over: old, layout, originalID: stored.originalID)
     }
 
     private mutating func putBuilt(key: UnsafeRawBufferPointer) throws {
         let built = builder.bytes
-        try built.withUnsafeBytes { value in
-            try store.put(key, value)
-            try replaceEntries(key: key, value: value)
+        try unsafe built.withUnsafeBytes { value in
+            try unsafe store.put(key, value)
+            try unsafe replaceEntries(key: key, value: value)
         }
     }
 
@@ -115,12 +117,12 @@ struct Upsert: ~Copyable {
 
     private mutating func insertEntries(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws {
         insertedCount += 1
-        try entries?.noteNew(key: key, value: value)
+        try unsafe entries?.noteNew(key: key, value: value)
         try entries?.insert(into: store)
     }
 
     private mutating func replaceEntries(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws {
-        try entries?.noteNew(key: key, value: value)
-        try entries?.replace(in: store, ofRowAt: key)
+        try unsafe entries?.noteNew(key: key, value: value)
+        try unsafe entries?.replace(in: store, ofRowAt: key)
     }
 }

@@ -20,7 +20,7 @@ extension KeyStore {
         for index in table.indexes { try removeAll(in: index.space) }
         try fill(table.indexes, of: table)
         var count = 0
-        try scan(table.rows.range, descending: false) { _, _ in
+        try unsafe scan(table.rows.range, descending: false) { _, _ in
             count += 1
             return .next
         }
@@ -35,11 +35,11 @@ extension KeyStore {
         var keys: [[UInt8]]
         repeat {
             keys = []
-            try scan(range, descending: false) { key, _ in
-                keys.append(Array(key))
+            try unsafe scan(range, descending: false) { key, _ in
+                unsafe keys.append(Array(key))
                 return keys.count < chunkSize ? .next : .stop
             }
-            for key in keys { _ = try key.withUnsafeBytes { try delete($0) } }
+            for key in keys { _ = try unsafe key.withUnsafeBytes { try unsafe delete($0) } }
             // The next chunk begins after the removed keys, because skipping them takes time in some engines.
             range.lower = keys.last ?? range.upper
         } while keys.count == chunkSize
@@ -53,15 +53,15 @@ extension KeyStore {
         var entries: [KeyBuilder]
         repeat {
             entries = []
-            try scan(range, descending: false) { key, value in
-                try cursor.point(key: key, value: value)
+            try unsafe scan(range, descending: false) { key, value in
+                try unsafe cursor.point(key: key, value: value)
                 for index in indexes {
                     var entry = KeyBuilder(index.space)
                     entry.begin(index, of: cursor.view, ids: table.ids)
                     entries.append(entry)
                 }
                 // The next chunk begins after this key.
-                range.lower = Array(key) + [0]
+                range.lower = unsafe Array(key) + [0]
                 return entries.count < chunkSize ? .next : .stop
             }
             for entry in entries { try entry.put(into: self) }

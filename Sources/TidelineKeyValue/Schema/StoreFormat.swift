@@ -21,15 +21,15 @@ enum StoreFormat {
     static let definitions = KeySpace.meta.prefix + Array("t".utf8)
 
     static func definitionKey(_ rows: KeySpace) -> [UInt8] { definitions + rows.prefix }
-    static func countKey(_ rows: KeySpace) -> [UInt8] { withCountKey(rows) { Array($0) } }
+    static func countKey(_ rows: KeySpace) -> [UInt8] { unsafe withCountKey(rows) { unsafe Array($0) } }
 
     /// Calls `body` with the key of a table's row count, which every transaction that adds rows writes.
     static func withCountKey<T>(_ rows: KeySpace, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T {
-        try withUnsafeTemporaryAllocation(byteCount: 2 * KeySpace.length + 1, alignment: 1) { key in
-            key.storeBytes(of: KeySpace.meta.number.bigEndian, as: UInt32.self)
-            key[KeySpace.length] = UInt8(ascii: "c")
-            key.storeBytes(of: rows.number.bigEndian, toByteOffset: KeySpace.length + 1, as: UInt32.self)
-            return try body(UnsafeRawBufferPointer(key))
+        try unsafe withUnsafeTemporaryAllocation(byteCount: 2 * KeySpace.length + 1, alignment: 1) { key in
+            unsafe key.storeBytes(of: KeySpace.meta.number.bigEndian, as: UInt32.self)
+            unsafe key[KeySpace.length] = UInt8(ascii: "c")
+            unsafe key.storeBytes(of: rows.number.bigEndian, toByteOffset: KeySpace.length + 1, as: UInt32.self)
+            return try unsafe body(UnsafeRawBufferPointer(key))
         }
     }
 }
@@ -121,7 +121,7 @@ extension KeySource {
 
     private func isEmpty(_ space: KeySpace) throws -> Bool {
         var isEmpty = true
-        try scan(space.range, descending: false) { _, _ in
+        try unsafe scan(space.range, descending: false) { _, _ in
             isEmpty = false
             return .stop
         }
@@ -130,10 +130,10 @@ extension KeySource {
 
     /// Returns the generation of the definitions and the number of the next key space.
     func generation() throws -> (generation: Int64, nextSpace: UInt32) {
-        let found = try StoreFormat.generationKey.withUnsafeBytes { key in
-            try get(key) { value -> (Int64, UInt32)? in
+        let found = try unsafe StoreFormat.generationKey.withUnsafeBytes { key in
+            try unsafe get(key) { value -> (Int64, UInt32)? in
                 guard value.count == 12 else { return nil }
-                return (
+                return unsafe (
                     Int64(littleEndian: value.loadUnaligned(as: Int64.self)),
                     UInt32(littleEndian: value.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
                 )
@@ -152,8 +152,8 @@ extension KeySource {
         var tables: [StoredTable] = []
         var taken: Set<KeySpace> = [.meta]
         var names: Set<[UInt8]> = []
-        try scan(KeyRange(prefix: StoreFormat.definitions), descending: false) { key, value in
-            let table = try table(key: key, definition: value)
+        try unsafe scan(KeyRange(prefix: StoreFormat.definitions), descending: false) { key, value in
+            let table = try unsafe table(key: key, definition: value)
             guard names.insert(Array(table.name.utf8)).inserted,
                 table.definition.spaces.allSatisfy({ $0.number < nextSpace && taken.insert($0).inserted })
             else {
@@ -169,9 +169,9 @@ extension KeySource {
         -> StoredTable
     {
         do {
-            let definition = try JSONDecoder().decode(StoredDefinition.self, from: Data(definition))
+            let definition = try unsafe JSONDecoder().decode(StoredDefinition.self, from: Data(definition))
             try definition.validate()
-            guard key.elementsEqual(StoreFormat.definitionKey(definition.rows)) else {
+            guard unsafe key.elementsEqual(StoreFormat.definitionKey(definition.rows)) else {
                 throw StoreError(.corrupt, "the definition belongs to another table", table: definition.schema.name)
             }
             return StoredTable(definition)
@@ -183,8 +183,10 @@ extension KeySource {
     /// Returns the stored row count of a table.
     func rowCount(of table: StoredTable) throws -> Int {
         var found: Int64 = 0
-        _ = try StoreFormat.withCountKey(table.rows) { key in
-            try find(key) { found = $0.count == 8 ? Int64(littleEndian: $0.loadUnaligned(as: Int64.self)) : -1 }
+        _ = try unsafe StoreFormat.withCountKey(table.rows) { key in
+            try unsafe find(key) {
+                found = unsafe $0.count == 8 ? Int64(littleEndian: $0.loadUnaligned(as: Int64.self)) : -1
+            }
         }
         guard let count = Int(exactly: found), count >= 0 else {
             throw StoreError(.corrupt, "the stored row count is damaged", table: table.name)
@@ -204,7 +206,7 @@ extension KeyStore {
 
     func writeGeneration(of catalog: Catalog) throws {
         let bytes =
-            withUnsafeBytes(of: catalog.generation.littleEndian, Array.init)
+            unsafe withUnsafeBytes(of: catalog.generation.littleEndian, Array.init)
             + withUnsafeBytes(of: catalog.nextSpace.littleEndian, Array.init)
         try put(StoreFormat.generationKey, bytes)
     }
@@ -214,8 +216,8 @@ extension KeyStore {
     }
 
     func writeRowCount(_ count: Int, of rows: KeySpace) throws {
-        try StoreFormat.withCountKey(rows) { key in
-            try withUnsafeBytes(of: Int64(count).littleEndian) { try put(key, $0) }
+        try unsafe StoreFormat.withCountKey(rows) { key in
+            try unsafe withUnsafeBytes(of: Int64(count).littleEndian) { try unsafe put(key, $0) }
         }
     }
 }

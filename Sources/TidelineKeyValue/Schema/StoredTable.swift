@@ -49,8 +49,8 @@ final class StoredTable: Sendable {
     /// Whether the given name is the table's name, compared byte by byte, because strings compare by canonical
     /// equivalence.
     func isNamed(_ other: String) -> Bool {
-        let isSame = other.utf8.withContiguousStorageIfAvailable { other in
-            nameBytes.withUnsafeBytes { $0.compare(UnsafeRawBufferPointer(other)) == 0 }
+        let isSame = unsafe other.utf8.withContiguousStorageIfAvailable { other in
+            unsafe nameBytes.withUnsafeBytes { unsafe $0.compare(UnsafeRawBufferPointer(other)) == 0 }
         }
         return isSame ?? nameBytes.elementsEqual(other.utf8)
     }

@@ -19,26 +19,26 @@ final class KnownRows: @unchecked Sendable {
 
     /// Whether the row with the given key is known to be stored with the identifier exactly as in the key.
     func contains(_ key: UnsafeRawBufferPointer) -> Bool {
-        keys.count > 0 && contains(key, hash: KeyHash.of(key))
+        unsafe keys.count > 0 && contains(key, hash: KeyHash.of(key))
     }
 
     private func contains(_ key: UnsafeRawBufferPointer, hash: UInt64) -> Bool {
-        if case .stored = keys.change(of: key, hash: hash) { true } else { false }
+        if case .stored = unsafe keys.change(of: key, hash: hash) { true } else { false }
     }
 
     /// Adds the key of a row that was found.
     func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
-        guard RowHeader(of: value)?.length == value.count else { return }
-        if keys.size > maximumSize { forget() }
-        keys.put(key, UnsafeRawBufferPointer(start: nil, count: 0), hash: KeyHash.of(key))
+        guard unsafe RowHeader(of: value)?.length == value.count else { return }
+        if unsafe keys.size > maximumSize { forget() }
+        unsafe keys.put(key, UnsafeRawBufferPointer(start: nil, count: 0), hash: KeyHash.of(key))
     }
 
     /// Removes the key of a row that is about to be deleted.
     func forget(_ key: UnsafeRawBufferPointer) {
-        guard keys.count > 0 else { return }
-        let hash = KeyHash.of(key)
-        if contains(key, hash: hash) { keys.remove(key, hash: hash) }
+        guard unsafe keys.count > 0 else { return }
+        let hash = unsafe KeyHash.of(key)
+        if unsafe contains(key, hash: hash) { unsafe keys.remove(key, hash: hash) }
     }
 
-    func forget() { keys = OverlayChanges() }
+    func forget() { unsafe keys = OverlayChanges() }
 }

@@ -37,7 +37,7 @@ final class Session {
         openKeys = store
         openStore = store
         self.catalog = catalog
-        self.rowCounts = rowCounts
+        unsafe self.rowCounts = rowCounts
         self.knownRows = knownRows
     }
 
@@ -78,20 +78,20 @@ final class Session {
     func withRow(in name: String, id: RowID, _ body: (borrowing RowView) throws -> Void) throws -> Bool {
         let keys = try keys()
         let table = try table(name)
-        return try table.withKey(of: id) { key in
+        return try unsafe table.withKey(of: id) { key in
             guard isWriting else {
-                return try keys.find(key) { value in
+                return try unsafe keys.find(key) { value in
                     var cursor = RowCursor(table)
-                    try cursor.point(key: key, value: value)
+                    try unsafe cursor.point(key: key, value: value)
                     try body(cursor.view)
                 }
             }
             // The body may change the table and thereby the memory of the engine's value.
-            guard let value = try keys.get(key, { Array($0) }) else { return false }
-            if let knownRows { value.withUnsafeBytes { knownRows.note(key, $0) } }
+            guard let value = try unsafe keys.get(key, { unsafe Array($0) }) else { return false }
+            if let knownRows { unsafe value.withUnsafeBytes { unsafe knownRows.note(key, $0) } }
             var cursor = RowCursor(table)
-            try value.withUnsafeBytes { value in
-                try cursor.point(key: key, value: value)
+            try unsafe value.withUnsafeBytes { value in
+                try unsafe cursor.point(key: key, value: value)
                 try body(cursor.view)
             }
             return true
@@ -106,19 +106,19 @@ final class Session {
     func result<T>(in name: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
         let bytes = UnsafeMutableRawPointer.allocate(
             byteCount: MemoryLayout<T>.size, alignment: MemoryLayout<T>.alignment)
-        defer { bytes.deallocate() }
-        let room = bytes.assumingMemoryBound(to: T.self)
+        defer { unsafe bytes.deallocate() }
+        let room = unsafe bytes.assumingMemoryBound(to: T.self)
         var isSet = false
         do {
             _ = try withRow(in: name, id: id) { row in
-                room.initialize(to: try body(row))
+                unsafe room.initialize(to: try body(row))
                 isSet = true
             }
         } catch {
-            if isSet { room.deinitialize(count: 1) }
+            if isSet { unsafe room.deinitialize(count: 1) }
             throw error
         }
-        return isSet ? room.move() : nil
+        return unsafe isSet ? room.move() : nil
     }
 
     func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
@@ -140,7 +140,7 @@ final class Session {
     }
 
     private func rowCount(of table: StoredTable) throws -> Int {
-        if let known = rowCounts[table.rows] { return known }
+        if let known = unsafe rowCounts[table.rows] { return known }
         return try keys().rowCount(of: table)
     }
 
@@ -152,7 +152,7 @@ final class Session {
             guard !rows.isEmpty else { return }
             var upsert = try Upsert(into: table, of: rows.shape, in: store, knownRows)
             // Rows inserted before a failure do not count, because the transaction is rolled back.
-            hasChanges = true
+            unsafe hasChanges = true
             try rows.forEachRow { try upsert.run($0) }
             try changeRowCount(of: table, by: upsert.insertedCount)
         }
@@ -162,7 +162,7 @@ final class Session {
         try changing { store in
             let table = try table(name)
             var removal = Removal(from: table, in: store, knownRows)
-            for id in ids { _ = try table.withKey(of: id) { try removal.remove(key: $0) } }
+            for id in ids { _ = try unsafe table.withKey(of: id) { try unsafe removal.remove(key: $0) } }
             try changeRowCount(of: table, by: -removal.count)
             return removal.count
         }
@@ -175,7 +175,7 @@ final class Session {
         let run = try QueryRun(query, table: table, keys: store, isWriting: true)
         return try changing { store in
             var removal = Removal(from: table, in: store, knownRows)
-            try run.matchingIDs().forEachKey { _ = try removal.remove(key: $0) }
+            try unsafe run.matchingIDs().forEachKey { _ = try unsafe removal.remove(key: $0) }
             try changeRowCount(of: table, by: -removal.count)
             return removal.count
         }
@@ -184,17 +184,17 @@ final class Session {
     /// Writes the changed row counts, once for the whole transaction.
     func finish() throws {
         let store = try store()
-        try rowCounts.writeChanged { try store.writeRowCount($1, of: $0) }
+        try unsafe rowCounts.writeChanged { try store.writeRowCount($1, of: $0) }
     }
 
     private func changeRowCount(of table: StoredTable, by difference: Int) throws {
         guard difference != 0 else { return }
-        hasChanges = true
+        unsafe hasChanges = true
         let (count, overflow) = try rowCount(of: table).addingReportingOverflow(difference)
         guard !overflow, count >= 0 else {
             throw StoreError(.corrupt, "the stored row count is damaged", table: table.name)
         }
-        rowCounts.change(table.rows, to: count)
+        unsafe rowCounts.change(table.rows, to: count)
     }
 
     /// Runs a change. If it fails, the transaction fails too, even if the body ignores the error.

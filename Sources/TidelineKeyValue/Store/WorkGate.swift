@@ -134,6 +134,6 @@ final class WorkGate: Sendable {
     /// system.
     private static var currentThread: UInt {
         let thread = pthread_self()
-        return withUnsafeBytes(of: thread) { $0.loadUnaligned(as: UInt.self) }
+        return unsafe withUnsafeBytes(of: thread) { unsafe $0.loadUnaligned(as: UInt.self) }
     }
 }

@@ -89,7 +89,7 @@ extension StoreError.Code {
     ///   existing file or folder cannot be read.
     package static func accessDenied(at path: String) -> Self {
         var status = stat()
-        return lstat(path, &status) != 0 && errno == ENOENT ? .readOnly : .io
+        return unsafe lstat(path, &status) != 0 && errno == ENOENT ? .readOnly : .io
     }
 }
 

@@ -120,13 +120,13 @@ extension String {
         return text.withUTF8 { text in
             var result: [UInt8] = []
             var start = 0
-            ByteSearch(other).forEachMatch(in: text) { match in
-                result += text[start..<match.lowerBound]
+            unsafe ByteSearch(other).forEachMatch(in: text) { match in
+                unsafe result += text[start..<match.lowerBound]
                 result += replacement.utf8
                 start = match.upperBound
                 return true
             }
-            return String(decoding: result + text[start...], as: UTF8.self)
+            return unsafe String(decoding: result + text[start...], as: UTF8.self)
         }
     }
 
@@ -166,15 +166,15 @@ private struct ByteSearch {
 
     func forEachMatch(in text: String, _ body: (Range<Int>) -> Bool) {
         var text = text
-        text.withUTF8 { forEachMatch(in: $0, body) }
+        text.withUTF8 { unsafe forEachMatch(in: $0, body) }
     }
 
     /// Calls `body` with each match from left to right, without overlaps, until it returns `false`.
     func forEachMatch(in text: UnsafeBufferPointer<UInt8>, _ body: (Range<Int>) -> Bool) {
         var matched = 0
         for index in text.indices {
-            while matched > 0, needle[matched] != text[index] { matched = borders[matched - 1] }
-            if needle[matched] == text[index] { matched += 1 }
+            while matched > 0, unsafe needle[matched] != text[index] { matched = borders[matched - 1] }
+            if unsafe needle[matched] == text[index] { matched += 1 }
             guard matched == needle.count else { continue }
             guard body(index + 1 - matched..<index + 1) else { return }
             matched = 0

@@ -1,6 +1,7 @@
 /// A value borrowed from a ``RowView``, as passed by ``RowView/forEachValue(_:)``.
 ///
 /// Bytes are borrowed: they are valid only until the closure that received them returns.
+@safe
 public enum BorrowedValue {
     /// The column is absent from the row.
     case absent
@@ -37,17 +38,17 @@ extension RowView {
     func forEachValue<Offset: FixedWidthInteger>(
         endsOf type: Offset.Type, _ body: (_ index: Int, BorrowedValue) throws -> Void
     ) rethrows {
-        guard let base = row.baseAddress else { return }
-        let tags = base + RowFormat.headerSize
-        let ends = tags + storedCount
-        let values = base + payload
+        guard let base = unsafe row.baseAddress else { return }
+        let tags = unsafe base + RowFormat.headerSize
+        let ends = unsafe tags + storedCount
+        let values = unsafe base + payload
         var start = 0
         for index in 0..<storedCount {
-            let stored = ends.loadUnaligned(fromByteOffset: index &* MemoryLayout<Offset>.size, as: Offset.self)
+            let stored = unsafe ends.loadUnaligned(fromByteOffset: index &* MemoryLayout<Offset>.size, as: Offset.self)
             let end = Int(truncatingIfNeeded: Offset(littleEndian: stored))
-            let bytes = UnsafeRawBufferPointer(start: values + start, count: end &- start)
+            let bytes = unsafe UnsafeRawBufferPointer(start: values + start, count: end &- start)
             start = end
-            try body(index, BorrowedValue(tag: tags.load(fromByteOffset: index, as: UInt8.self), bytes))
+            try unsafe body(index, BorrowedValue(tag: tags.load(fromByteOffset: index, as: UInt8.self), bytes))
         }
     }
 }
@@ -61,12 +62,12 @@ extension BorrowedValue {
         case RowTag.null.rawValue: self = .null
         case RowTag.false.rawValue: self = .bool(false)
         case RowTag.true.rawValue: self = .bool(true)
-        case RowTag.int.rawValue: self = .int(Self.word(bytes))
-        case RowTag.double.rawValue: self = .double(Double(bitPattern: UInt64(bitPattern: Self.word(bytes))))
-        case RowTag.string.rawValue: self = .string(bytes)
-        case RowTag.timestamp.rawValue: self = .timestamp(Timestamp(clampingTicks: Self.word(bytes)))
-        case RowTag.bytes.rawValue: self = .bytes(bytes)
-        case RowTag.json.rawValue: self = .json(bytes)
+        case RowTag.int.rawValue: self = unsafe .int(Self.word(bytes))
+        case RowTag.double.rawValue: self = unsafe .double(Double(bitPattern: UInt64(bitPattern: Self.word(bytes))))
+        case RowTag.string.rawValue: self = unsafe .string(bytes)
+        case RowTag.timestamp.rawValue: self = unsafe .timestamp(Timestamp(clampingTicks: Self.word(bytes)))
+        case RowTag.bytes.rawValue: self = unsafe .bytes(bytes)
+        case RowTag.json.rawValue: self = unsafe .json(bytes)
         default: self = .absent
         }
     }
@@ -74,6 +75,6 @@ extension BorrowedValue {
     @inlinable
     @inline(__always)
     static func word(_ bytes: UnsafeRawBufferPointer) -> Int64 {
-        Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))
+        unsafe Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))
     }
 }

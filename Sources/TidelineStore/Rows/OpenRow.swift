@@ -84,13 +84,15 @@ extension PackedRows {
             throw StoreError(.invalidValue, "a row is larger than 4 GiB", table: shape.table)
         }
         let isWide = length > RowFormat.maximumNarrowPayload
-        let old = Array(buffer[open.payloadStart, buffer.count - open.payloadStart])
+        let old = unsafe Array(buffer[open.payloadStart, buffer.count - open.payloadStart])
         buffer.truncate(to: open.start)
         buffer.grow(by: RowFormat.payloadOffset(columns: open.slots.count, wide: isWide))
         var end = 0
         for index in open.slots.indices {
             let slot = open.slots[index]
-            old.withUnsafeBytes { buffer.append(UnsafeRawBufferPointer(rebasing: $0[slot.start..<slot.end])) }
+            unsafe old.withUnsafeBytes {
+                unsafe buffer.append(UnsafeRawBufferPointer(rebasing: $0[slot.start..<slot.end]))
+            }
             end += slot.end - slot.start
             open.slots[index].end = end
         }
@@ -105,12 +107,12 @@ extension PackedRows {
     private mutating func writeHeader<Offset: FixedWidthInteger>(as type: Offset.Type, format: UInt8) {
         let count = open.slots.count
         let ends = RowFormat.headerSize + count
-        let header = buffer.mutable(open.start, ends + count * MemoryLayout<Offset>.size)
-        header.storeBytes(of: (UInt64(format) | UInt64(count) << 16).littleEndian, as: UInt64.self)
+        let header = unsafe buffer.mutable(open.start, ends + count * MemoryLayout<Offset>.size)
+        unsafe header.storeBytes(of: (UInt64(format) | UInt64(count) << 16).littleEndian, as: UInt64.self)
         for index in 0..<count {
             let slot = open.slots[index]
-            header[RowFormat.headerSize + index] = slot.tag.rawValue
-            header.storeBytes(
+            unsafe header[RowFormat.headerSize + index] = slot.tag.rawValue
+            unsafe header.storeBytes(
                 of: Offset(truncatingIfNeeded: slot.end).littleEndian,
                 toByteOffset: ends + index * MemoryLayout<Offset>.size, as: Offset.self)
         }

@@ -5,6 +5,7 @@
 ///
 /// Sendable: the bytes belong to this noncopyable value, so only its owner can change them, and borrowers can only read
 /// them.
+@safe
 struct PackedBuffer: ~Copyable, @unchecked Sendable {
     private var base: UnsafeMutableRawPointer
     private var capacity: Int
@@ -12,21 +13,21 @@ struct PackedBuffer: ~Copyable, @unchecked Sendable {
 
     init(capacity: Int) {
         self.capacity = max(capacity, 256)
-        base = .allocate(byteCount: self.capacity, alignment: 16)
+        unsafe base = .allocate(byteCount: self.capacity, alignment: 16)
     }
 
-    deinit { base.deallocate() }
+    deinit { unsafe base.deallocate() }
 
     /// Returns the `length` bytes from `offset`.
     subscript(offset: Int, length: Int) -> UnsafeRawBufferPointer {
         precondition(offset >= 0 && length >= 0 && offset + length <= count, "out of bounds of the buffer")
-        return UnsafeRawBufferPointer(start: base + offset, count: length)
+        return unsafe UnsafeRawBufferPointer(start: base + offset, count: length)
     }
 
     /// Returns the `length` bytes from `offset` for writing.
     mutating func mutable(_ offset: Int, _ length: Int) -> UnsafeMutableRawBufferPointer {
         precondition(offset >= 0 && length >= 0 && offset + length <= count, "out of bounds of the buffer")
-        return UnsafeMutableRawBufferPointer(start: base + offset, count: length)
+        return unsafe UnsafeMutableRawBufferPointer(start: base + offset, count: length)
     }
 
     /// Removes the bytes after the first `newCount`.
@@ -47,20 +48,20 @@ struct PackedBuffer: ~Copyable, @unchecked Sendable {
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
         let start = count
         grow(by: bytes.count)
-        if let source = bytes.baseAddress { (base + start).copyMemory(from: source, byteCount: bytes.count) }
+        if let source = bytes.baseAddress { unsafe (base + start).copyMemory(from: source, byteCount: bytes.count) }
     }
 
     func store<T: FixedWidthInteger>(_ value: T, at offset: Int) {
         precondition(offset >= 0 && offset + MemoryLayout<T>.size <= count, "out of bounds of the buffer")
-        (base + offset).storeBytes(of: value.littleEndian, as: T.self)
+        unsafe (base + offset).storeBytes(of: value.littleEndian, as: T.self)
     }
 
     @inline(never)
     private mutating func reallocate(_ newCapacity: Int) {
         let new = UnsafeMutableRawPointer.allocate(byteCount: newCapacity, alignment: 16)
-        new.copyMemory(from: base, byteCount: count)
-        base.deallocate()
-        base = new
+        unsafe new.copyMemory(from: base, byteCount: count)
+        unsafe base.deallocate()
+        unsafe base = new
         capacity = newCapacity
     }
 }

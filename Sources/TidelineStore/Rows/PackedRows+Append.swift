@@ -10,7 +10,7 @@ extension PackedRows {
         }
         guard key.type == shape.idType else { throw wrongIDType(key) }
         if let (source, bytes) = row.packed, hasSameColumns(as: source) {
-            bytes.withUnsafeBytes { bytes in key.withBytes { append(packed: bytes, id: $0) } }
+            unsafe bytes.withUnsafeBytes { bytes in unsafe key.withBytes { unsafe append(packed: bytes, id: $0) } }
             return
         }
         beginRow()
@@ -34,7 +34,7 @@ extension PackedRows {
     public mutating func append(copying view: borrowing RowView) throws(StoreError) {
         guard view.shape.idType == shape.idType else { throw wrongIDType(view.key) }
         if hasSameColumns(as: view.shape) {
-            view.withPackedBytes { bytes in view.withIDBytes { append(packed: bytes, id: $0) } }
+            unsafe view.withPackedBytes { bytes in unsafe view.withIDBytes { unsafe append(packed: bytes, id: $0) } }
             return
         }
         beginRow()
@@ -47,7 +47,7 @@ extension PackedRows {
             cancelRow()
             throw error
         }
-        view.withIDBytes { setID(bytes: $0) }
+        unsafe view.withIDBytes { unsafe setID(bytes: $0) }
         try endRow()
     }
 

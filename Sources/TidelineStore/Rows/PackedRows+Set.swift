@@ -30,7 +30,7 @@ extension PackedRows {
     public mutating func setBytes(_ bytes: UnsafeRawBufferPointer, as tag: RowTag, at index: Int) {
         precondition(tag.hasBytes, "\(tag) has no bytes")
         let start = buffer.count
-        buffer.append(bytes)
+        unsafe buffer.append(bytes)
         note(tag, at: index, from: start)
     }
 
@@ -51,7 +51,7 @@ extension PackedRows {
         buffer.grow(by: maximumCount)
         let written: Int
         do {
-            written = try body(buffer.mutable(start, maximumCount))
+            written = try unsafe body(buffer.mutable(start, maximumCount))
         } catch {
             buffer.truncate(to: start)
             throw error
@@ -68,10 +68,10 @@ extension PackedRows {
         case .bool(let value): setBool(value, at: index)
         case .int(let value): setInt(value, at: index)
         case .double(let value): setDouble(value, at: index)
-        case .string(var value): value.withUTF8 { setBytes(UnsafeRawBufferPointer($0), as: .string, at: index) }
+        case .string(var value): value.withUTF8 { unsafe setBytes(UnsafeRawBufferPointer($0), as: .string, at: index) }
         case .timestamp(let value): setTimestamp(value, at: index)
-        case .bytes(let value): value.withUnsafeBytes { setBytes($0, as: .bytes, at: index) }
-        case .json(var value): value.withUTF8 { setBytes(UnsafeRawBufferPointer($0), as: .json, at: index) }
+        case .bytes(let value): unsafe value.withUnsafeBytes { unsafe setBytes($0, as: .bytes, at: index) }
+        case .json(var value): value.withUTF8 { unsafe setBytes(UnsafeRawBufferPointer($0), as: .json, at: index) }
         }
     }
 }

@@ -86,11 +86,11 @@ public struct PackedRows: ~Copyable, Sendable {
     package func withStorage<T>(
         _ body: (_ rows: UnsafeRawBufferPointer, _ places: UnsafeRawBufferPointer) throws -> T
     ) rethrows -> T {
-        try entries.withUnsafeBytes { try body(buffer[0, buffer.count], $0) }
+        try unsafe entries.withUnsafeBytes { try unsafe body(buffer[0, buffer.count], $0) }
     }
 
     private func point(_ view: inout RowView, at entry: Entry) {
-        view.point(
+        unsafe view.point(
             atID: buffer[entry.idOffset, entry.idLength], trusting: buffer[entry.rowOffset, entry.rowLength])
     }
 
@@ -124,20 +124,20 @@ public struct PackedRows: ~Copyable, Sendable {
             throw error
         }
         open.isOpen = false
-        appendEntry(from: open.start, id: open.idBytes[0, open.idBytes.count])
+        unsafe appendEntry(from: open.start, id: open.idBytes[0, open.idBytes.count])
     }
 
     /// Appends a packed row whose columns are those of this shape.
     mutating func append(packed row: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer) {
         precondition(!open.isOpen, "the previous row was not ended")
         let start = buffer.count
-        buffer.append(row)
-        appendEntry(from: start, id: id)
+        unsafe buffer.append(row)
+        unsafe appendEntry(from: start, id: id)
     }
 
     private mutating func appendEntry(from start: Int, id: UnsafeRawBufferPointer) {
         let end = buffer.count
-        buffer.append(id)
+        unsafe buffer.append(id)
         entries.append(Entry(rowOffset: start, rowLength: end - start, idOffset: end, idLength: id.count))
     }
 
@@ -153,7 +153,7 @@ public struct PackedRows: ~Copyable, Sendable {
 
     /// Sets the identifier of the row under construction.
     public mutating func setID(_ id: RowID) {
-        id.withBytes { setID(bytes: $0) }
+        unsafe id.withBytes { unsafe setID(bytes: $0) }
         if id.type != shape.idType { open.id = .wrongType }
     }
 
@@ -162,7 +162,7 @@ public struct PackedRows: ~Copyable, Sendable {
     public mutating func setID(bytes: UnsafeRawBufferPointer) {
         assert(open.isOpen, "no row is under construction")
         open.idBytes.truncate(to: 0)
-        open.idBytes.append(bytes)
+        unsafe open.idBytes.append(bytes)
         open.id = shape.idType == .int && bytes.count != 8 ? .wrongType : .present
     }
 }

@@ -2,6 +2,7 @@
 ///
 /// A parser, for example, may encounter values in another order than that of the columns. It stores them in slots, one
 /// per column, and packs the row at its end. Each value is copied once, and a repeated value costs nothing.
+@safe
 package struct PackedSlot {
     /// The bytes of a string, bytes, or JSON; `nil` for all other types.
     package var base: UnsafeRawPointer?
@@ -15,7 +16,7 @@ package struct PackedSlot {
 
     /// Creates an absent value.
     package init() {
-        base = nil
+        unsafe base = nil
         count = 0
         word = 0
         tag = .absent
@@ -33,12 +34,12 @@ extension PackedRows {
     /// - Returns: `true` if the row was appended, or `false` if its values have more than 4 GiB.
     package mutating func append(slots: UnsafeBufferPointer<PackedSlot>, id: UnsafeRawBufferPointer) -> Bool {
         precondition(slots.count == shape.count, "the number of slots differs from the number of columns")
-        guard let plan = RowPacking(of: slots) else { return false }
+        guard let plan = unsafe RowPacking(of: slots) else { return false }
         let start = buffer.count
         buffer.grow(by: plan.length + id.count)
-        let room = buffer.mutable(start, plan.length + id.count)
-        plan.pack(slots, layout: 0, into: room)
-        UnsafeMutableRawBufferPointer(rebasing: room[plan.length...]).copyMemory(from: id)
+        let room = unsafe buffer.mutable(start, plan.length + id.count)
+        unsafe plan.pack(slots, layout: 0, into: room)
+        unsafe UnsafeMutableRawBufferPointer(rebasing: room[plan.length...]).copyMemory(from: id)
         entries.append(
             Entry(rowOffset: start, rowLength: plan.length, idOffset: start + plan.length, idLength: id.count))
         return true
@@ -54,7 +55,7 @@ package struct RowPacking {
     /// Measures the row, or returns `nil` if its values have more than 4 GiB.
     package init?(of slots: UnsafeBufferPointer<PackedSlot>) {
         var payload = 0
-        for slot in slots { payload += slot.count }
+        for index in slots.indices { payload += unsafe slots[index].count }
         guard payload <= RowFormat.maximumWidePayload else { return nil }
         isWide = payload > RowFormat.maximumNarrowPayload
         length = RowFormat.payloadOffset(columns: slots.count, wide: isWide) + payload
@@ -71,11 +72,11 @@ package struct RowPacking {
     ) {
         let format = UInt64(isWide ? RowFormat.wide : RowFormat.narrow)
         let header = format | UInt64(slots.count) << 16 | UInt64(layout) << 32
-        room.storeBytes(of: header.littleEndian, as: UInt64.self)
+        unsafe room.storeBytes(of: header.littleEndian, as: UInt64.self)
         if isWide {
-            Self.pack(slots, as: UInt32.self, into: room)
+            unsafe Self.pack(slots, as: UInt32.self, into: room)
         } else {
-            Self.pack(slots, as: UInt16.self, into: room)
+            unsafe Self.pack(slots, as: UInt16.self, into: room)
         }
     }
 
@@ -85,21 +86,21 @@ package struct RowPacking {
         _ slots: UnsafeBufferPointer<PackedSlot>, as type: Offset.Type, into room: UnsafeMutableRawBufferPointer
     ) {
         guard let row = room.baseAddress else { return }
-        let tags = row + RowFormat.headerSize
-        let ends = tags + slots.count
-        var value = ends + slots.count * MemoryLayout<Offset>.size
+        let tags = unsafe row + RowFormat.headerSize
+        let ends = unsafe tags + slots.count
+        var value = unsafe ends + slots.count * MemoryLayout<Offset>.size
         var end = 0
         for index in 0..<slots.count {
-            let slot = slots[index]
-            (tags + index).storeBytes(of: slot.tag.rawValue, as: UInt8.self)
-            if let base = slot.base {
-                value.copyMemory(from: base, byteCount: slot.count)
+            let slot = unsafe slots[index]
+            unsafe (tags + index).storeBytes(of: slot.tag.rawValue, as: UInt8.self)
+            if let base = unsafe slot.base {
+                unsafe value.copyMemory(from: base, byteCount: slot.count)
             } else if slot.count > 0 {
-                value.storeBytes(of: slot.word.littleEndian, as: UInt64.self)
+                unsafe value.storeBytes(of: slot.word.littleEndian, as: UInt64.self)
             }
-            value += slot.count
+            unsafe value += slot.count
             end &+= slot.count
-            (ends + index * MemoryLayout<Offset>.size)
+            unsafe (ends + index * MemoryLayout<Offset>.size)
                 .storeBytes(of: Offset(truncatingIfNeeded: end).littleEndian, as: Offset.self)
         }
     }

@@ -77,7 +77,7 @@ public struct Row: Sendable {
     private func value(of name: String) -> TidelineStore.Value? {
         if let shape {
             guard let index = shape.index(of: name, guess: 0) else { return nil }
-            return bytes.withUnsafeBytes { RowView.value(at: index, in: $0) }
+            return unsafe bytes.withUnsafeBytes { unsafe RowView.value(at: index, in: $0) }
         }
         for index in named.indices where named[index].name.isSameBytes(as: name) { return named[index].value }
         return nil
@@ -139,10 +139,10 @@ public struct Row: Sendable {
     }
 
     private static func withView<T>(_ shape: RowShape, _ bytes: [UInt8], _ body: (borrowing RowView) -> T) -> T {
-        bytes.withUnsafeBytes { bytes in
+        unsafe bytes.withUnsafeBytes { bytes in
             var view = RowView(shape: shape)
             // This process validated or created the bytes when it created the row.
-            view.point(atID: UnsafeRawBufferPointer(start: nil, count: 0), trusting: bytes)
+            unsafe view.point(atID: UnsafeRawBufferPointer(start: nil, count: 0), trusting: bytes)
             return body(view)
         }
     }
@@ -173,7 +173,7 @@ extension Row: Hashable, CustomStringConvertible {
         var columns = 0
         for (var name, value) in values {
             var column = Hasher()
-            name.withUTF8 { column.combine(bytes: UnsafeRawBufferPointer($0)) }
+            name.withUTF8 { unsafe column.combine(bytes: UnsafeRawBufferPointer($0)) }
             column.combine(value)
             columns &+= column.finalize()
         }

@@ -31,7 +31,7 @@ package struct RowLayout: Sendable {
     @inline(__always)
     package func matches(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count >= payload, let row = bytes.baseAddress else { return false }
-        return UInt64(littleEndian: row.loadUnaligned(as: UInt64.self)) == header
+        return unsafe UInt64(littleEndian: row.loadUnaligned(as: UInt64.self)) == header
     }
 
     /// Returns the number of bytes of values according to the tables of such a row.
@@ -39,7 +39,7 @@ package struct RowLayout: Sendable {
     @inline(__always)
     package func payloadLength(of row: UnsafeRawPointer) -> Int {
         guard columns > 0 else { return 0 }
-        return Int(UInt16(littleEndian: row.loadUnaligned(fromByteOffset: payload &- 2, as: UInt16.self)))
+        return unsafe Int(UInt16(littleEndian: row.loadUnaligned(fromByteOffset: payload &- 2, as: UInt16.self)))
     }
 }
 
@@ -52,9 +52,9 @@ extension RowView {
     package mutating func point(
         atID id: UnsafeRawBufferPointer, validating bytes: UnsafeRawBufferPointer, oneOf rows: RowLayout
     ) -> Bool {
-        guard RowView.isValid(bytes, id: id, oneOf: rows, shape: shape) else { return false }
-        idBytes = id
-        row = bytes
+        guard unsafe RowView.isValid(bytes, id: id, oneOf: rows, shape: shape) else { return false }
+        unsafe idBytes = id
+        unsafe row = bytes
         storedCount = rows.columns
         isWide = false
         payload = rows.payload

@@ -27,7 +27,7 @@ public final class RowShape: Sendable {
         tagBlocks = TagBlock.covering(types)
         keys = columns.map { column in
             var name = column.name
-            return name.withUTF8 { NameKey(UnsafeRawBufferPointer($0)) }
+            return name.withUTF8 { unsafe NameKey(UnsafeRawBufferPointer($0)) }
         }
     }
 
@@ -39,26 +39,28 @@ public final class RowShape: Sendable {
 
     @inline(__always)
     func index(of name: String, guess: Int) -> Int? {
-        let known = name.utf8.withContiguousStorageIfAvailable {
-            find(UnsafeRawBufferPointer($0), guess: guess)
+        let known = unsafe name.utf8.withContiguousStorageIfAvailable {
+            unsafe find(UnsafeRawBufferPointer($0), guess: guess)
         }
         if let known { return known }
         var name = name
-        return name.withUTF8 { index(ofUTF8: UnsafeRawBufferPointer($0), guess: guess) }
+        return name.withUTF8 { unsafe index(ofUTF8: UnsafeRawBufferPointer($0), guess: guess) }
     }
 
     /// Returns the position of the column whose name has these UTF-8 bytes, or `nil` if there is none.
     ///
     /// - Parameter guess: The position to try first. A JSON parser passes the position after the previous one, because
     ///   servers send columns in the same order in each row.
-    public func index(ofUTF8 name: UnsafeRawBufferPointer, guess: Int = 0) -> Int? { find(name, guess: guess) }
+    public func index(ofUTF8 name: UnsafeRawBufferPointer, guess: Int = 0) -> Int? { unsafe find(name, guess: guess) }
 
     @inline(__always)
     private func find(_ name: UnsafeRawBufferPointer, guess: Int) -> Int? {
-        let key = NameKey(name)
-        return keys.withUnsafeBufferPointer { keys in
-            if guess >= 0, guess < keys.count, keys[guess] == key, isLongName(at: guess, name) { return guess }
-            for index in 0..<keys.count where keys[index] == key && isLongName(at: index, name) { return index }
+        let key = unsafe NameKey(name)
+        return unsafe keys.withUnsafeBufferPointer { keys in
+            if guess >= 0, guess < keys.count, unsafe keys[guess] == key, unsafe isLongName(at: guess, name) {
+                return guess
+            }
+            for index in 0..<keys.count where unsafe keys[index] == key && isLongName(at: index, name) { return index }
             return nil
         }
     }
@@ -72,7 +74,7 @@ public final class RowShape: Sendable {
     /// Whether a column whose key matches also has the name. The key determines names of up to 16 bytes completely.
     @inline(__always)
     private func isLongName(at index: Int, _ name: UnsafeRawBufferPointer) -> Bool {
-        name.count <= 16 || columns[index].name.utf8.elementsEqual(name)
+        unsafe name.count <= 16 || columns[index].name.utf8.elementsEqual(name)
     }
 }
 
@@ -87,14 +89,14 @@ private struct NameKey {
         length = name.count
         switch name.count {
         case 8...:
-            first = name.loadUnaligned(as: UInt64.self)
-            last = name.loadUnaligned(fromByteOffset: name.count - 8, as: UInt64.self)
+            first = unsafe name.loadUnaligned(as: UInt64.self)
+            last = unsafe name.loadUnaligned(fromByteOffset: name.count - 8, as: UInt64.self)
         case 4...:
-            first = UInt64(name.loadUnaligned(as: UInt32.self))
-            last = UInt64(name.loadUnaligned(fromByteOffset: name.count - 4, as: UInt32.self))
+            first = unsafe UInt64(name.loadUnaligned(as: UInt32.self))
+            last = unsafe UInt64(name.loadUnaligned(fromByteOffset: name.count - 4, as: UInt32.self))
         default:
             var word: UInt64 = 0
-            for byte in name { word = word << 8 | UInt64(byte) }
+            for index in name.indices { word = unsafe word << 8 | UInt64(name[index]) }
             first = word
             last = 0
         }

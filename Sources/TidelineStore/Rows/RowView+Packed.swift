@@ -2,23 +2,23 @@ extension RowView {
     /// The row in the packed format, valid until the view points elsewhere.
     ///
     /// Adapters of this package use it to read the row's values in sequence.
-    @inlinable package var packed: UnsafeRawBufferPointer { row }
+    @inlinable package var packed: UnsafeRawBufferPointer { unsafe row }
 
     /// The bytes of the identifier, valid until the view points elsewhere.
-    @inlinable package var packedID: UnsafeRawBufferPointer { idBytes }
+    @inlinable package var packedID: UnsafeRawBufferPointer { unsafe idBytes }
 }
 
 extension RowView {
     /// Returns the value at a position of a row that this process validated or packed, or `nil` if the column is
     /// absent.
     static func value(at index: Int, in row: UnsafeRawBufferPointer) -> Value? {
-        let columns = load(UInt16.self, in: row, at: 2)
+        let columns = unsafe load(UInt16.self, in: row, at: 2)
         guard index < columns, let base = row.baseAddress else { return nil }
-        let isWide = row[0] == RowFormat.wide
-        let start = index == 0 ? 0 : end(of: index - 1, in: row, columns: columns, isWide: isWide)
-        let end = end(of: index, in: row, columns: columns, isWide: isWide)
-        let payload = base + RowFormat.payloadOffset(columns: columns, wide: isWide)
-        return Value(
+        let isWide = unsafe row[0] == RowFormat.wide
+        let start = unsafe index == 0 ? 0 : end(of: index - 1, in: row, columns: columns, isWide: isWide)
+        let end = unsafe end(of: index, in: row, columns: columns, isWide: isWide)
+        let payload = unsafe base + RowFormat.payloadOffset(columns: columns, wide: isWide)
+        return unsafe Value(
             RowTag(known: row[RowFormat.headerSize + index]),
             UnsafeRawBufferPointer(start: payload + start, count: end - start))
     }
@@ -33,18 +33,18 @@ extension Value {
         case .null: self = .null
         case .false: self = .bool(false)
         case .true: self = .bool(true)
-        case .int: self = .int(Self.word(bytes))
-        case .double: self = .double(Double(bitPattern: UInt64(bitPattern: Self.word(bytes))))
-        case .string: self = .string(String(decoding: bytes, as: UTF8.self))
-        case .timestamp: self = .timestamp(Timestamp(clampingTicks: Self.word(bytes)))
-        case .bytes: self = .bytes(Array(bytes))
-        case .json: self = .json(String(decoding: bytes, as: UTF8.self))
+        case .int: self = unsafe .int(Self.word(bytes))
+        case .double: self = unsafe .double(Double(bitPattern: UInt64(bitPattern: Self.word(bytes))))
+        case .string: self = unsafe .string(String(decoding: bytes, as: UTF8.self))
+        case .timestamp: self = unsafe .timestamp(Timestamp(clampingTicks: Self.word(bytes)))
+        case .bytes: self = unsafe .bytes(Array(bytes))
+        case .json: self = unsafe .json(String(decoding: bytes, as: UTF8.self))
         }
     }
 
     @inline(__always)
     private static func word(_ bytes: UnsafeRawBufferPointer) -> Int64 {
-        Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))
+        unsafe Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))
     }
 }
 
@@ -55,6 +55,6 @@ extension RowTag {
     /// representation in memory. The failable initializer would need a call and a table lookup for each value of a row.
     @inlinable package init(known rawValue: UInt8) {
         assert(RowTag(rawValue: rawValue) != nil, "invalid tag \(rawValue)")
-        self = unsafeBitCast(rawValue, to: RowTag.self)
+        self = unsafe unsafeBitCast(rawValue, to: RowTag.self)
     }
 }

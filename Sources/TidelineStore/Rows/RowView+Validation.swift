@@ -13,17 +13,17 @@ extension RowView {
         guard columns <= shape.count, let row = bytes.baseAddress,
             bytes.count >= RowFormat.payloadOffset(columns: columns, wide: isWide)
         else { return false }
-        if isWide { return isValid(row, bytes.count, columns: columns, shape: shape, offsets: UInt32.self) }
+        if isWide { return unsafe isValid(row, bytes.count, columns: columns, shape: shape, offsets: UInt32.self) }
         guard columns == shape.count, !shape.tagBlocks.isEmpty else {
-            return isValid(row, bytes.count, columns: columns, shape: shape, offsets: UInt16.self)
+            return unsafe isValid(row, bytes.count, columns: columns, shape: shape, offsets: UInt16.self)
         }
         // The usual case: all columns, and few bytes.
-        let tags = row + RowFormat.headerSize
-        let ends = tags + columns
-        let last = Int(ends.loadUnaligned(fromByteOffset: columns &* 2 &- 2, as: UInt16.self))
+        let tags = unsafe row + RowFormat.headerSize
+        let ends = unsafe tags + columns
+        let last = unsafe Int(ends.loadUnaligned(fromByteOffset: columns &* 2 &- 2, as: UInt16.self))
         guard bytes.count == RowFormat.headerSize &+ columns &* 3 &+ last else { return false }
-        return shape.tagBlocks.withUnsafeBufferPointer {
-            TagBlock.allow($0, columns: columns, tags: tags, ends: ends)
+        return unsafe shape.tagBlocks.withUnsafeBufferPointer {
+            unsafe TagBlock.allow($0, columns: columns, tags: tags, ends: ends)
         }
     }
 
@@ -32,14 +32,14 @@ extension RowView {
         _ row: UnsafeRawPointer, _ length: Int, columns: Int, shape: RowShape, offsets: Offset.Type
     ) -> Bool {
         let ends = RowFormat.headerSize + columns
-        return shape.tagRules.withUnsafeBufferPointer { rules in
+        return unsafe shape.tagRules.withUnsafeBufferPointer { rules in
             var previous = 0
             for column in 0..<columns {
-                let tag = row.load(fromByteOffset: RowFormat.headerSize + column, as: UInt8.self)
-                let stored = row.loadUnaligned(
+                let tag = unsafe row.load(fromByteOffset: RowFormat.headerSize + column, as: UInt8.self)
+                let stored = unsafe row.loadUnaligned(
                     fromByteOffset: ends + column * MemoryLayout<Offset>.size, as: Offset.self)
                 let end = Int(truncatingIfNeeded: Offset(littleEndian: stored))
-                guard rules[column].allows(tag, length: end - previous) else { return false }
+                guard unsafe rules[column].allows(tag, length: end - previous) else { return false }
                 previous = end
             }
             return ends + columns * MemoryLayout<Offset>.size + previous == length
@@ -53,17 +53,17 @@ extension RowView {
     static func isValid(
         _ bytes: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer, oneOf rows: RowLayout, shape: RowShape
     ) -> Bool {
-        guard rows.matches(bytes), let row = bytes.baseAddress,
-            bytes.count == rows.payload &+ rows.payloadLength(of: row),
+        guard unsafe rows.matches(bytes), let row = bytes.baseAddress,
+            unsafe bytes.count == rows.payload &+ rows.payloadLength(of: row),
             id.count == 8 || shape.idType == .string
         else { return false }
         let blocks = shape.tagBlocks
         guard !blocks.isEmpty else {
-            return isValid(row, bytes.count, columns: rows.columns, shape: shape, offsets: UInt16.self)
+            return unsafe isValid(row, bytes.count, columns: rows.columns, shape: shape, offsets: UInt16.self)
         }
-        let tags = row + RowFormat.headerSize
-        return blocks.withUnsafeBufferPointer {
-            TagBlock.allow($0, columns: rows.columns, tags: tags, ends: tags + rows.columns)
+        let tags = unsafe row + RowFormat.headerSize
+        return unsafe blocks.withUnsafeBufferPointer {
+            unsafe TagBlock.allow($0, columns: rows.columns, tags: tags, ends: tags + rows.columns)
         }
     }
 }

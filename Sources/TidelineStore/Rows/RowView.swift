@@ -6,6 +6,7 @@
 ///
 /// Unsafe pointers: the view points into a buffer that its creator keeps valid and unchanged during the closure. A
 /// noncopyable type passed by borrowing cannot be stored, so the view cannot outlive the closure.
+@safe
 public struct RowView: ~Copyable {
     /// The columns.
     public let shape: RowShape
@@ -18,8 +19,8 @@ public struct RowView: ~Copyable {
     /// Creates a view that points at no row. Call ``point(atID:validating:)`` before any other use.
     public init(shape: RowShape) {
         self.shape = shape
-        idBytes = UnsafeRawBufferPointer(start: nil, count: 0)
-        row = UnsafeRawBufferPointer(start: nil, count: 0)
+        unsafe idBytes = UnsafeRawBufferPointer(start: nil, count: 0)
+        unsafe row = UnsafeRawBufferPointer(start: nil, count: 0)
     }
 
     /// Points the view at a packed row and the bytes of its identifier, checking every length and offset.
@@ -29,8 +30,8 @@ public struct RowView: ~Copyable {
     public mutating func point(
         atID id: UnsafeRawBufferPointer, validating bytes: UnsafeRawBufferPointer
     ) throws(StoreError) {
-        guard bytes.count >= RowFormat.headerSize, bytes[0] == RowFormat.narrow || bytes[0] == RowFormat.wide,
-            point(
+        guard bytes.count >= RowFormat.headerSize, unsafe bytes[0] == RowFormat.narrow || bytes[0] == RowFormat.wide,
+            unsafe point(
                 atID: id, validating: bytes, columns: RowView.load(UInt16.self, in: bytes, at: 2),
                 isWide: bytes[0] == RowFormat.wide)
         else { throw StoreError(.corrupt, "a stored row is damaged", table: shape.table) }
@@ -43,10 +44,10 @@ public struct RowView: ~Copyable {
         atID id: UnsafeRawBufferPointer, validating bytes: UnsafeRawBufferPointer, columns: Int, isWide: Bool
     ) -> Bool {
         guard id.count == 8 || shape.idType == .string,
-            RowView.isValid(bytes, columns: columns, isWide: isWide, shape: shape)
+            unsafe RowView.isValid(bytes, columns: columns, isWide: isWide, shape: shape)
         else { return false }
-        idBytes = id
-        row = bytes
+        unsafe idBytes = id
+        unsafe row = bytes
         storedCount = columns
         self.isWide = isWide
         payload = RowFormat.payloadOffset(columns: columns, wide: isWide)
@@ -55,22 +56,24 @@ public struct RowView: ~Copyable {
 
     /// Points the view at a row that this process validated or packed.
     package mutating func point(atID id: UnsafeRawBufferPointer, trusting bytes: UnsafeRawBufferPointer) {
-        idBytes = id
-        row = bytes
-        storedCount = RowView.load(UInt16.self, in: bytes, at: 2)
-        isWide = bytes[0] == RowFormat.wide
+        unsafe idBytes = id
+        unsafe row = bytes
+        storedCount = unsafe RowView.load(UInt16.self, in: bytes, at: 2)
+        isWide = unsafe bytes[0] == RowFormat.wide
         payload = RowFormat.payloadOffset(columns: storedCount, wide: isWide)
     }
 
     @inlinable
     static func load<T: FixedWidthInteger>(
         _ type: T.Type, in bytes: UnsafeRawBufferPointer, at offset: Int
-    ) -> Int { Int(truncatingIfNeeded: T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))) }
+    ) -> Int {
+        unsafe Int(truncatingIfNeeded: T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self)))
+    }
 
     @inlinable
     static func end(of column: Int, in row: UnsafeRawBufferPointer, columns: Int, isWide: Bool) -> Int {
         let offsets = RowFormat.headerSize + columns
-        return isWide
+        return unsafe isWide
             ? load(UInt32.self, in: row, at: offsets + column * 4)
             : load(UInt16.self, in: row, at: offsets + column * 2)
     }
@@ -80,8 +83,8 @@ public struct RowView: ~Copyable {
     /// The primary key.
     public var key: RowID {
         switch shape.idType {
-        case .string: .string(String(decoding: idBytes, as: UTF8.self))
-        case .int: .int(Int64(littleEndian: idBytes.loadUnaligned(as: Int64.self)))
+        case .string: unsafe .string(String(decoding: idBytes, as: UTF8.self))
+        case .int: unsafe .int(Int64(littleEndian: idBytes.loadUnaligned(as: Int64.self)))
         }
     }
 
@@ -90,14 +93,14 @@ public struct RowView: ~Copyable {
 
     /// Calls `body` with the bytes of the identifier: UTF-8, or eight little-endian bytes for an integer.
     @inlinable
-    public func withIDBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T { try body(idBytes) }
+    public func withIDBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T { try unsafe body(idBytes) }
 
     /// Whether the identifier has a length that every store accepts.
     ///
     /// A string must have 1 to 255 characters, counted as Unicode scalars. An integer is always valid.
     package var hasUsableID: Bool {
         guard shape.idType == .string else { return true }
-        return !idBytes.isEmpty && (idBytes.count <= 255 || idBytes.count { $0 & 0xC0 != 0x80 } <= 255)
+        return unsafe !idBytes.isEmpty && (idBytes.count <= 255 || idBytes.count { $0 & 0xC0 != 0x80 } <= 255)
     }
 
     // MARK: Columns
@@ -113,7 +116,7 @@ public struct RowView: ~Copyable {
             precondition(index < shape.count, "no column \(index) in a row of \(shape.count)")
             return RowTag.absent.rawValue
         }
-        return row[RowFormat.headerSize + index]
+        return unsafe row[RowFormat.headerSize + index]
     }
 
     /// Returns the bytes of the value at a position, valid until the view points elsewhere.
@@ -121,17 +124,17 @@ public struct RowView: ~Copyable {
     /// Adapters of this package use it to bind values without copying.
     @inlinable
     package func bytes(at index: Int) -> UnsafeRawBufferPointer {
-        guard index < storedCount, let base = row.baseAddress else {
-            return UnsafeRawBufferPointer(start: nil, count: 0)
+        guard index < storedCount, let base = unsafe row.baseAddress else {
+            return unsafe UnsafeRawBufferPointer(start: nil, count: 0)
         }
-        let end = RowView.end(of: index, in: row, columns: storedCount, isWide: isWide)
-        let start = index == 0 ? 0 : RowView.end(of: index - 1, in: row, columns: storedCount, isWide: isWide)
-        return UnsafeRawBufferPointer(start: base + payload + start, count: end - start)
+        let end = unsafe RowView.end(of: index, in: row, columns: storedCount, isWide: isWide)
+        let start = unsafe index == 0 ? 0 : RowView.end(of: index - 1, in: row, columns: storedCount, isWide: isWide)
+        return unsafe UnsafeRawBufferPointer(start: base + payload + start, count: end - start)
     }
 
     /// Returns the eight bytes of the number at a position.
     @inlinable
-    func word(at index: Int) -> Int64 { Int64(littleEndian: bytes(at: index).loadUnaligned(as: Int64.self)) }
+    func word(at index: Int) -> Int64 { unsafe Int64(littleEndian: bytes(at: index).loadUnaligned(as: Int64.self)) }
 
     /// Calls `body` with the bytes of the string, bytes, or JSON at a position, without copying.
     ///
@@ -139,7 +142,7 @@ public struct RowView: ~Copyable {
     @inlinable
     public func withBytes<T>(at index: Int, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T? {
         switch rawTag(at: index) {
-        case RowTag.string.rawValue, RowTag.bytes.rawValue, RowTag.json.rawValue: try body(bytes(at: index))
+        case RowTag.string.rawValue, RowTag.bytes.rawValue, RowTag.json.rawValue: unsafe try body(bytes(at: index))
         default: nil
         }
     }
@@ -153,10 +156,10 @@ public struct RowView: ~Copyable {
         case .true: .bool(true)
         case .int: .int(word(at: index))
         case .double: .double(Double(bitPattern: UInt64(bitPattern: word(at: index))))
-        case .string: .string(String(decoding: bytes(at: index), as: UTF8.self))
+        case .string: unsafe .string(String(decoding: bytes(at: index), as: UTF8.self))
         case .timestamp: .timestamp(Timestamp(clampingTicks: word(at: index)))
-        case .bytes: .bytes(Array(bytes(at: index)))
-        case .json: .json(String(decoding: bytes(at: index), as: UTF8.self))
+        case .bytes: unsafe .bytes(Array(bytes(at: index)))
+        case .json: unsafe .json(String(decoding: bytes(at: index), as: UTF8.self))
         }
     }
 
@@ -185,7 +188,7 @@ public struct RowView: ~Copyable {
     /// Returns the text at a position, or `nil` if the value is not a string.
     @inlinable
     public func string(at index: Int) -> String? {
-        rawTag(at: index) == RowTag.string.rawValue ? String(decoding: bytes(at: index), as: UTF8.self) : nil
+        unsafe rawTag(at: index) == RowTag.string.rawValue ? String(decoding: bytes(at: index), as: UTF8.self) : nil
     }
 
     /// Returns the instant at a position, or `nil` if the value is not a timestamp.
@@ -211,11 +214,11 @@ public struct RowView: ~Copyable {
     public subscript<T: ColumnValue>(column: ResolvedColumn<T>) -> T? { T.readColumn(self, at: column.index) }
 
     /// Returns a copy of the row that can be kept.
-    public func owned() -> Row { Row(packed: key, shape: shape, bytes: Array(row)) }
+    public func owned() -> Row { unsafe Row(packed: key, shape: shape, bytes: Array(row)) }
 
     /// Calls `body` with the packed row, without its identifier.
     ///
     /// Key-value stores write these bytes unchanged and read them back with ``point(atID:validating:)``.
     @inlinable
-    public func withPackedBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T { try body(row) }
+    public func withPackedBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T { try unsafe body(row) }
 }

@@ -61,15 +61,15 @@ struct TagBlock: Sendable {
     ) -> Bool {
         var first = 0
         var wrong = SIMD8<UInt16>()
-        for block in blocks {
-            var before = (ends - 2).loadUnaligned(fromByteOffset: first &* 2, as: SIMD8<UInt16>.self)
+        for index in blocks.indices {
+            var before = unsafe (ends - 2).loadUnaligned(fromByteOffset: first &* 2, as: SIMD8<UInt16>.self)
             if first == 0 { before[0] = 0 }
-            wrong |= block.faults(
+            unsafe wrong |= blocks[index].faults(
                 tags: tags.loadUnaligned(fromByteOffset: first, as: SIMD8<UInt8>.self), before: before,
                 ends: ends.loadUnaligned(fromByteOffset: first &* 2, as: SIMD8<UInt16>.self))
             first = min(first &+ width, columns &- width)
         }
-        let words = unsafeBitCast(wrong, to: SIMD2<UInt64>.self)
+        let words = unsafe unsafeBitCast(wrong, to: SIMD2<UInt64>.self)
         return words[0] | words[1] == 0
     }
 

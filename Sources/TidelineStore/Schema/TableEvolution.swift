@@ -98,9 +98,9 @@ extension String {
         if isRepresented(as: other) { return true }
         guard utf8.count == other.utf8.count else { return false }
         // Both strings are usually contiguous, and then compared eight bytes at a time.
-        let isSame = utf8.withContiguousStorageIfAvailable { a in
-            other.utf8.withContiguousStorageIfAvailable { b in
-                UnsafeRawBufferPointer(a).isSame(as: UnsafeRawBufferPointer(b))
+        let isSame = unsafe utf8.withContiguousStorageIfAvailable { a in
+            unsafe other.utf8.withContiguousStorageIfAvailable { b in
+                unsafe UnsafeRawBufferPointer(a).isSame(as: UnsafeRawBufferPointer(b))
             }
         }
         return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
@@ -112,8 +112,8 @@ extension String {
     /// address and count, so equal words imply equal strings.
     private func isRepresented(as other: String) -> Bool {
         guard MemoryLayout<String>.size == MemoryLayout<(UInt64, UInt64)>.size else { return false }
-        let a = unsafeBitCast(self, to: (UInt64, UInt64).self)
-        let b = unsafeBitCast(other, to: (UInt64, UInt64).self)
+        let a = unsafe unsafeBitCast(self, to: (UInt64, UInt64).self)
+        let b = unsafe unsafeBitCast(other, to: (UInt64, UInt64).self)
         return a.0 == b.0 && a.1 == b.1
     }
 
@@ -127,12 +127,12 @@ extension UnsafeRawBufferPointer {
         guard count == other.count else { return false }
         var place = 0
         while place + 8 <= count {
-            let a = loadUnaligned(fromByteOffset: place, as: UInt64.self)
-            guard a == other.loadUnaligned(fromByteOffset: place, as: UInt64.self) else { return false }
+            let a = unsafe loadUnaligned(fromByteOffset: place, as: UInt64.self)
+            guard unsafe a == other.loadUnaligned(fromByteOffset: place, as: UInt64.self) else { return false }
             place += 8
         }
         while place < count {
-            guard self[place] == other[place] else { return false }
+            guard unsafe self[place] == other[place] else { return false }
             place += 1
         }
         return true

@@ -23,7 +23,7 @@ package final class LockedValue<Value>: @unchecked Sendable {
     @usableFromInline @exclusivity(unchecked) var value: Value
 
     @inlinable
-    package init(_ value: Value) { self.value = value }
+    package init(_ value: Value) { unsafe self.value = value }
 
     /// Calls `body` with exclusive access to the value. `body` must not call this method on the same lock.
     @inlinable
@@ -32,7 +32,7 @@ package final class LockedValue<Value>: @unchecked Sendable {
     ) throws(Failure) -> Result {
         lock.lock()
         defer { lock.unlock() }
-        return try body(&value)
+        return try unsafe body(&value)
     }
 }
 
@@ -40,23 +40,24 @@ package final class LockedValue<Value>: @unchecked Sendable {
 ///
 /// `@unchecked Sendable`: the pointer never changes, and the mutex it points to may be used from any thread.
 @usableFromInline
+@safe
 package final class PlainLock: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
     @usableFromInline
     package init() {
-        mutex.initialize(to: pthread_mutex_t())
-        pthread_mutex_init(mutex, nil)
+        unsafe mutex.initialize(to: pthread_mutex_t())
+        unsafe pthread_mutex_init(mutex, nil)
     }
 
     deinit {
-        pthread_mutex_destroy(mutex)
-        mutex.deallocate()
+        unsafe pthread_mutex_destroy(mutex)
+        unsafe mutex.deallocate()
     }
 
     @usableFromInline
-    package func lock() { pthread_mutex_lock(mutex) }
+    package func lock() { unsafe pthread_mutex_lock(mutex) }
 
     @usableFromInline
-    package func unlock() { pthread_mutex_unlock(mutex) }
+    package func unlock() { unsafe pthread_mutex_unlock(mutex) }
 }

@@ -34,8 +34,8 @@ public enum RowID: Sendable, Hashable {
     /// Calls `body` with the identifier's bytes in a packed row: UTF-8, or eight little-endian bytes.
     func withBytes<T>(_ body: (UnsafeRawBufferPointer) -> T) -> T {
         switch self {
-        case .string(var text): text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
-        case .int(let number): withUnsafeBytes(of: number.littleEndian) { body($0) }
+        case .string(var text): text.withUTF8 { unsafe body(UnsafeRawBufferPointer($0)) }
+        case .int(let number): unsafe withUnsafeBytes(of: number.littleEndian) { unsafe body($0) }
         }
     }
 

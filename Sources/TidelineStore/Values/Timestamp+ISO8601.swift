@@ -6,14 +6,16 @@ extension Timestamp {
     /// are accepted if those after the seventh are zero, because others could not be represented exactly. Letters may
     /// be of either case.
     public init?(_ text: some StringProtocol) {
-        let parsed = text.utf8.withContiguousStorageIfAvailable { Timestamp(utf8: UnsafeRawBufferPointer($0)) }
-        guard let timestamp = parsed ?? Array(text.utf8).withUnsafeBytes({ Timestamp(utf8: $0) }) else { return nil }
+        let parsed = text.utf8.withContiguousStorageIfAvailable { unsafe Timestamp(utf8: UnsafeRawBufferPointer($0)) }
+        guard let timestamp = unsafe parsed ?? Array(text.utf8).withUnsafeBytes({ unsafe Timestamp(utf8: $0) }) else {
+            return nil
+        }
         self = timestamp
     }
 
     /// Creates the instant that ISO 8601 text represents, given as its UTF-8 bytes; see ``init(_:)``.
     public init?(utf8 bytes: UnsafeRawBufferPointer) {
-        var scanner = DigitScanner(bytes: bytes)
+        var scanner = unsafe DigitScanner(bytes: bytes)
         guard let year = scanner.number(digits: 4), scanner.skip(UInt8(ascii: "-")),
             let month = scanner.number(digits: 2), scanner.skip(UInt8(ascii: "-")),
             let day = scanner.number(digits: 2)
@@ -34,8 +36,9 @@ extension Timestamp {
     ///
     /// - Parameter minimumFractionDigits: 0 to 7. The wire protocol's literals have at least 3.
     public func iso8601(minimumFractionDigits: Int = 3) -> String {
-        String(unsafeUninitializedCapacity: 28) { buffer in
-            writeISO8601(into: UnsafeMutableRawBufferPointer(buffer), minimumFractionDigits: minimumFractionDigits)
+        unsafe String(unsafeUninitializedCapacity: 28) { buffer in
+            unsafe writeISO8601(
+                into: UnsafeMutableRawBufferPointer(buffer), minimumFractionDigits: minimumFractionDigits)
         }
     }
 
@@ -49,10 +52,10 @@ extension Timestamp {
         func put(_ number: Int, digits: Int, then separator: UInt8) {
             var rest = number
             for index in stride(from: position + digits - 1, through: position, by: -1) {
-                buffer[index] = UInt8(truncatingIfNeeded: 0x30 + rest % 10)
+                unsafe buffer[index] = UInt8(truncatingIfNeeded: 0x30 + rest % 10)
                 rest /= 10
             }
-            buffer[position + digits] = separator
+            unsafe buffer[position + digits] = separator
             position += digits + 1
         }
         put(parts.year, digits: 4, then: UInt8(ascii: "-"))
@@ -68,7 +71,7 @@ extension Timestamp {
             digits -= 1
         }
         guard digits > 0 else { return position }
-        buffer[position - 1] = UInt8(ascii: ".")
+        unsafe buffer[position - 1] = UInt8(ascii: ".")
         put(fraction, digits: digits, then: UInt8(ascii: "Z"))
         return position
     }
@@ -95,24 +98,25 @@ extension Timestamp: CustomStringConvertible, LosslessStringConvertible, Codable
 }
 
 /// Reads fixed-width numbers and separators from bytes without passing their end.
+@safe
 private struct DigitScanner {
     let bytes: UnsafeRawBufferPointer
     var position = 0
 
-    init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+    init(bytes: UnsafeRawBufferPointer) { unsafe self.bytes = unsafe bytes }
 
-    var isAtEnd: Bool { position == bytes.count }
+    var isAtEnd: Bool { unsafe position == bytes.count }
 
     mutating func skip(_ byte: UInt8) -> Bool {
-        guard position < bytes.count, bytes[position] == byte else { return false }
+        guard unsafe position < bytes.count, unsafe bytes[position] == byte else { return false }
         position += 1
         return true
     }
 
     mutating func digit() -> Int? {
-        guard position < bytes.count, bytes[position] &- 0x30 < 10 else { return nil }
+        guard unsafe position < bytes.count, unsafe bytes[position] &- 0x30 < 10 else { return nil }
         defer { position += 1 }
-        return Int(bytes[position] &- 0x30)
+        return unsafe Int(bytes[position] &- 0x30)
     }
 
     mutating func number(digits: Int) -> Int? {

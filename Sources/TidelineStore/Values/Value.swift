@@ -100,7 +100,7 @@ public enum Value: Sendable, Hashable {
         case .int(let value): hasher.combine(value)
         case .double(let value): hasher.combine(value)
         case .string(var value), .json(var value):
-            value.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+            value.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         case .timestamp(let value): hasher.combine(value)
         case .bytes(let value): hasher.combine(value)
         }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Tideline
 internal import TidelineStore
 
 /// `tideline todo add`: adds items.

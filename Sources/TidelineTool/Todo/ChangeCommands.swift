@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Tideline
 internal import TidelineStore
 
 /// `tideline todo done`: marks an item as done.

@@ -1,3 +1,5 @@
+internal import TidelineStore
+
 /// Extracts the text of a web page or an XML document, as a browser would display it, on one line.
 ///
 /// Accepts any bytes, because they are untrusted. The time is linear in their length.

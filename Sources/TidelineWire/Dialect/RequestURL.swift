@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import TidelineStore
 
 /// The decoded path and query of a request.

@@ -1,3 +1,5 @@
+internal import TidelineStore
+
 /// The locations of the rows in the response to a query, for readers that do not need ids or a table definition.
 public struct JSONPage: Sendable, Hashable {
     /// The range of bytes of each row in the response.

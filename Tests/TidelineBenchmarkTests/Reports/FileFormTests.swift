@@ -1,5 +1,7 @@
 import Foundation
 import Testing
+import TidelineStore
+import TidelineSupport
 
 @testable import TidelineBenchmark
 

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TidelineStore
 import TidelineSupport
 
 @testable import TidelineBenchmark

@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import TidelineStore
+import TidelineSupport
 
 @testable import TidelineBenchmark
 

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TidelineStore
 import TidelineTestSupport
 
 @testable import TidelineConformance

@@ -1,4 +1,5 @@
 import Testing
+import TidelineKeyValue
 import TidelineMemory
 import TidelineStore
 

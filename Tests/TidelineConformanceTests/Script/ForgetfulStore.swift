@@ -1,3 +1,4 @@
+import TidelineKeyValue
 import TidelineMemory
 import TidelineStore
 

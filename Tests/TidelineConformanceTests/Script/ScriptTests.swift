@@ -1,6 +1,7 @@
 import BrokenStores
 import Foundation
 import Testing
+import TidelineKeyValue
 import TidelineMemory
 import TidelineStore
 import TidelineTestSupport

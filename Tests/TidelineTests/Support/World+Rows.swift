@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Tideline
 import TidelineStore
+import TidelineTestStores
 
 extension World {
     /// Returns a timestamp near those of the world's clock.

@@ -1,3 +1,4 @@
+internal import TidelineStore
 internal import TidelineSupport
 
 extension BenchmarkComparison {

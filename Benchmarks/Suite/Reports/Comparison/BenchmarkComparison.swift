@@ -1,3 +1,5 @@
+internal import TidelineSupport
+
 /// A comparison of two reports, which finds speedups and slowdowns.
 ///
 /// It compares the ratios to the bare engine if both reports have them, because they vary less between runs than times;

@@ -59,7 +59,7 @@ struct StorageFigures {
             .compactMap { workload, result in Self.median(result, \.bytesWritten).map { $0 / workload.units } }.first
     }
 
-    private static func median(_ result: SubjectResult, _ path: KeyPath<Sample, Int?> & Sendable) -> Int? {
+    private static func median(_ result: SubjectResult, _ path: any KeyPath<Sample, Int?> & Sendable) -> Int? {
         Spread(result.samples.compactMap { $0[keyPath: path].map(Double.init) }).flatMap {
             Int(exactly: $0.median.rounded())
         }

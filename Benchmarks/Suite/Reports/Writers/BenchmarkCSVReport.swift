@@ -1,3 +1,5 @@
+internal import TidelineStore
+
 /// The iterations as CSV (RFC 4180), one line each, for spreadsheets.
 ///
 /// A subject without figures has one line with the reason. Numbers have a decimal point and no separators.
