@@ -11,20 +11,26 @@ final class AsyncLock: Sendable {
 
     private let state = Mutex(State())
 
-    /// Runs `body` while holding the lock.
-    func withLock<T>(
-        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> T
+    /// Runs `body` while holding the lock. If the lock is free, the call does not suspend.
+    nonisolated(nonsending) func withLock<T>(
+        _ body: nonisolated(nonsending) () async throws -> T
     ) async throws -> T {
         try await acquire()
         defer { release() }
         return try await body()
     }
 
-    private func acquire() async throws {
-        let ticket = state.withLock { state in
+    private nonisolated(nonsending) func acquire() async throws {
+        try Task.checkCancellation()
+        let ticket: Int? = state.withLock { state in
+            guard state.isHeld else {
+                state.isHeld = true
+                return nil
+            }
             state.nextTicket += 1
             return state.nextTicket
         }
+        guard let ticket else { return }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 enter(ticket, continuation)

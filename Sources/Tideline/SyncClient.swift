@@ -42,7 +42,9 @@ public final class SyncClient<Store: LocalStore>: Sendable {
     /// ``SyncContext/define(_:)``.
     ///
     /// A synchronized table needs string identifiers and the columns `updatedAt` and `version`.
-    public func define(_ tables: TableSchema...) async throws { try await context.define(tables) }
+    public nonisolated(nonsending) func define(_ tables: TableSchema...) async throws {
+        try await context.define(tables)
+    }
 
     /// Sends the pending operations of all tables; see ``SyncContext/push(settings:)``.
     @discardableResult
@@ -72,7 +74,7 @@ public final class SyncClient<Store: LocalStore>: Sendable {
     public func operationErrors() async throws -> [TableOperationError] { try await context.operationErrors() }
 
     /// Removes columns and their indexes from a local table; see ``SyncContext/drop(columns:from:)``.
-    public func drop(columns: [String], from table: String) async throws {
+    public nonisolated(nonsending) func drop(columns: [String], from table: String) async throws {
         try await context.drop(columns: columns, from: table)
     }
 

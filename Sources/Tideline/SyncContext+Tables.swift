@@ -21,8 +21,8 @@ protocol TableContext: AnyObject, Sendable {
     func pull(_ query: Query, queryID: String?, settings: PullSettings) async throws -> PullResult
     func pullToken(table: String, queryID: String) async throws -> PullToken?
     func resetToken(table: String, queryID: String?) async throws
-    func purge(_ query: Query, resetsTokens: Bool) async throws -> Int
-    func forcePurge(table: String) async throws -> ForcePurgeResult
+    nonisolated(nonsending) func purge(_ query: Query, resetsTokens: Bool) async throws -> Int
+    nonisolated(nonsending) func forcePurge(table: String) async throws -> ForcePurgeResult
 
     /// Returns the definition of a table in the local store, or `nil` if it does not define the table.
     func schemaIfDefined(of table: String) async throws -> TableSchema?

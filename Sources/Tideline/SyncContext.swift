@@ -34,7 +34,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         self.store = store
         self.connection = connection
         options = connection.options
-        runner = StoreRunner(store: store)
+        runner = StoreRunner(store: store, executor: options.environment.storeExecutor ?? StoreExecutor())
         let tables = options.systemTables
         operations = OperationStore(tables: tables)
         errorStore = ErrorStore(tables: tables)
@@ -63,7 +63,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     ///   identifiers, without the columns `updatedAt` and `version`, or with references, which are not supported yet;
     ///   with code store for definitions that the store rejects, such as a column whose type differs from an earlier
     ///   definition.
-    public func define(_ tables: [TableSchema]) async throws {
+    public nonisolated(nonsending) func define(_ tables: [TableSchema]) async throws {
         for table in tables {
             try RowInput.checkName(table.name)
             guard table.references.isEmpty else {
@@ -116,7 +116,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     /// - Parameter operation: An operation returned by ``pendingOperations()``.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/operationChanged`` if the row was edited or pushed in the
     ///   meantime. Nothing is changed then.
-    public func cancelOperationAndDiscardItem(_ operation: TableOperation) async throws {
+    public nonisolated(nonsending) func cancelOperationAndDiscardItem(_ operation: TableOperation) async throws {
         try await resolve(TableOperationError(waiting: operation, resolver: self), by: .discard)
     }
 
@@ -125,7 +125,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     /// - Parameter operation: An operation returned by ``pendingOperations()``.
     /// - Throws: As ``cancelOperationAndDiscardItem(_:)``; ``SyncError/Code/invalidArgument`` for an item that does not
     ///   fit the table or has a different identifier.
-    public func cancelOperation(_ operation: TableOperation, updating item: Row) async throws {
+    public nonisolated(nonsending) func cancelOperation(_ operation: TableOperation, updating item: Row) async throws {
         try await resolve(TableOperationError(waiting: operation, resolver: self), by: .update(item))
     }
 
@@ -244,11 +244,11 @@ public final class SyncContext<Store: LocalStore>: Sendable {
 
     // MARK: Purge
 
-    func purge(_ query: Query, resetsTokens: Bool) async throws -> Int {
+    nonisolated(nonsending) func purge(_ query: Query, resetsTokens: Bool) async throws -> Int {
         let (operations, tokens) = (operations, tokens)
         return try await mapped {
             try await lock(of: query.table).withLock {
-                try await writing { writer in
+                try await changing { writer in
                     let pending = try operations.count(table: query.table, in: writer)
                     guard pending == 0 else {
                         throw SyncError(
@@ -264,11 +264,11 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         }
     }
 
-    func forcePurge(table: String) async throws -> ForcePurgeResult {
+    nonisolated(nonsending) func forcePurge(table: String) async throws -> ForcePurgeResult {
         let (operations, errorStore, tokens) = (operations, errorStore, tokens)
         return try await mapped {
             try await lock(of: table).withLock {
-                try await writing { [self] writer in
+                try await changing { [self] writer in
                     let ofTable = Query(operations.tables.operations).filter(.column("table") == .value(table))
                     let pending = try operations.operations(matching: ofTable, in: writer)
                     guard inFlight.isDisjoint(with: pending.map(\.id)) else {
@@ -293,47 +293,48 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     nonisolated(nonsending) func change<T: Sendable>(
         table: String, _ body: @escaping @Sendable (LocalChanges, Store.Writer) throws -> T
     ) async throws -> T {
-        do {
-            return try await runner.writeUnlessCancelled { [self] writer in
-                try RowInput.checkName(table)
-                try owners.confirmUser(in: writer)
-                let changes = LocalChanges(
-                    operations: operations, schema: try writer.schema(of: table),
-                    writesRows: options.handlesSyncTableOperations,
-                    rejectsInsertOverPendingDelete: options.rejectsInsertOverPendingDelete, inFlight: inFlight)
-                return try body(changes, writer)
-            }
-        } catch {
-            throw syncError(error)
+        try await changing { [self] writer in
+            try RowInput.checkName(table)
+            try owners.confirmUser(in: writer)
+            let changes = LocalChanges(
+                operations: operations, schema: try writer.schema(of: table),
+                writesRows: options.handlesSyncTableOperations,
+                rejectsInsertOverPendingDelete: options.rejectsInsertOverPendingDelete, inFlight: inFlight)
+            return try body(changes, writer)
         }
     }
 
     nonisolated(nonsending) func reading<T: Sendable>(
         _ body: @escaping @Sendable (Store.Reader) throws -> T
     ) async throws -> T {
-        do {
-            return try await runner.read(body)
-        } catch {
-            throw syncError(error)
-        }
+        try await mapped { try await runner.read(body) }
     }
 
+    /// Runs a write transaction, unless the task is cancelled before it begins.
+    nonisolated(nonsending) func changing<T: Sendable>(
+        _ body: @escaping @Sendable (Store.Writer) throws -> T
+    ) async throws -> T {
+        try await performing { try $0.write(body) }
+    }
+
+    /// Runs a write transaction, even if the task is cancelled.
     nonisolated(nonsending) func writing<T: Sendable>(
         _ body: @escaping @Sendable (Store.Writer) throws -> T
     ) async throws -> T {
-        do {
-            return try await runner.write(body)
-        } catch {
-            throw syncError(error)
-        }
+        try await mapped { try await runner.writeEvenIfCancelled(body) }
     }
 
-    /// Runs another blocking call on the store, exclusive of this context's writes.
-    func performing<T: Sendable>(_ body: @escaping @Sendable (Store) throws -> T) async throws -> T {
+    /// Runs another blocking call on the store, exclusive of this context's writes, unless the task is cancelled before
+    /// it begins.
+    nonisolated(nonsending) func performing<T: Sendable>(
+        _ body: @escaping @Sendable (Store) throws -> T
+    ) async throws -> T {
         try await mapped { try await runner.perform(body) }
     }
 
-    private func mapped<T>(_ body: () async throws -> T) async throws -> T {
+    private nonisolated(nonsending) func mapped<T>(
+        _ body: nonisolated(nonsending) () async throws -> T
+    ) async throws -> T {
         do {
             return try await body()
         } catch {
@@ -374,7 +375,9 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     func unmarkInFlight(_ id: Int64) { _ = shared.withLock { $0.inFlight.remove(id) } }
 
     /// Runs `body` while no push of this context and no pull or purge of these tables is running.
-    func withExclusiveAccess<T>(to tables: [String], _ body: () async throws -> T) async throws -> T {
+    nonisolated(nonsending) func withExclusiveAccess<T>(
+        to tables: [String], _ body: nonisolated(nonsending) () async throws -> T
+    ) async throws -> T {
         guard !DelegateScope.isWithin(self) else {
             throw SyncError(
                 .invalidArgument, "a delegate cannot do this while it performs an operation; wait until the push ends")
@@ -382,7 +385,9 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         return try await mapped { try await pushLock.withLock { try await withLocks(of: tables[...], body) } }
     }
 
-    private func withLocks<T>(of tables: ArraySlice<String>, _ body: () async throws -> T) async throws -> T {
+    private nonisolated(nonsending) func withLocks<T>(
+        of tables: ArraySlice<String>, _ body: nonisolated(nonsending) () async throws -> T
+    ) async throws -> T {
         guard let first = tables.first else { return try await body() }
         return try await lock(of: first).withLock { try await withLocks(of: tables.dropFirst(), body) }
     }
@@ -398,8 +403,10 @@ public final class SyncContext<Store: LocalStore>: Sendable {
 }
 
 extension SyncContext: OperationResolver {
-    func resolve(_ error: TableOperationError, by resolution: OperationResolution) async throws {
-        try await writing { [self] writer in
+    nonisolated(nonsending) func resolve(
+        _ error: TableOperationError, by resolution: OperationResolution
+    ) async throws {
+        try await changing { [self] writer in
             guard let schema = try writer.schemaIfDefined(of: error.table) else {
                 return try discardUndefined(error, by: resolution, in: writer)
             }

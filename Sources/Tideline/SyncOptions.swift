@@ -39,7 +39,7 @@ public struct SyncOptions: Sendable {
     public init() {}
 }
 
-/// The sync core's dependencies besides store and network: delays, randomness, time, and identifiers.
+/// The sync core's dependencies besides store and network: delays, randomness, time, identifiers, and threads.
 public struct SyncEnvironment: Sendable {
     /// Waits for the given duration. Throws if the task is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void
@@ -49,6 +49,8 @@ public struct SyncEnvironment: Sendable {
     public var now: @Sendable () -> Timestamp
     /// Returns a new row identifier: a lowercase UUID.
     public var makeID: @Sendable () -> String
+    /// The executor of the store's blocking calls, or `nil` for dispatch queues of the client's own; `nil` by default.
+    public var storeExecutor: StoreExecutor?
 
     /// Creates an environment that uses the system's clock and random numbers.
     public init() {

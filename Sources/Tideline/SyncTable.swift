@@ -153,7 +153,7 @@ public struct SyncTable: Sendable {
     /// - Returns: The number of rows removed.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/operationsPending``. Nothing is removed then.
     @discardableResult
-    public func purge(_ query: Query? = nil, resetsTokens: Bool = true) async throws -> Int {
+    public nonisolated(nonsending) func purge(_ query: Query? = nil, resetsTokens: Bool = true) async throws -> Int {
         let query = try own(query)
         do {
             return try await context.purge(query, resetsTokens: resetsTokens)
@@ -167,7 +167,9 @@ public struct SyncTable: Sendable {
     /// - Throws: ``SyncError`` with code ``SyncError/Code/operationInFlight`` if an operation of the table is in
     ///   flight. Nothing is removed then.
     @discardableResult
-    public func forcePurge() async throws -> ForcePurgeResult { try await context.forcePurge(table: name) }
+    public nonisolated(nonsending) func forcePurge() async throws -> ForcePurgeResult {
+        try await context.forcePurge(table: name)
+    }
 
     /// Maps a store error caused by an invalid query to ``SyncError/Code/invalidArgument``.
     private func argumentError(_ error: any Error) -> any Error {

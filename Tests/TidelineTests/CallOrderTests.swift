@@ -64,6 +64,34 @@ struct CallOrderTests {
         #expect(try await items.rows().rows.map { $0["text"] } == Array(repeating: "four", count: 40))
     }
 
+    @MainActor
+    @Test(
+        "a definition, a purge and a resolution take effect in order with changes, without waiting for each other",
+        arguments: StoreKind.perEngine)
+    func otherCalls(_ stores: StoreKind) async throws {
+        let transport = ScriptedTransport { _ in .answer(200, "[]") }
+        let client = try SyncClient(url: "http://server.test", store: stores.makeStore(), transport: transport)
+        let items = client.table("TodoItem")
+        for round in 0..<20 {
+            let id = Value.string("id\(round)")
+            let tasks: [Task<Void, any Error>] = [
+                Task { try await client.define(World.schema) },
+                Task { try await items.insert(["id": "purged", "text": "x"]) },
+                Task { try await items.forcePurge() },
+                Task { try await items.insert(["id": id, "text": "one"]) },
+            ]
+            for task in tasks { try await task.value }
+            let operation = try #require(try await client.context.pendingOperations().first)
+            let resolutions: [Task<Void, any Error>] = [
+                Task { try await client.context.cancelOperation(operation, updating: ["id": id, "text": "two"]) },
+                Task { try await items.update(["id": id, "text": "three"]) },
+            ]
+            for task in resolutions { try await task.value }
+            #expect(try await items.rows().rows.map { $0["text"] } == ["three"])
+            #expect(try await queue(items) == ["update id\(round)"])
+        }
+    }
+
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test("immediate tasks of code outside an actor keep their order too", arguments: StoreKind.perEngine)
     func immediateTasks(_ stores: StoreKind) async throws {

@@ -268,6 +268,18 @@ struct PushTests {
         #expect(try await client.queue().isEmpty)
     }
 
+    @Test("P1 a push that is canceled while a request is in flight stores its answer", arguments: StoreKind.perEngine)
+    func cancelInFlight(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let client = try await world.makeSyncedClient()
+        try await client.items.update(["id": "a", "text": "two"])
+        try await client.items.insert(["id": "b", "text": "new"])
+        client.transport.inspect { _, _ in .delay { withUnsafeCurrentTask { $0?.cancel() } } }
+        let push = Task { await syncErrorCode { try await client.context.push() } }
+        #expect(await push.value == .cancelled)
+        #expect(try await client.queue() == ["insert b"])
+    }
+
     @Test("P9 a push waiting for another can be canceled, and the others continue", arguments: StoreKind.perEngine)
     func cancelWaiting(_ stores: StoreKind) async throws {
         let world = try World(stores)

@@ -65,20 +65,24 @@ public final class TableOperationError: Error, Sendable {
     ///
     /// If the server row is known, it becomes the local row. Otherwise the local row is removed until the next pull
     /// returns it.
-    public func cancelOperationAndDiscardItem() async throws { try await resolve(.discard) }
+    public nonisolated(nonsending) func cancelOperationAndDiscardItem() async throws { try await resolve(.discard) }
 
     /// Removes the operation and stores `item` as the local row.
     ///
     /// Use it for the server row, or for a merge that does not need to be pushed. If a pull has received a newer server
     /// row than the one `item` is based on (by its `version`, or by the `version` of ``serverItem``), the local row
     /// becomes that newer row.
-    public func cancelOperationAndUpdateItem(_ item: Row) async throws { try await resolve(.update(item)) }
+    public nonisolated(nonsending) func cancelOperationAndUpdateItem(_ item: Row) async throws {
+        try await resolve(.update(item))
+    }
 
     /// Stores `item` as the local row and keeps the operation.
     ///
     /// The base version of the operation becomes the version of `item`, or else that of ``serverItem``, so that the
     /// next push does not cause the same conflict.
-    public func keepOperationAndUpdateItem(_ item: Row) async throws { try await resolve(.keep(item)) }
+    public nonisolated(nonsending) func keepOperationAndUpdateItem(_ item: Row) async throws {
+        try await resolve(.keep(item))
+    }
 
     /// Changes the kind of the operation, such as from an update of a row that the server no longer has to an insert.
     public func modifyOperationType(_ kind: OperationKind) async throws { try await resolve(.modify(kind, nil)) }
@@ -95,7 +99,7 @@ public final class TableOperationError: Error, Sendable {
         return serverItem["deleted"]?.bool ?? false
     }
 
-    private func resolve(_ resolution: OperationResolution) async throws {
+    private nonisolated(nonsending) func resolve(_ resolution: OperationResolution) async throws {
         try await resolver.resolve(self, by: resolution)
         handled.withLock { $0 = true }
     }
@@ -118,7 +122,7 @@ enum OperationResolution: Sendable {
 
 /// Resolves failed operations. The sync context conforms, so that errors do not depend on the type of its store.
 protocol OperationResolver: Sendable {
-    func resolve(_ error: TableOperationError, by resolution: OperationResolution) async throws
+    nonisolated(nonsending) func resolve(_ error: TableOperationError, by resolution: OperationResolution) async throws
 }
 
 /// The failure of one operation, as stored in the error table.

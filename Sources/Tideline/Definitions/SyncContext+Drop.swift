@@ -9,7 +9,7 @@ extension SyncContext {
     ///   - ``SyncError/Code/operationsPending`` if a pending operation would send a value of the column.
     ///   - ``SyncError/Code/operationInFlight`` if an operation of the table is in flight.
     ///   - ``SyncError/Code/invalidArgument`` if a name is not an app column of this table.
-    public func drop(columns: [String], from table: String) async throws {
+    public nonisolated(nonsending) func drop(columns: [String], from table: String) async throws {
         let drop = ColumnDrop(columns: columns, table: table, operations: operations, definitions: definitions)
         try await lock(of: table).withLock {
             try await performing { [self] in try drop.perform(in: $0, inFlight: inFlight) }

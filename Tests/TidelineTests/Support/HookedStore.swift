@@ -15,6 +15,7 @@ final class HookedStore: LocalStore {
         var writes = 0
         var hook: Hook?
         var define: (@Sendable () throws -> Void)?
+        var observer: (@Sendable () -> Void)?
     }
 
     init(_ base: TestStore) { self.base = base }
@@ -28,20 +29,29 @@ final class HookedStore: LocalStore {
     /// Calls `hook` once, before the next definition of tables.
     func beforeDefinition(_ hook: @escaping @Sendable () throws -> Void) { state.withLock { $0.define = hook } }
 
+    /// Calls `observer` at the start of each definition, read and write.
+    func observe(_ observer: (@Sendable () -> Void)?) { state.withLock { $0.observer = observer } }
+    private func notifyObserver() { state.withLock { $0.observer }?() }
+
     var capabilities: StoreCapabilities { base.capabilities }
     func define(_ tables: [TableSchema]) throws {
         let hook = state.withLock { state in
             defer { state.define = nil }
             return state.define
         }
+        notifyObserver()
         try hook?()
         try base.define(tables)
     }
     func tables() throws -> [TableSchema] { try base.tables() }
-    func read<T>(_ body: (AnyReader) throws -> T) throws -> T { try base.read(body) }
+    func read<T>(_ body: (AnyReader) throws -> T) throws -> T {
+        notifyObserver()
+        return try base.read(body)
+    }
     func close() throws { try base.close() }
 
     func write<T>(_ body: (AnyWriter) throws -> T) throws -> T {
+        notifyObserver()
         let (number, hook) = state.withLock { state in
             state.writes += 1
             return (state.writes, state.hook)
