@@ -8,7 +8,7 @@ import TidelineTestStores
 
 /// L11: after a definition adds a column, the next pull of each query ID reads all rows, and versions are not trusted
 /// until that pull has ended.
-@Suite("Added columns", .timeLimit(.minutes(15)))
+@Suite("Added columns", .timeLimit(.minutes(15)), .releasesClients)
 struct AddedColumnTests {
     private static let older = TableSchema("TodoItem", columns: [.string("text")])
     private static let newer = TableSchema("TodoItem", columns: [.string("text"), .int("priority")])

@@ -6,7 +6,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// L11: definitions of synchronized tables only add columns.
-@Suite("Definitions", .timeLimit(.minutes(15)))
+@Suite("Definitions", .timeLimit(.minutes(15)), .releasesClients)
 struct DefinitionTests {
     private static let older = TableSchema("Note", columns: [.string("text")], indexes: [["text"]])
     private static let newer = TableSchema("Note", columns: [.string("note"), .string("text")], indexes: [["note"]])

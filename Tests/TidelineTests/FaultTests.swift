@@ -8,7 +8,7 @@ import TidelineWire
 @testable import Tideline
 
 /// Failures between client and server, and how they are reported.
-@Suite("Faults")
+@Suite("Faults", .releasesClients)
 struct FaultTests {
     struct Fault: Sendable, CustomTestStringConvertible {
         var testDescription: String

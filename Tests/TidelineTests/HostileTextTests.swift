@@ -6,7 +6,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Text that could break quoting, encoding or limits, sent from one client to another.
-@Suite("Hostile text")
+@Suite("Hostile text", .releasesClients)
 struct HostileTextTests {
     static let texts: [String] = [
         "", " ", "it's", "\"quoted\" \\ / \u{8}\u{c}\n\r\t", "'; DROP TABLE TodoItem; --", "%27%00%2F?&#$+", "null",

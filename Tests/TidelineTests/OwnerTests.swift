@@ -5,7 +5,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// L12: queue and tokens belong to one server and, if the app names one, one user.
-@Suite("Owner of a store", .timeLimit(.minutes(15)))
+@Suite("Owner of a store", .timeLimit(.minutes(15)), .releasesClients)
 struct OwnerTests {
     /// Makes a client with the given address and user, of a store that is shared with other clients.
     private func makeClient(

@@ -7,7 +7,7 @@ import TidelineTestSupport
 @testable import Tideline
 
 /// Filters of pulls from servers with three-valued logic.
-@Suite("Filters of pulls")
+@Suite("Filters of pulls", .releasesClients)
 struct PullFilterTests {
     static let filters: [RowPredicate] = [
         .column("priority") != 1, !(.column("priority") == 1), !(.column("priority") < 2),

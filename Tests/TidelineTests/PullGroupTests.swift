@@ -9,7 +9,7 @@ import TidelineTestSupport
 @testable import Tideline
 
 /// Rule F8 with several pages in one transaction: the guarantees are those of one page per transaction.
-@Suite("Several pages in one transaction")
+@Suite("Several pages in one transaction", .releasesClients)
 struct PullGroupTests {
     /// The stored state and the reported result of a pull.
     private struct Outcome: Equatable {

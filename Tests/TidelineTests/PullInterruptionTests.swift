@@ -8,7 +8,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Rules F8 and F9: the state after an interrupted pull, and the overlap of network and store.
-@Suite("Interrupted pull")
+@Suite("Interrupted pull", .releasesClients)
 struct PullInterruptionTests {
     static let settings = PullSettings(pageSize: 3)
 

@@ -8,7 +8,7 @@ import TidelineTestSupport
 @testable import Tideline
 
 /// Rule F7 with repeated versions, and L3 with similar identifiers.
-@Suite("Identity of pulled rows")
+@Suite("Identity of pulled rows", .releasesClients)
 struct PullSamenessTests {
     // MARK: Versions
 

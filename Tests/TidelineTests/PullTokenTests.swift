@@ -5,7 +5,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Reading and resetting the tokens of incremental pulls through the table.
-@Suite("Pull tokens")
+@Suite("Pull tokens", .releasesClients)
 struct PullTokenTests {
     @Test("F4 a table reads and resets a token by query ID", arguments: StoreKind.perEngine)
     func perQueryID(_ stores: StoreKind) async throws {

@@ -8,7 +8,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Rules P1, P5 and P9: the requests of a push, and how their answers are stored.
-@Suite("Push", .timeLimit(.minutes(15)))
+@Suite("Push", .timeLimit(.minutes(15)), .releasesClients)
 struct PushTests {
     /// Records requests in the form `PATCH a If-Match {"text":"two"}`.
     private func log(_ client: Client) -> HeaderLog {

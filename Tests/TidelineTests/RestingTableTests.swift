@@ -6,7 +6,7 @@ import TidelineTestSupport
 @testable import Tideline
 
 /// Rule F6 for a table without changes.
-@Suite("Unchanged tables")
+@Suite("Unchanged tables", .releasesClients)
 struct RestingTableTests {
     /// The history of a table's rows.
     struct History: Sendable, CustomTestStringConvertible {

@@ -7,7 +7,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// A page that was in flight while a push changed its rows.
-@Suite("Stale pages")
+@Suite("Stale pages", .releasesClients)
 struct StalePageTests {
     /// A transport that runs an action once between the server's answer to a read and its arrival.
     private final class DelayingTransport: Transport {

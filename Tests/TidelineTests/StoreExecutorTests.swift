@@ -6,7 +6,7 @@ import TidelineStore
 import TidelineTestStores
 
 /// Where the store's blocking calls run, and what they know of the task that made them.
-@Suite("Store executor")
+@Suite("Store executor", .releasesClients)
 struct StoreExecutorTests {
     @TaskLocal private static var label = ""
 

@@ -5,7 +5,7 @@ import TidelineTestStores
 @testable import Tideline
 
 /// Section 7: the tables with the state of the core.
-@Suite("System tables")
+@Suite("System tables", .releasesClients)
 struct SystemTableTests {
     @Test(
         "S7 the three tables have the original's names and columns, and are not in the app's list",

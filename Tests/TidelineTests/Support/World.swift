@@ -42,7 +42,9 @@ struct World: Sendable {
         let store = try store ?? stores.makeStore()
         let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
         try await client.define(World.schema)
-        return Client(client: client, transport: transport, store: store)
+        let made = Client(client: client, transport: transport, store: store)
+        ReleasingClients.register(made)
+        return made
     }
 
     /// Returns the server's row with the given identifier, deleted or not.
