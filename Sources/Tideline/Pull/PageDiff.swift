@@ -1,112 +1,155 @@
 internal import TidelineStore
 
-/// The change of a row of a page to the local store.
-enum PageEffect: Sendable {
-    /// No change: the row is already stored, or older than the stored row.
-    case none
-    /// Store the row.
-    case store
-    /// Remove the row because the server deleted it.
-    case remove(RowID)
-    /// Store the row with its pending operation.
-    case stashServerRow(TableOperation)
-    /// Skip the row, which was deleted locally and may exist on the server again. The next pull must read from this
-    /// timestamp on.
-    case skip(Timestamp)
-    /// Skip the row because the store rejects it.
-    case report(SkippedRow)
-}
-
-/// Compares the rows of a page with the local store without writing.
+/// The changes of a page to the local store. They are computed without writing, so that a page without changes needs no
+/// write transaction.
 struct PageDiff: Sendable {
+    /// The identifiers of the rows to remove because the server deleted them.
+    private(set) var removed: [RowID] = []
+    /// The least `updatedAt` of skipped rows that may be new. The token must not exceed it.
+    private(set) var firstSkipped: Timestamp?
+    /// The rows that the store rejects.
+    private(set) var skipped: [SkippedRow] = []
+    /// The number of rows that this pull has already received in the same state.
+    private(set) var repeatedCount = 0
     /// Whether a row or its operation is stored under an identifier that differs in case.
     private(set) var isRespelled = false
+    /// The positions of the rows to store.
+    private var stored: [Int] = []
+    /// The operations with which the server row at a position is stored.
+    private var rebased: [(operation: TableOperation, index: Int)] = []
+
     private let page: PulledPage
-    private let kind: PullCursor.PageKind
-    private let memory: PullState
     /// The oldest operation of each row with pending operations.
     private let pending: IDTable<TableOperation>
     /// The rows whose operations ended after the page was requested.
     private let outdated: IDTable<RecentlyPushedRows.End>
+    /// The columns that must not be null, with their positions, if rows that do not fit are skipped.
+    private let required: [(index: Int, name: String)]
     /// Whether the table was empty when the pull began and rows stored since then need not be checked.
     private let isFresh: Bool
+    private let isRefreshing: Bool
     private let ignoresCase: Bool
 
     private var schema: TableSchema { page.codec.schema }
     private var columns: StampColumns { page.columns }
 
-    /// See ``PageWriter``.
+    /// The number of rows to store.
+    var storedCount: Int { stored.count }
+
+    /// Whether the page changes nothing.
+    var isEmpty: Bool { stored.isEmpty && removed.isEmpty && rebased.isEmpty }
+
+    /// Compares a page with the local store.
+    ///
+    /// - Parameters:
+    ///   - state: The state after the earlier pages.
+    ///   - settled: The rows whose operations ended during the pull.
+    /// - Throws: ``SyncError`` with code invalidAnswer for a row whose identifier differs from another's only in case.
     init(
-        _ held: PendingPage, _ memory: PullState, settled: RecentlyPushedRows, operations: OperationStore,
+        _ held: PendingPage, _ state: PullState, settled: RecentlyPushedRows, operations: OperationStore,
         in reader: some StoreReader
     ) throws {
-        page = held.page
-        kind = held.kind
-        self.memory = memory
-        let (table, matching) = (held.page.codec.schema.name, held.page.codec.schema.idMatching)
-        let query = Query(operations.tables.operations).filter(.column("table") == .value(table)).order(by: "id")
+        let page = held.page
+        let schema = page.codec.schema
+        self.page = page
+        let query = Query(operations.tables.operations).filter(.column("table") == .value(schema.name)).order(by: "id")
         let found = try operations.operations(matching: query, in: reader)
-        pending = IDTable(found.lazy.map { (.string($0.itemID), $0) }, matching: matching)
-        let ends = settled.ends(of: table, after: held.page.askedAt)
-        outdated = IDTable(ends.lazy.map { ($0.key, $0.value) }, matching: matching)
-        isFresh = memory.isFresh && !memory.hasBothCases(with: held.page)
-        ignoresCase = matching != .exact
+        pending = IDTable(found.lazy.map { (.string($0.itemID), $0) }, matching: schema.idMatching)
+        let ends = settled.ends(of: schema.name, after: page.askedAt)
+        outdated = IDTable(ends.lazy.map { ($0.key, $0.value) }, matching: schema.idMatching)
+        let columns = state.rejected == nil ? [] : schema.columns.filter { !$0.isOptional }
+        required = columns.compactMap { column in page.rows.shape.index(of: column.name).map { ($0, column.name) } }
+        isFresh = state.isFresh && !state.hasBothCases(with: page)
+        isRefreshing = state.isRefreshing
+        ignoresCase = schema.idMatching != .exact
+
+        if let leading = leadingRepeats(held.kind, state) {
+            repeatedCount = leading
+            stored = Array(leading..<page.rows.count)
+            return
+        }
+        var nextDeleted = page.deleted[...]
+        for index in 0..<page.rows.count {
+            let isDeleted = nextDeleted.first == index
+            if isDeleted { nextDeleted.removeFirst() }
+            try page.rows.withRow(at: index) { try compare($0, at: index, isDeleted: isDeleted, state, in: reader) }
+        }
     }
 
-    /// The number of leading rows that were already received, for a table that was empty and has no local changes.
+    /// Returns the number of leading rows that were already received, for a page of new rows into a table that was
+    /// empty and has no local changes.
     ///
     /// Repeated rows come first in the server's order, and all others are new. `nil` if each row must be checked.
-    var leadingRepeats: Int? {
-        guard isFresh, pending.isEmpty, outdated.isEmpty, memory.ids == nil, memory.unfit?.isEmpty ?? true else {
-            return nil
-        }
-        guard !memory.latest.isEmpty else { return 0 }
+    private func leadingRepeats(_ kind: PullCursor.PageKind, _ state: PullState) -> Int? {
+        guard page.deleted.isEmpty, isFresh, pending.isEmpty, outdated.isEmpty, state.ids == nil, required.isEmpty,
+            state.rejected?.isEmpty ?? true
+        else { return nil }
+        guard !state.hasNoLatest else { return 0 }
         guard kind != .drain else { return nil }
-        return (0..<page.rows.count).first { index in !page.rows.withRow(at: index) { repeats($0) } } ?? page.rows.count
+        return (0..<page.rows.count).first { index in
+            !page.rows.withRow(at: index) { state.hasReceived($0, columns) }
+        } ?? page.rows.count
     }
 
-    /// Returns whether this pull has already received the row in the same state.
-    func repeats(_ view: borrowing RowView) -> Bool { memory.latest.contains(view, columns) }
-
-    /// Returns the change of a row of the page.
-    mutating func effect(
-        of view: borrowing RowView, isDeleted: Bool, in reader: some StoreReader
-    ) throws -> PageEffect {
-        try requireSameSpelling(view)
+    /// Records the change of a row of the page.
+    private mutating func compare(
+        _ view: borrowing RowView, at index: Int, isDeleted: Bool, _ state: PullState, in reader: some StoreReader
+    ) throws {
+        let isRepeated = state.hasReceived(view, columns)
+        if isRepeated { repeatedCount += 1 }
+        try requireSameSpelling(view, state)
         if !pending.isEmpty, let operation = pending[view.packedID] {
-            note(stored: pending.spelling(of: view.packedID) ?? [], view)
-            return try effect(of: view, on: operation)
+            if let id = pending.spelling(of: view.packedID), ignoresCase, !view.packedID.elementsEqual(id) {
+                isRespelled = true
+            }
+            if try isNews(view, for: operation) { rebased.append((operation, index)) }
+            return
         }
         if !outdated.isEmpty, let end = outdated[view.packedID], try !isNewer(view, in: reader) {
             // A row that is no longer stored was deleted. Either this page shows the deleted state, or the row exists
-            // again.
+            // again, and the next pull must read it.
             guard !isDeleted, !(end.base.map { columns.has($0, view) } ?? false),
                 let updatedAt = columns.updatedAt(of: view),
                 try reader.withRow(in: schema.name, id: view.key, { _ in }) == nil
-            else { return .none }
-            return .skip(updatedAt)
+            else { return }
+            firstSkipped = min(updatedAt, firstSkipped ?? updatedAt)
+            return
         }
-        if repeats(view) { return .none }
-        if isFresh, !isDeleted { return store(view, isNew: true) }
-        guard let isStored = try isStored(view, in: reader) else {
-            return isDeleted ? .none : store(view, isNew: true)
+        if isRepeated { return }
+        let isStored = isFresh && !isDeleted ? nil : try isStored(view, in: reader)
+        if isDeleted {
+            if isStored != nil { removed.append(view.key) }
+        } else if isStored != true {
+            if let row = misfit(view, isNew: isStored == nil, state) {
+                skipped.append(row)
+            } else {
+                stored.append(index)
+            }
         }
-        return isDeleted ? .remove(view.key) : isStored ? .none : store(view, isNew: false)
     }
 
-    private func store(_ view: borrowing RowView, isNew: Bool) -> PageEffect {
-        guard let unfit = memory.unfit else { return .store }
-        return unfit.misfit(view, isNew: isNew).map { .report($0) } ?? .store
+    /// Returns the reason that the store rejects a row, or `nil` if it accepts the row, as far as known.
+    ///
+    /// - Parameter isNew: Whether the row is not stored yet. A column that a new row does not name has no value.
+    private func misfit(_ view: borrowing RowView, isNew: Bool, _ state: PullState) -> SkippedRow? {
+        for (index, name) in required {
+            let tag = view.tag(at: index)
+            guard tag == .null || isNew && tag == .absent else { continue }
+            return SkippedRow(table: schema.name, id: view.id, column: name, message: "the column must not be null")
+        }
+        guard let rejected = state.rejected, !rejected.isEmpty else { return nil }
+        return rejected[view.key]
     }
 
-    private func effect(of view: borrowing RowView, on operation: TableOperation) throws -> PageEffect {
-        let known = try (operation.pulled ?? operation.base).map(page.codec.row)
-        if let known, let stamp = known.stamp, columns.has(stamp, view), shows(known, view) { return .none }
+    /// Returns whether the server row differs from the one that is stored with a pending operation.
+    private func isNews(_ view: borrowing RowView, for operation: TableOperation) throws -> Bool {
+        guard let known = try (operation.pulled ?? operation.base).map(page.codec.row), let stamp = known.stamp else {
+            return true
+        }
+        if columns.has(stamp, view), shows(known, view) { return false }
         // A page requested before a push shows the row as it was before the push.
-        if let stamp = columns.updatedAt(of: view), let newest = known?.stamp?.updatedAt, stamp < newest {
-            return .none
-        }
-        return .stashServerRow(operation)
+        guard let updatedAt = columns.updatedAt(of: view), let newest = stamp.updatedAt else { return true }
+        return updatedAt >= newest
     }
 
     /// Returns whether the row is stored in the same state as in the page, or `nil` if it is not stored.
@@ -122,14 +165,14 @@ struct PageDiff: Sendable {
             return (isSame == true && stamps.updatedAt(of: stored) == updatedAt && !isRespelled, isRespelled)
         }
         if found?.isRespelled == true { isRespelled = true }
-        guard memory.isRefreshing, found?.isSame == true else { return found?.isSame }
+        guard isRefreshing, found?.isSame == true else { return found?.isSame }
         return try reader.row(in: schema.name, id: view.key).map { shows($0, view) }
     }
 
     /// Returns whether a stored row in the same state has all values of the page's row. Values are compared only if the
     /// stored row may lack columns.
     private func shows(_ kept: Row, _ view: borrowing RowView) -> Bool {
-        guard memory.isRefreshing else { return true }
+        guard isRefreshing else { return true }
         let shape = page.rows.shape
         for index in 0..<shape.count {
             if let value = view.value(at: index), value != kept[shape.columns[index].name] ?? .null { return false }
@@ -141,19 +184,17 @@ struct PageDiff: Sendable {
     private func isNewer(_ view: borrowing RowView, in reader: some StoreReader) throws -> Bool {
         guard let updatedAt = columns.updatedAt(of: view), let stored = try reader.row(in: schema.name, id: view.key)
         else { return false }
-        return updatedAt > stored["updatedAt"]?.timestamp ?? .min
+        return updatedAt > stored.updatedAt ?? .min
     }
 
-    // MARK: Spelling
-
-    private mutating func note(stored id: [UInt8], _ view: borrowing RowView) {
-        if ignoresCase, !view.packedID.elementsEqual(id) { isRespelled = true }
-    }
+    /// An error for two rows of one pull whose identifiers differ only in case. The stored row may have the content of
+    /// either.
+    struct SpellingConflict: Error {}
 
     /// Throws ``SyncError`` with code invalidAnswer if another row of this pull has an identifier that differs only in
     /// case.
-    private func requireSameSpelling(_ view: borrowing RowView) throws {
-        guard let other = memory.ids?.spelling(of: view.packedID), !view.packedID.elementsEqual(other) else { return }
+    private func requireSameSpelling(_ view: borrowing RowView, _ state: PullState) throws {
+        guard let other = state.ids?.spelling(of: view.packedID), !view.packedID.elementsEqual(other) else { return }
         let first = String(decoding: other, as: UTF8.self)
         throw SyncError(
             .invalidAnswer,
@@ -161,13 +202,35 @@ struct PageDiff: Sendable {
                 + "\(view.id.debugDescription); delete one, or define the table with idMatching: .exact",
             table: schema.name, column: "id", id: view.id, cause: SpellingConflict())
     }
-}
 
-/// An error for two rows of one pull whose identifiers differ only in case. The stored row may have the content of
-/// either.
-struct SpellingConflict: Error {}
+    // MARK: Writing
 
-extension Row {
-    /// The stamp that identifies this state of the row, or `nil` if the row has no version.
-    var stamp: RowStamp? { version.map { RowStamp(version: $0, updatedAt: self["updatedAt"]?.timestamp) } }
+    /// Writes the changes.
+    func write(operations: OperationStore, in writer: some StoreWriter) throws {
+        do {
+            try storeRows(in: writer)
+        } catch let error as StoreError where error.code == .invalidValue {
+            throw SyncError(
+                .invalidAnswer, "a row from the server cannot be stored: \(error.message)", table: schema.name,
+                column: error.column, id: error.id, cause: error)
+        }
+        if !removed.isEmpty { try writer.delete(ids: removed, from: schema.name) }
+        for (operation, index) in rebased {
+            var operation = operation
+            var row = page.row(at: index)
+            if page.deleted.contains(index) { row["deleted"] = true }
+            operation.pulled = page.codec.json(row)
+            try operations.save(operation, in: writer)
+        }
+    }
+
+    private func storeRows(in writer: some StoreWriter) throws {
+        guard !stored.isEmpty else { return }
+        guard stored.count < page.rows.count else { return try writer.upsert(page.rows, into: schema.name) }
+        var some = PackedRows(shape: page.rows.shape)
+        for index in stored {
+            try page.rows.withRow(at: index) { try some.append(copying: $0) }
+        }
+        try writer.upsert(some, into: schema.name)
+    }
 }

@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import Synchronization
 internal import TidelineStore
 internal import TidelineWire
 
@@ -9,9 +10,22 @@ struct PullRun<Store: LocalStore>: Sendable {
     /// The name of the incremental pull, or `nil` for a pull of all rows.
     let queryID: String?
     let settings: PullSettings
-    let schema: TableSchema
+    /// The columns that the pull stores; see ``PullToken/columns``.
+    let columns: String
+    private let codec: RowCodec
 
+    var schema: TableSchema { codec.schema }
     private var pageSize: Int { min(settings.pageSize, context.dialect.maximumPageSize) }
+    private var skipsMisfits: Bool { settings.whenRowDoesNotFit == .skipAndReport }
+
+    init(context: SyncContext<Store>, query: Query, queryID: String?, settings: PullSettings, schema: TableSchema) {
+        self.context = context
+        self.query = query
+        self.queryID = queryID
+        self.settings = settings
+        columns = schema.columnFingerprint
+        codec = RowCodec(schema: schema)
+    }
 
     /// Validates the first request without sending it.
     ///
@@ -24,84 +38,37 @@ struct PullRun<Store: LocalStore>: Sendable {
     }
 
     func run() async throws -> PullResult {
-        let filter = try filterText()
-        let reading = PulledPage.Reading(schema: schema, skipsMisfits: settings.whenRowDoesNotFit == .skipAndReport)
-        let memory = try await begin(filter: filter)
-        let cursor = makeCursor(memory.initial.flatMap { $0.columns == schema.columnFingerprint ? $0 : nil })
+        var state = try await begin()
+        let cursor = state.cursor
         guard let first = cursor.first else { return PullResult() }
-        var state = State(cursor: cursor, application: PageGroupWriter(self, filter: filter, memory))
-        try await run(from: first, reading, &state)
-        if state.application.memory.isSpellingInDoubt {
-            let memory = makeMemory(
-                state.application.memory.stored, initial: memory.initial, isRefreshing: memory.isRefreshing,
-                remembersIDs: true)
-            state.restart(cursor, memory)
-            try await run(from: first, reading, &state)
+        try await run(from: first, &state)
+        if state.isSpellingInDoubt {
+            state = state.restarted(at: cursor, matching: schema.idMatching)
+            try await run(from: first, &state)
         }
-        return state.application.result
+        return state.result
     }
 
-    /// The state of a pull between two pages.
-    private struct State: Sendable {
-        var cursor: PullCursor
-        var application: PageGroupWriter<Store>
-        /// The pages that were received and are not stored yet.
-        private(set) var held: [PendingPage] = []
-        private var oldest: Timestamp?
-
-        init(cursor: PullCursor, application: PageGroupWriter<Store>) {
-            self.cursor = cursor
-            self.application = application
-        }
-
-        /// Adds a page and returns the next step.
-        mutating func receive(_ page: PulledPage) throws -> PullCursor.Decision {
-            let kind = cursor.pageKind
-            let decision = try cursor.receive(page.summary)
-            oldest = [oldest, page.summary.oldest].compactMap(\.self).min()
-            held.append(
-                PendingPage(
-                    page: page, kind: kind, watermark: cursor.token, oldest: oldest, isLast: decision == .finish))
-            return decision
-        }
-
-        mutating func storeHeld() async throws {
-            let group = held
-            // Pages that cannot be stored are not retried.
-            held = []
-            try await application.store(group)
-        }
-
-        mutating func restart(_ cursor: PullCursor, _ memory: PullState) {
-            self.cursor = cursor
-            held = []
-            application.restart(memory)
-        }
-    }
-
-    private func run(from first: PullCursor.Request, _ reading: PulledPage.Reading, _ state: inout State) async throws {
+    private func run(from first: PullCursor.Request, _ state: inout PullState) async throws {
         do {
-            try await fetchAll(from: first, reading, &state)
+            try await fetchAll(from: first, &state)
         } catch {
             // Pages received before the failure are stored, as if each had its own transaction. An error of that store
             // is thrown instead because it would have occurred first.
-            try await state.storeHeld()
+            try await storePending(&state)
             throw error
         }
     }
 
-    private func fetchAll(
-        from first: PullCursor.Request, _ reading: PulledPage.Reading, _ state: inout State
-    ) async throws {
-        var page = try await fetch(first, reading)
-        state.application.memory.noteClock(of: page)
+    private func fetchAll(from first: PullCursor.Request, _ state: inout PullState) async throws {
+        var page = try await fetch(first)
+        state.noteClock(of: page)
         while true {
-            let decision = try named { try state.receive(page) }
-            guard case .request(let request) = decision else { return try await state.storeHeld() }
+            guard case .request(let request) = try state.receive(page) else { return try await storePending(&state) }
             // The next page is fetched while these pages are stored.
-            async let fetched = fetch(request, reading)
-            if state.held.count >= settings.pagesPerTransaction { try await state.storeHeld() }
-            if state.application.memory.isSpellingInDoubt { return }
+            async let fetched = fetch(request)
+            if state.pending.count >= settings.pagesPerTransaction { try await storePending(&state) }
+            if state.isSpellingInDoubt { return }
             page = try await fetched
         }
     }
@@ -117,35 +84,28 @@ struct PullRun<Store: LocalStore>: Sendable {
         }
     }
 
-    private func begin(filter: String) async throws -> PullState {
+    private func begin() async throws -> PullState {
+        let filter = try filterText()
         let (table, queryID, context) = (schema.name, queryID, context)
-        let (stored, isFresh) = try await context.reading { reader in
+        var (stored, isFresh) = try await context.reading { reader in
             let token = try queryID.map { try context.tokens.token(table: table, queryID: $0, in: reader) } ?? nil
             return (token, try reader.rows(matching: Query(table).limit(1)).rows.isEmpty)
         }
-        guard let stored, stored.filter != filter, let queryID else {
-            let isWhole = stored.map { $0.columns == schema.columnFingerprint && $0.isRefreshing != true } ?? false
-            return makeMemory(stored, initial: stored, isFresh: isFresh, isRefreshing: !isFresh && !isWhole)
+        if let token = stored, token.filter != filter, let queryID {
+            guard settings.whenFilterChanges == .reset else {
+                throw SyncError(
+                    .filterChanged,
+                    "the query id \(queryID.debugDescription) was used before with the filter "
+                        + "\(token.filter.debugDescription); use another id, or reset the token", table: table)
+            }
+            try await context.writing { try context.tokens.remove(table: table, queryID: queryID, in: $0) }
+            stored = nil
         }
-        guard settings.whenFilterChanges == .reset else {
-            throw SyncError(
-                .filterChanged,
-                "the query id \(queryID.debugDescription) was used before with the filter "
-                    + "\(stored.filter.debugDescription); use another id, or reset the token", table: table)
-        }
-        try await context.writing { try context.tokens.remove(table: table, queryID: queryID, in: $0) }
-        return makeMemory(nil, initial: nil, isFresh: isFresh, isRefreshing: !isFresh)
-    }
-
-    private func makeMemory(
-        _ stored: PullToken?, initial: PullToken?, isFresh: Bool = false, isRefreshing: Bool,
-        remembersIDs: Bool = false
-    ) -> PullState {
-        var memory = PullState(
-            stored: stored, initial: initial, isFresh: isFresh, isRefreshing: isRefreshing,
-            remembering: remembersIDs ? schema.idMatching : nil)
-        if settings.whenRowDoesNotFit == .skipAndReport { memory.unfit = UnfitRows(schema: schema) }
-        return memory
+        // Rows that were stored with other columns are fetched again.
+        let usable = stored.flatMap { $0.columns == columns ? $0 : nil }
+        return PullState(
+            cursor: makeCursor(usable), filter: filter, stored: stored, initial: stored, isFresh: isFresh,
+            isRefreshing: !isFresh && (usable == nil || usable?.isRefreshing == true), skipsMisfits: skipsMisfits)
     }
 
     private func makeCursor(_ token: PullToken?) -> PullCursor {
@@ -158,13 +118,13 @@ struct PullRun<Store: LocalStore>: Sendable {
     // MARK: Pages
 
     /// Fetches a page, with fewer rows if the server rejects the page size.
-    private func fetch(_ request: PullCursor.Request, _ reading: PulledPage.Reading) async throws -> PulledPage {
+    private func fetch(_ request: PullCursor.Request) async throws -> PulledPage {
         let limits = context.pageLimits
         var limit = limits.limit(for: schema.name, wanted: request.limit)
         var refusal: SyncError?
         while true {
             do {
-                let page = try await fetch(request, limit: limit, reading)
+                let page = try await fetch(request, limit: limit)
                 limits.accept(limit, for: schema.name, isReduced: refusal != nil)
                 return page
             } catch let error as SyncError where error.code == .rejected && error.status == 400 {
@@ -176,16 +136,14 @@ struct PullRun<Store: LocalStore>: Sendable {
         }
     }
 
-    private func fetch(
-        _ request: PullCursor.Request, limit: Int, _ reading: PulledPage.Reading
-    ) async throws -> PulledPage {
+    private func fetch(_ request: PullCursor.Request, limit: Int) async throws -> PulledPage {
         let askedAt = context.settled.now
         let (page, options) = makeQuery(request, limit: limit)
         let answer = try await context.readAnswer(page, schema: schema, options: options)
         do {
             return try PulledPage(
-                body: answer.body, reading, requested: limit, maximum: query.limit == nil ? nil : limit,
-                hasNextLink: context.namesNextPage(answer.response),
+                body: answer.body, codec, skipsMisfits: skipsMisfits, requested: limit,
+                maximum: query.limit == nil ? nil : limit, hasNextLink: context.namesNextPage(answer.response),
                 serverDate: ServerClock.time(of: answer.response), askedAt: askedAt)
         } catch var error as SyncError {
             error.status = answer.response.status.code
@@ -205,13 +163,41 @@ struct PullRun<Store: LocalStore>: Sendable {
             isIncremental: queryID != nil)
         return (page, options)
     }
+}
 
-    private func named<T>(_ body: () throws -> T) throws -> T {
-        do {
-            return try body()
-        } catch var error as SyncError {
-            error.table = error.table ?? schema.name
-            throw error
+/// The greatest `$top` that the server accepts for each table, as far as known, for the lifetime of the context.
+final class PageLimits: Sendable {
+    private struct Limit {
+        /// The greatest accepted page size.
+        var accepted = 0
+        /// The page size that was accepted after a larger one was rejected.
+        var maximum = Int.max
+    }
+
+    /// The page sizes to try after a rejection.
+    private static let steps = [500, 100, 50]
+
+    private let limits = Mutex<[String: Limit]>([:])
+
+    /// Returns the number of rows to request when `wanted` rows are wanted.
+    func limit(for table: String, wanted: Int) -> Int {
+        limits.withLock { min(wanted, $0[table]?.maximum ?? .max) }
+    }
+
+    /// Returns the page size to try after status 400 for a page of `refused` rows, or `nil` if the size was not the
+    /// reason.
+    func next(after refused: Int, for table: String) -> Int? {
+        guard limits.withLock({ ($0[table]?.accepted ?? 0) < refused }) else { return nil }
+        return Self.steps.first { $0 < refused }
+    }
+
+    /// Records that a page of `limit` rows was accepted, after rejections of larger pages if `isReduced`.
+    func accept(_ limit: Int, for table: String, isReduced: Bool) {
+        limits.withLock { limits in
+            var known = limits[table] ?? Limit()
+            known.accepted = max(known.accepted, limit)
+            if isReduced { known.maximum = limit }
+            limits[table] = known
         }
     }
 }

@@ -19,34 +19,21 @@ final class PulledPage: Sendable {
     /// The epoch of ``RecentlyPushedRows`` at which the page was requested.
     let askedAt: UInt64
 
-    /// The settings for parsing a response.
-    struct Reading: Sendable {
-        let codec: RowCodec
-        let parser: PageParser
-        /// Whether rows that do not fit the table are skipped instead of being an error.
-        let skipsMisfits: Bool
-
-        init(schema: TableSchema, skipsMisfits: Bool = false) {
-            codec = RowCodec(schema: schema)
-            parser = PageParser(schema: schema)
-            self.skipsMisfits = skipsMisfits
-        }
-    }
-
     /// - Parameters:
+    ///   - skipsMisfits: Whether rows that do not fit the table are skipped instead of being an error.
     ///   - requested: The number of rows requested.
     ///   - maximum: The maximum number of rows to use, or `nil` for all.
     /// - Throws: ``SyncError`` with code invalidAnswer and the column and id from the parser.
     init(
-        body: [UInt8], _ reading: Reading, requested: Int = 0, maximum: Int? = nil, hasNextLink: Bool = false,
-        serverDate: Timestamp? = nil, askedAt: UInt64 = 0
+        body: [UInt8], _ codec: RowCodec, skipsMisfits: Bool = false, requested: Int = 0, maximum: Int? = nil,
+        hasNextLink: Bool = false, serverDate: Timestamp? = nil, askedAt: UInt64 = 0
     ) throws {
-        codec = reading.codec
-        var rows = PackedRows(shape: reading.parser.shape, byteCapacity: body.count)
+        self.codec = codec
+        var rows = PackedRows(shape: codec.parser.shape, byteCapacity: body.count)
         let info: PageInfo
         do {
             info = try body.withUnsafeBytes {
-                try reading.parser.parsePage($0, into: &rows, skipsMisfits: reading.skipsMisfits)
+                try codec.parser.parsePage($0, into: &rows, skipsMisfits: skipsMisfits)
             }
         } catch let error as WireError {
             throw PulledPage.unusable(error, table: codec.schema.name)
@@ -56,7 +43,7 @@ final class PulledPage: Sendable {
         let count = rows.count
         deleted = info.deleted.filter { $0 < count }
         let misfits = info.misfits.filter { $0.position <= count }
-        skipped = misfits.map { SkippedRow($0, table: reading.codec.schema.name) }
+        skipped = misfits.map { SkippedRow($0, table: codec.schema.name) }
         columns = StampColumns(rows.shape)
         var summary = PageSummary(
             count: count + misfits.count, totalCount: info.totalCount, hasNextLink: hasNextLink, requested: requested)

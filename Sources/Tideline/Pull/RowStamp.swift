@@ -39,3 +39,8 @@ struct StampColumns: Sendable {
         return view.bytes(at: version)
     }
 }
+
+extension Row {
+    /// The stamp that identifies this state of the row, or `nil` if the row has no version.
+    var stamp: RowStamp? { version.map { RowStamp(version: $0, updatedAt: updatedAt) } }
+}

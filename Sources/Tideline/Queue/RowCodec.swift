@@ -5,7 +5,7 @@ internal import TidelineWire
 /// Converts rows of one table to and from JSON text, and compares rows for a push.
 struct RowCodec: Sendable {
     let schema: TableSchema
-    private let parser: PageParser
+    let parser: PageParser
 
     init(schema: TableSchema) {
         self.schema = schema
@@ -36,7 +36,7 @@ struct RowCodec: Sendable {
 
     /// Parses the rows of a page. The column `deleted` marks the tombstones.
     func rows(page body: [UInt8]) throws -> [Row] {
-        let page = try PulledPage(body: body, PulledPage.Reading(schema: schema))
+        let page = try PulledPage(body: body, self)
         return (0..<page.rows.count).map { index in
             var row = completed(page.row(at: index))
             row["deleted"] = .bool(page.deleted.contains(index))

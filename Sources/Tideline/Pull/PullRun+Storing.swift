@@ -1,0 +1,96 @@
+internal import TidelineStore
+
+extension PullRun {
+    /// Stores the pages received so far in one transaction, with the token of the last page. Does not write if nothing
+    /// changes.
+    func storePending(_ state: inout PullState) async throws {
+        try await store(state.takePending(), &state)
+    }
+
+    private func store(_ group: [PendingPage], _ state: inout PullState) async throws {
+        guard let last = group.last else { return }
+        do {
+            try await storeAtOnce(group, last, &state)
+        } catch let error as SyncError where error.code == .invalidAnswer && group.count > 1 {
+            // A row could not be stored, so the transaction was rolled back. Store each page separately.
+            for page in group { try await store([page], &state) }
+        } catch let error as SyncError where error.code == .invalidAnswer && state.skip(error, table: schema.name) {
+            try await store(group, &state)
+        } catch let error as SyncError where error.cause is PageDiff.SpellingConflict {
+            try await forgetState(of: error.id)
+            throw error
+        }
+    }
+
+    /// Clears the stamp of a stored row, so that no page can match its state.
+    private func forgetState(of id: String?) async throws {
+        guard let id else { return }
+        let table = schema.name
+        try await context.writing { writer in
+            guard let stored = try writer.row(in: table, id: id) else { return }
+            try writer.upsert(Row(id: stored.key, distinctColumns: [("updatedAt", .null)]), into: table)
+        }
+    }
+
+    private func storeAtOnce(_ group: [PendingPage], _ last: PendingPage, _ state: inout PullState) async throws {
+        let token =
+            queryID == nil ? nil : state.token(after: last, columns: columns, lookback: settings.lookback)
+        var changesNothing = false
+        if token == nil || token == state.stored { changesNothing = try await findsNothing(in: group, &state) }
+        if !changesNothing { try await write(group, token, &state) }
+        settings.onProgress?(PullProgress(rowsPulled: state.result.rowsPulled, pages: state.result.requests))
+    }
+
+    /// Returns whether the pages contain no changes, without writing.
+    private func findsNothing(in group: [PendingPage], _ state: inout PullState) async throws -> Bool {
+        let before = state
+        let found: PullState? = try await context.reading { reader in
+            var after = before
+            for held in group {
+                let diff = try diff(of: held, after, in: reader)
+                guard diff.isEmpty else { return nil }
+                after.note(diff, of: held)
+            }
+            return after.isSpellingInDoubt ? nil : after
+        }
+        if let found { state = found }
+        return found != nil
+    }
+
+    private func write(_ group: [PendingPage], _ token: PullToken?, _ state: inout PullState) async throws {
+        let before = state
+        state = try await context.writing { writer in
+            var after = before
+            try context.recordOwner(in: writer)
+            // Each page is compared with the state after the earlier pages of the transaction.
+            for held in group {
+                let diff = try diff(of: held, after, in: writer)
+                try diff.write(operations: context.operations, in: writer)
+                after.note(diff, of: held)
+            }
+            try save(token, &after, in: writer)
+            after.result.writes += 1
+            return after
+        }
+    }
+
+    private func diff(of held: PendingPage, _ state: PullState, in reader: some StoreReader) throws -> PageDiff {
+        try PageDiff(held, state, settled: context.settled, operations: context.operations, in: reader)
+    }
+
+    private func save(_ token: PullToken?, _ state: inout PullState, in writer: Store.Writer) throws {
+        guard let queryID else { return }
+        // The pull restarts. If the process ends before that, the next pull restarts too.
+        let next = state.isSpellingInDoubt ? state.initial : token.map { $0.limited(to: state.ceiling) }
+        guard next != nil || state.isSpellingInDoubt else { return }
+        let isReplaced = try context.tokens.replace(
+            state.stored, with: next, table: schema.name, queryID: queryID, in: writer)
+        guard isReplaced else {
+            throw SyncError(
+                .pullInterrupted,
+                "the token of the query id \(queryID.debugDescription) changed during the pull; pull again",
+                table: schema.name)
+        }
+        state.stored = next
+    }
+}
