@@ -12,18 +12,17 @@ final class RowBuffer {
     private let table: StoredTable
     private let shape: RowShape
     private let columns: [PackedColumn]
-    private let payloadOffset: Int
+    /// Always wide: the length of a row is not known when its first column is written.
+    private let tables: RowTables<UInt32>
     private var room: PackingRoom
 
     init(table: StoredTable, shape: RowShape) {
         self.table = table
         self.shape = shape
         columns = shape.columns.map { PackedColumn($0.type) }
-        // Always uses wide offsets: the length of a row is not known when its first column is written.
-        payloadOffset = RowFormat.payloadOffset(columns: shape.count, wide: true)
-        room = PackingRoom(capacity: payloadOffset + 1024)
-        let header = UInt64(RowFormat.wide) | UInt64(shape.count) << 16
-        room.base.storeBytes(of: header.littleEndian, as: UInt64.self)
+        tables = RowTables(columns: shape.count)
+        room = PackingRoom(capacity: tables.payload + 1024)
+        tables.writeHeader(to: room.base)
     }
 
     deinit { room.base.deallocate() }
@@ -48,12 +47,10 @@ final class RowBuffer {
     ///
     /// - Returns: The end offset of each.
     private func pack(_ handle: OpaquePointer) throws(StoreError) -> (row: Int, id: Int) {
-        let columns = columns
+        let (columns, tables) = (columns, tables)
         var room = room
         defer { self.room = room }
-        room.end = payloadOffset
-        var tagPlace = RowFormat.headerSize
-        var endPlace = RowFormat.headerSize + columns.count
+        room.end = tables.payload
         for index in 0..<columns.count {
             // Each column's value is requested once, because each call by column index looks it up again. SQLite allows
             // this for a connection that one thread uses at a time.
@@ -61,12 +58,7 @@ final class RowBuffer {
             guard let tag = columns[index].pack(value, into: &room) else {
                 throw damaged(handle, shape.columns[index].name, columns[index].reason(against: value))
             }
-            room.base.storeBytes(of: tag.rawValue, toByteOffset: tagPlace, as: UInt8.self)
-            room.base.storeBytes(
-                of: UInt32(truncatingIfNeeded: room.end &- payloadOffset).littleEndian, toByteOffset: endPlace,
-                as: UInt32.self)
-            tagPlace &+= 1
-            endPlace &+= 4
+            tables.write(tag, end: room.end &- tables.payload, of: index, to: room.base)
         }
         let rowEnd = room.end
         try packID(handle, into: &room)

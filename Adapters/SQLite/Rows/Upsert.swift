@@ -104,38 +104,15 @@ struct Upsert: ~Copyable {
     /// every column, or if a value is not accepted.
     @inline(__always)
     private func bind(_ row: borrowing RowView, to handle: OpaquePointer, from before: Int) -> Bool {
-        let packed = row.packed
-        guard let base = packed.baseAddress, row.hasUsableID,
+        guard row.hasUsableID,
             handle.bindID(row.packedID, shape.idType, to: Int32(truncatingIfNeeded: before + 1)) == SQLITE_OK
         else { return false }
-        return base.load(as: UInt8.self) == RowFormat.wide
-            ? bind(packed, base, to: handle, from: before + 2, ends: UInt32.self)
-            : bind(packed, base, to: handle, from: before + 2, ends: UInt16.self)
-    }
-
-    @inline(__always)
-    private func bind<End: FixedWidthInteger>(
-        _ packed: UnsafeRawBufferPointer, _ base: UnsafeRawPointer, to handle: OpaquePointer, from first: Int,
-        ends: End.Type
-    ) -> Bool {
         let tags = table.acceptedTags
-        guard UInt16(littleEndian: packed.loadUnaligned(fromByteOffset: 2, as: UInt16.self)) == tags.count else {
-            return false
+        return row.allValues(tags.count) { index, tag, bytes in
+            tags[index] >> UInt32(tag) & 1 == 1
+                && handle.bind(RowTag(known: tag), bytes, to: Int32(truncatingIfNeeded: before + 2 + index))
+                    == SQLITE_OK
         }
-        let places = RowFormat.headerSize + tags.count
-        let payload = base + places + tags.count * MemoryLayout<End>.size
-        var start = 0
-        for index in 0..<tags.count {
-            let tag = base.load(fromByteOffset: RowFormat.headerSize + index, as: UInt8.self)
-            guard tags[index] >> UInt32(tag) & 1 == 1 else { return false }
-            let place = base.loadUnaligned(fromByteOffset: places + index * MemoryLayout<End>.size, as: End.self)
-            let end = Int(truncatingIfNeeded: End(littleEndian: place))
-            let bytes = UnsafeRawBufferPointer(start: payload + start, count: end - start)
-            let parameter = Int32(truncatingIfNeeded: first + index)
-            guard handle.bind(RowTag(known: tag), bytes, to: parameter) == SQLITE_OK else { return false }
-            start = end
-        }
-        return true
     }
 }
 

@@ -23,33 +23,11 @@ extension RowView {
     /// This is the fastest way to read a whole row, because no offset is looked up twice.
     @inlinable
     public func forEachValue(_ body: (_ index: Int, BorrowedValue) throws -> Void) rethrows {
-        if isWide {
-            try forEachValue(endsOf: UInt32.self, body)
-        } else {
-            try forEachValue(endsOf: UInt16.self, body)
+        _ = try unsafe allValues(header.columns) { index, tag, bytes in
+            try unsafe body(index, BorrowedValue(tag: tag, bytes))
+            return true
         }
-        for index in storedCount..<shape.count { try body(index, .absent) }
-    }
-
-    /// Unsafe pointers: the row was validated, so it has a tag and an end for each column, and every end is within the
-    /// row.
-    @inlinable
-    @inline(__always)
-    func forEachValue<Offset: FixedWidthInteger>(
-        endsOf type: Offset.Type, _ body: (_ index: Int, BorrowedValue) throws -> Void
-    ) rethrows {
-        guard let base = unsafe row.baseAddress else { return }
-        let tags = unsafe base + RowFormat.headerSize
-        let ends = unsafe tags + storedCount
-        let values = unsafe base + payload
-        var start = 0
-        for index in 0..<storedCount {
-            let stored = unsafe ends.loadUnaligned(fromByteOffset: index &* MemoryLayout<Offset>.size, as: Offset.self)
-            let end = Int(truncatingIfNeeded: Offset(littleEndian: stored))
-            let bytes = unsafe UnsafeRawBufferPointer(start: values + start, count: end &- start)
-            start = end
-            try unsafe body(index, BorrowedValue(tag: tags.load(fromByteOffset: index, as: UInt8.self), bytes))
-        }
+        for index in header.columns..<shape.count { try body(index, .absent) }
     }
 }
 

@@ -71,7 +71,7 @@ extension PackedRows {
         let length = buffer.count - open.payloadStart
         open.skip(to: open.slots.count, end: length)
         if open.isInOrder, length <= RowFormat.maximumNarrowPayload {
-            writeHeader(as: UInt16.self, format: RowFormat.narrow)
+            writeTables(RowTables<UInt16>(columns: open.slots.count))
         } else {
             try gather()
         }
@@ -97,24 +97,18 @@ extension PackedRows {
             open.slots[index].end = end
         }
         if isWide {
-            writeHeader(as: UInt32.self, format: RowFormat.wide)
+            writeTables(RowTables<UInt32>(columns: open.slots.count))
         } else {
-            writeHeader(as: UInt16.self, format: RowFormat.narrow)
+            writeTables(RowTables<UInt16>(columns: open.slots.count))
         }
     }
 
-    /// Writes the header of the row, whose slots have their final ends; see ``RowFormat``.
-    private mutating func writeHeader<Offset: FixedWidthInteger>(as type: Offset.Type, format: UInt8) {
-        let count = open.slots.count
-        let ends = RowFormat.headerSize + count
-        let header = unsafe buffer.mutable(open.start, ends + count * MemoryLayout<Offset>.size)
-        unsafe header.storeBytes(of: (UInt64(format) | UInt64(count) << 16).littleEndian, as: UInt64.self)
-        for index in 0..<count {
-            let slot = open.slots[index]
-            unsafe header[RowFormat.headerSize + index] = slot.tag.rawValue
-            unsafe header.storeBytes(
-                of: Offset(truncatingIfNeeded: slot.end).littleEndian,
-                toByteOffset: ends + index * MemoryLayout<Offset>.size, as: Offset.self)
+    /// Writes the header and the tables of the row, whose slots have their final ends.
+    private mutating func writeTables<Offset>(_ tables: RowTables<Offset>) {
+        guard let row = unsafe buffer.mutable(open.start, tables.payload).baseAddress else { return }
+        unsafe tables.writeHeader(to: row)
+        for index in open.slots.indices {
+            unsafe tables.write(open.slots[index].tag, end: open.slots[index].end, of: index, to: row)
         }
     }
 }

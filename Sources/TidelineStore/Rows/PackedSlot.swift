@@ -70,29 +70,25 @@ package struct RowPacking {
     package func pack(
         _ slots: UnsafeBufferPointer<PackedSlot>, layout: UInt32, into room: UnsafeMutableRawBufferPointer
     ) {
-        let format = UInt64(isWide ? RowFormat.wide : RowFormat.narrow)
-        let header = format | UInt64(slots.count) << 16 | UInt64(layout) << 32
-        unsafe room.storeBytes(of: header.littleEndian, as: UInt64.self)
+        guard let row = room.baseAddress else { return }
         if isWide {
-            unsafe Self.pack(slots, as: UInt32.self, into: room)
+            unsafe Self.pack(slots, RowTables<UInt32>(columns: slots.count), layout, into: row)
         } else {
-            unsafe Self.pack(slots, as: UInt16.self, into: room)
+            unsafe Self.pack(slots, RowTables<UInt16>(columns: slots.count), layout, into: row)
         }
     }
 
-    /// Writes tags, ends, and values of a row whose total payload length fits in `Offset`.
+    /// Writes a row whose total payload length fits in `Offset`.
     @inline(__always)
-    private static func pack<Offset: FixedWidthInteger>(
-        _ slots: UnsafeBufferPointer<PackedSlot>, as type: Offset.Type, into room: UnsafeMutableRawBufferPointer
+    private static func pack<Offset>(
+        _ slots: UnsafeBufferPointer<PackedSlot>, _ tables: RowTables<Offset>, _ layout: UInt32,
+        into row: UnsafeMutableRawPointer
     ) {
-        guard let row = room.baseAddress else { return }
-        let tags = unsafe row + RowFormat.headerSize
-        let ends = unsafe tags + slots.count
-        var value = unsafe ends + slots.count * MemoryLayout<Offset>.size
+        unsafe tables.writeHeader(to: row, layout: layout)
+        var value = unsafe row + tables.payload
         var end = 0
         for index in 0..<slots.count {
             let slot = unsafe slots[index]
-            unsafe (tags + index).storeBytes(of: slot.tag.rawValue, as: UInt8.self)
             if let base = unsafe slot.base {
                 unsafe value.copyMemory(from: base, byteCount: slot.count)
             } else if slot.count > 0 {
@@ -100,8 +96,7 @@ package struct RowPacking {
             }
             unsafe value += slot.count
             end &+= slot.count
-            unsafe (ends + index * MemoryLayout<Offset>.size)
-                .storeBytes(of: Offset(truncatingIfNeeded: end).littleEndian, as: Offset.self)
+            unsafe tables.write(slot.tag, end: end, of: index, to: row)
         }
     }
 }

@@ -19,8 +19,9 @@ package enum RowFormat {
     static let maximumNarrowPayload = Int(UInt16.max)
     static let maximumWidePayload = Int(UInt32.max)
 
+    @inlinable
     package static func payloadOffset(columns: Int, wide: Bool) -> Int {
-        headerSize + columns + columns * (wide ? 4 : 2)
+        headerSize &+ columns &+ columns &* (wide ? 4 : 2)
     }
 }
 

@@ -55,9 +55,7 @@ extension RowView {
         guard unsafe RowView.isValid(bytes, id: id, oneOf: rows, shape: shape) else { return false }
         unsafe idBytes = id
         unsafe row = bytes
-        storedCount = rows.columns
-        isWide = false
-        payload = rows.payload
+        header = RowHeader(columns: rows.columns, payloadLength: bytes.count &- rows.payload)
         return true
     }
 }

@@ -12,15 +12,21 @@ extension RowView {
     /// Returns the value at a position of a row that this process validated or packed, or `nil` if the column is
     /// absent.
     static func value(at index: Int, in row: UnsafeRawBufferPointer) -> Value? {
-        let columns = unsafe load(UInt16.self, in: row, at: 2)
-        guard index < columns, let base = row.baseAddress else { return nil }
-        let isWide = unsafe row[0] == RowFormat.wide
-        let start = unsafe index == 0 ? 0 : end(of: index - 1, in: row, columns: columns, isWide: isWide)
-        let end = unsafe end(of: index, in: row, columns: columns, isWide: isWide)
-        let payload = unsafe base + RowFormat.payloadOffset(columns: columns, wide: isWide)
-        return unsafe Value(
-            RowTag(known: row[RowFormat.headerSize + index]),
-            UnsafeRawBufferPointer(start: payload + start, count: end - start))
+        let header = unsafe RowHeader(trusting: row)
+        guard index < header.columns, let base = row.baseAddress else { return nil }
+        return unsafe Value(RowTag(known: header.tag(of: index, in: base)), header.value(of: index, in: base))
+    }
+
+    /// Calls `body` with the raw tag and the bytes of each stored column in order, until it returns `false`.
+    ///
+    /// - Returns: Whether the row has `count` columns and all calls returned `true`.
+    @inlinable
+    @inline(__always)
+    package func allValues(
+        _ count: Int, _ body: (_ index: Int, _ tag: UInt8, _ bytes: UnsafeRawBufferPointer) throws -> Bool
+    ) rethrows -> Bool {
+        guard count == header.columns, let base = unsafe row.baseAddress else { return false }
+        return try unsafe header.allValues(in: base, body)
     }
 }
 

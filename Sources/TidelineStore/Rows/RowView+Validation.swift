@@ -4,32 +4,27 @@ extension RowView {
     /// Every tag must be valid for its column, every value must follow the previous one with the length that its tag
     /// requires, and the last value must end at the end of the row.
     ///
-    /// Unsafe pointers: the number of columns is checked against the row's length and the shape before tags and offsets
-    /// are read unchecked. This function runs for every row of every scan.
+    /// Unsafe pointers: the header was checked against the row's length, and the number of columns is checked against
+    /// the shape before tags and offsets are read unchecked. This function runs for every row of every scan.
     @inline(__always)
-    static func isValid(
-        _ bytes: UnsafeRawBufferPointer, columns: Int, isWide: Bool, shape: RowShape
-    ) -> Bool {
-        guard columns <= shape.count, let row = bytes.baseAddress,
-            bytes.count >= RowFormat.payloadOffset(columns: columns, wide: isWide)
-        else { return false }
-        if isWide { return unsafe isValid(row, bytes.count, columns: columns, shape: shape, offsets: UInt32.self) }
+    static func isValid(_ bytes: UnsafeRawBufferPointer, _ header: RowHeader, shape: RowShape) -> Bool {
+        let columns = header.columns
+        guard columns <= shape.count, bytes.count == header.length, let row = bytes.baseAddress else { return false }
+        if header.isWide { return unsafe isValid(row, columns: columns, shape: shape, offsets: UInt32.self) }
         guard columns == shape.count, !shape.tagBlocks.isEmpty else {
-            return unsafe isValid(row, bytes.count, columns: columns, shape: shape, offsets: UInt16.self)
+            return unsafe isValid(row, columns: columns, shape: shape, offsets: UInt16.self)
         }
         // The usual case: all columns, and few bytes.
         let tags = unsafe row + RowFormat.headerSize
         let ends = unsafe tags + columns
-        let last = unsafe Int(ends.loadUnaligned(fromByteOffset: columns &* 2 &- 2, as: UInt16.self))
-        guard bytes.count == RowFormat.headerSize &+ columns &* 3 &+ last else { return false }
         return unsafe shape.tagBlocks.withUnsafeBufferPointer {
             unsafe TagBlock.allow($0, columns: columns, tags: tags, ends: ends)
         }
     }
 
-    /// Returns the same for any row whose tables are known to be complete.
+    /// Returns the same for any row whose tables are known to be complete and to agree with the row's length.
     private static func isValid<Offset: FixedWidthInteger>(
-        _ row: UnsafeRawPointer, _ length: Int, columns: Int, shape: RowShape, offsets: Offset.Type
+        _ row: UnsafeRawPointer, columns: Int, shape: RowShape, offsets: Offset.Type
     ) -> Bool {
         let ends = RowFormat.headerSize + columns
         return unsafe shape.tagRules.withUnsafeBufferPointer { rules in
@@ -42,7 +37,7 @@ extension RowView {
                 guard unsafe rules[column].allows(tag, length: end - previous) else { return false }
                 previous = end
             }
-            return ends + columns * MemoryLayout<Offset>.size + previous == length
+            return true
         }
     }
 
@@ -59,7 +54,7 @@ extension RowView {
         else { return false }
         let blocks = shape.tagBlocks
         guard !blocks.isEmpty else {
-            return unsafe isValid(row, bytes.count, columns: rows.columns, shape: shape, offsets: UInt16.self)
+            return unsafe isValid(row, columns: rows.columns, shape: shape, offsets: UInt16.self)
         }
         let tags = unsafe row + RowFormat.headerSize
         return unsafe blocks.withUnsafeBufferPointer {

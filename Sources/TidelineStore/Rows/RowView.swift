@@ -12,9 +12,7 @@ public struct RowView: ~Copyable {
     public let shape: RowShape
     @usableFromInline var idBytes: UnsafeRawBufferPointer
     @usableFromInline var row: UnsafeRawBufferPointer
-    @usableFromInline var storedCount = 0
-    @usableFromInline var isWide = false
-    @usableFromInline var payload = 0
+    @usableFromInline var header = RowHeader()
 
     /// Creates a view that points at no row. Call ``point(atID:validating:)`` before any other use.
     public init(shape: RowShape) {
@@ -30,52 +28,19 @@ public struct RowView: ~Copyable {
     public mutating func point(
         atID id: UnsafeRawBufferPointer, validating bytes: UnsafeRawBufferPointer
     ) throws(StoreError) {
-        guard bytes.count >= RowFormat.headerSize, unsafe bytes[0] == RowFormat.narrow || bytes[0] == RowFormat.wide,
-            unsafe point(
-                atID: id, validating: bytes, columns: RowView.load(UInt16.self, in: bytes, at: 2),
-                isWide: bytes[0] == RowFormat.wide)
+        guard id.count == 8 || shape.idType == .string, let header = unsafe RowHeader(of: bytes),
+            unsafe RowView.isValid(bytes, header, shape: shape)
         else { throw StoreError(.corrupt, "a stored row is damaged", table: shape.table) }
-    }
-
-    /// Points the view at a row whose header was already read, checking the rest of the row.
-    ///
-    /// - Returns: `false` if the bytes are not a valid row of this shape.
-    package mutating func point(
-        atID id: UnsafeRawBufferPointer, validating bytes: UnsafeRawBufferPointer, columns: Int, isWide: Bool
-    ) -> Bool {
-        guard id.count == 8 || shape.idType == .string,
-            unsafe RowView.isValid(bytes, columns: columns, isWide: isWide, shape: shape)
-        else { return false }
         unsafe idBytes = id
         unsafe row = bytes
-        storedCount = columns
-        self.isWide = isWide
-        payload = RowFormat.payloadOffset(columns: columns, wide: isWide)
-        return true
+        self.header = header
     }
 
     /// Points the view at a row that this process validated or packed.
     package mutating func point(atID id: UnsafeRawBufferPointer, trusting bytes: UnsafeRawBufferPointer) {
         unsafe idBytes = id
         unsafe row = bytes
-        storedCount = unsafe RowView.load(UInt16.self, in: bytes, at: 2)
-        isWide = unsafe bytes[0] == RowFormat.wide
-        payload = RowFormat.payloadOffset(columns: storedCount, wide: isWide)
-    }
-
-    @inlinable
-    static func load<T: FixedWidthInteger>(
-        _ type: T.Type, in bytes: UnsafeRawBufferPointer, at offset: Int
-    ) -> Int {
-        unsafe Int(truncatingIfNeeded: T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self)))
-    }
-
-    @inlinable
-    static func end(of column: Int, in row: UnsafeRawBufferPointer, columns: Int, isWide: Bool) -> Int {
-        let offsets = RowFormat.headerSize + columns
-        return unsafe isWide
-            ? load(UInt32.self, in: row, at: offsets + column * 4)
-            : load(UInt16.self, in: row, at: offsets + column * 2)
+        header = unsafe RowHeader(trusting: bytes)
     }
 
     // MARK: Id
@@ -112,11 +77,11 @@ public struct RowView: ~Copyable {
     /// Returns the raw value of the tag, which is cheaper to compare than the tag.
     @inlinable
     func rawTag(at index: Int) -> UInt8 {
-        guard index < storedCount else {
+        guard index < header.columns, let base = unsafe row.baseAddress else {
             precondition(index < shape.count, "no column \(index) in a row of \(shape.count)")
             return RowTag.absent.rawValue
         }
-        return unsafe row[RowFormat.headerSize + index]
+        return unsafe header.tag(of: index, in: base)
     }
 
     /// Returns the bytes of the value at a position, valid until the view points elsewhere.
@@ -124,12 +89,10 @@ public struct RowView: ~Copyable {
     /// Adapters of this package use it to bind values without copying.
     @inlinable
     package func bytes(at index: Int) -> UnsafeRawBufferPointer {
-        guard index < storedCount, let base = unsafe row.baseAddress else {
+        guard index < header.columns, let base = unsafe row.baseAddress else {
             return unsafe UnsafeRawBufferPointer(start: nil, count: 0)
         }
-        let end = unsafe RowView.end(of: index, in: row, columns: storedCount, isWide: isWide)
-        let start = unsafe index == 0 ? 0 : RowView.end(of: index - 1, in: row, columns: storedCount, isWide: isWide)
-        return unsafe UnsafeRawBufferPointer(start: base + payload + start, count: end - start)
+        return unsafe header.value(of: index, in: base)
     }
 
     /// Returns the eight bytes of the number at a position.
@@ -149,18 +112,7 @@ public struct RowView: ~Copyable {
 
     /// Returns the value at a position, or `nil` if the column is absent.
     public func value(at index: Int) -> Value? {
-        switch tag(at: index) {
-        case .absent: nil
-        case .null: .null
-        case .false: .bool(false)
-        case .true: .bool(true)
-        case .int: .int(word(at: index))
-        case .double: .double(Double(bitPattern: UInt64(bitPattern: word(at: index))))
-        case .string: unsafe .string(String(decoding: bytes(at: index), as: UTF8.self))
-        case .timestamp: .timestamp(Timestamp(clampingTicks: word(at: index)))
-        case .bytes: unsafe .bytes(Array(bytes(at: index)))
-        case .json: unsafe .json(String(decoding: bytes(at: index), as: UTF8.self))
-        }
+        unsafe Value(tag(at: index), bytes(at: index))
     }
 
     /// Returns the integer at a position, or `nil` if the value is not an int.
