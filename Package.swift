@@ -4,8 +4,10 @@ import PackageDescription
 // Warnings are errors in CI only, so that a new warning of a newer compiler does not break a user's build.
 let settings: [SwiftSetting] =
     (Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)])
-    + ["ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility"].map { .enableUpcomingFeature($0) }
-let strict = settings + [.strictMemorySafety()]
+    + ["ExistentialAny", "InternalImportsByDefault"].map { .enableUpcomingFeature($0) }
+// Not where members of C structures are used: their module depends on the order in which modules are built.
+let pure = settings + [.enableUpcomingFeature("MemberImportVisibility")]
+let strict = pure + [.strictMemorySafety()]
 
 // Packages that only some users need belong to a trait. Without traits, an app resolves swift-http-types and swift-log.
 // All of the package builds with `--traits Tool`.
@@ -76,12 +78,12 @@ let package = Package(
         library("TidelineStore", settings: strict),
 
         // Helpers that the conformance suite, the benchmark and the tool share. Not visible to their users.
-        library("TidelineSupport"),
+        library("TidelineSupport", settings: pure),
         library("TidelineCommandSupport", ["TidelineSupport", argumentParser]),
 
         // The store over any ordered key-value engine, and the stores.
         library("TidelineKeyValue", ["TidelineStore"], settings: strict),
-        library("TidelineMemory", ["TidelineStore", "TidelineKeyValue"], path: "Adapters/Memory"),
+        library("TidelineMemory", ["TidelineStore", "TidelineKeyValue"], path: "Adapters/Memory", settings: pure),
         library(
             "TidelineSQLite", ["TidelineStore", "CSQLite", "CSQLiteChecksums"], path: "Adapters/SQLite"),
         library("TidelineLMDB", ["TidelineStore", "TidelineKeyValue", "CLMDB"], path: "Adapters/LMDB"),
@@ -99,8 +101,8 @@ let package = Package(
             providers: [.apt(["libleveldb-dev"]), .brew(["leveldb"])]),
 
         // Sync: the wire protocol that client and server share, the client, and the server.
-        library("TidelineWire", ["TidelineStore", httpTypes]),
-        library("Tideline", ["TidelineStore", "TidelineWire", httpTypes, logging]),
+        library("TidelineWire", ["TidelineStore", httpTypes], settings: pure),
+        library("Tideline", ["TidelineStore", "TidelineWire", httpTypes, logging], settings: pure),
         library(
             "TidelineAsyncHTTPClient",
             [
@@ -109,7 +111,7 @@ let package = Package(
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras", condition: client),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: client),
             ]),
-        library("TidelineServer", ["TidelineStore", "TidelineWire", httpTypes]),
+        library("TidelineServer", ["TidelineStore", "TidelineWire", httpTypes], settings: pure),
 
         // The conformance suite, as a library and as a command; and a layer around the file calls of the program that
         // links it, for fault injection and crash recording.
