@@ -307,21 +307,33 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     nonisolated(nonsending) func reading<T: Sendable>(
         _ body: @escaping @Sendable (Store.Reader) throws -> T
     ) async throws -> T {
-        try await mapped { try await runner.read(body) }
+        do {
+            return try await runner.read(body)
+        } catch {
+            throw syncError(error)
+        }
     }
 
     /// Runs a write transaction, unless the task is cancelled before it begins.
     nonisolated(nonsending) func changing<T: Sendable>(
         _ body: @escaping @Sendable (Store.Writer) throws -> T
     ) async throws -> T {
-        try await performing { try $0.write(body) }
+        do {
+            return try await runner.perform { try $0.write(body) }
+        } catch {
+            throw syncError(error)
+        }
     }
 
     /// Runs a write transaction, even if the task is cancelled.
     nonisolated(nonsending) func writing<T: Sendable>(
         _ body: @escaping @Sendable (Store.Writer) throws -> T
     ) async throws -> T {
-        try await mapped { try await runner.writeEvenIfCancelled(body) }
+        do {
+            return try await runner.writeEvenIfCancelled(body)
+        } catch {
+            throw syncError(error)
+        }
     }
 
     /// Runs another blocking call on the store, exclusive of this context's writes, unless the task is cancelled before

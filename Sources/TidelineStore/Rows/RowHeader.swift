@@ -126,17 +126,20 @@ package struct RowHeader: Sendable {
 /// Writes the header, the tags, and the ends of a packed row with offsets of type `Offset`.
 ///
 /// All packing of rows goes through this type.
+@usableFromInline
 package struct RowTables<Offset: FixedWidthInteger> {
     /// The offset of the values.
-    package let payload: Int
-    private let columns: Int
+    @usableFromInline package let payload: Int
+    @usableFromInline let columns: Int
 
+    @inlinable
     package init(columns: Int) {
         self.columns = columns
         payload = RowFormat.payloadOffset(columns: columns, wide: MemoryLayout<Offset>.size == 4)
     }
 
     /// Writes the first eight bytes of the row.
+    @inlinable
     package func writeHeader(to row: UnsafeMutableRawPointer, layout: UInt32 = 0) {
         let format = MemoryLayout<Offset>.size == 4 ? RowFormat.wide : RowFormat.narrow
         let word = UInt64(format) | UInt64(columns) << 16 | UInt64(layout) << 32
@@ -144,6 +147,7 @@ package struct RowTables<Offset: FixedWidthInteger> {
     }
 
     /// Writes the tag of a column and the end of its value.
+    @inlinable
     @inline(__always)
     package func write(_ tag: RowTag, end: Int, of column: Int, to row: UnsafeMutableRawPointer) {
         let tags = unsafe row + RowFormat.headerSize
