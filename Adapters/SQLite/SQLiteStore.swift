@@ -121,11 +121,16 @@ public final class SQLiteStore: LocalStore {
 
     public func define(_ tables: [TableSchema]) throws {
         // Usually there is nothing to change, and finding that out needs no lock.
-        guard try !read({ try SchemaPlan(defining: tables, in: $0.session) }).isEmpty else { return }
+        guard try !read({ try plan(defining: tables, in: $0.session) }).isEmpty else { return }
         try transaction { session in
-            let plan = try SchemaPlan(defining: tables, in: session)
+            let plan = try plan(defining: tables, in: session)
             if !plan.isEmpty { try session.connection().apply(plan) }
         }
+    }
+
+    private func plan(defining tables: [TableSchema], in session: Session) throws(StoreError) -> SchemaPlan {
+        let columnLimit = sqlite3_limit(try session.connection().handle, SQLITE_LIMIT_COLUMN, -1)
+        return try SchemaPlan(defining: tables, over: session.catalog, columnLimit: Int(columnLimit))
     }
 
     public func tables() throws -> [TableSchema] { try read { $0.session.catalog.schemas } }

@@ -67,7 +67,7 @@ import TidelineStore
         for statement in plan.statements { try connection.executeOnce(statement) }
         let table = StoredTable(Self.schema)
         let compiled = try table.select(table.columnList, for: query)
-        let statement = try Statement("EXPLAIN QUERY PLAN \(compiled.sql)", on: connection)
+        let statement = try Statement("EXPLAIN QUERY PLAN \(compiled.sql)", on: connection.handle, path: nil)
         var lines: [String] = []
         while try statement.step() { lines.append(statement.text(3) ?? "") }
         return lines.joined(separator: "; ")

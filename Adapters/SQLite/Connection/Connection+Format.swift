@@ -2,50 +2,6 @@ internal import CSQLite
 internal import CSQLiteChecksums
 internal import TidelineStore
 
-/// The format of the file, which identifies it as a store and records the version of the adapter that wrote it.
-enum FileFormat {
-    /// SQLite's `application_id`: "TDLN".
-    static let applicationID: Int64 = 0x5444_4C4E
-    /// SQLite's `user_version` of a file without checksums.
-    static let plainVersion: Int64 = 1
-    /// SQLite's `user_version` of a file with a checksum in each page.
-    static let checksummedVersion: Int64 = 2
-    /// The newest format version that this adapter supports.
-    static let newestVersion = checksummedVersion
-    /// The number of bytes at the end of each page that hold its checksum.
-    static let checksumSize: UInt8 = 8
-    /// The name of the VFS that writes and compares checksums; `nil` where SQLite has no files.
-    static let checksumVFS = tideline_register_checksums(
-        UInt32(applicationID), UInt32(checksummedVersion)
-    ).map { String(cString: $0) }
-    /// A table of one row with the number of definition changes, by which other connections detect a change.
-    static let metaTable = "tideline_meta"
-    /// The definition of each table, as JSON.
-    static let definitionsTable = "tideline_tables"
-
-    /// Returns whether the file of a connection has the application ID of a store, damaged or not.
-    ///
-    /// The ID is read through SQLite's own handle, without SQLite's checks.
-    static func isNamed(in database: OpaquePointer) -> Bool {
-        // Bytes 68 to 71 contain the ID, big-endian.
-        var number: UInt32 = 0
-        return tideline_read_file(database, &number, 4, 68) == SQLITE_OK && number.bigEndian == UInt32(applicationID)
-    }
-
-    static func creation(version: Int64) -> [String] {
-        ["PRAGMA application_id = \(applicationID)", "PRAGMA user_version = \(version)"] + tables
-    }
-    private static let tables = [
-        #"CREATE TABLE "tideline_meta" ("id" INTEGER PRIMARY KEY, "generation" INTEGER NOT NULL)"#,
-        #"INSERT INTO "tideline_meta" VALUES (1, 1)"#,
-        #"CREATE TABLE "tideline_tables" ("name" TEXT NOT NULL PRIMARY KEY, "definition" TEXT NOT NULL)"#,
-    ]
-    static let selectGeneration = #"SELECT "generation" FROM "tideline_meta" WHERE "id" = 1"#
-    static let selectDefinitions = #"SELECT "name", "definition" FROM "tideline_tables""#
-    static let saveDefinition = #"INSERT OR REPLACE INTO "tideline_tables" VALUES (?1, ?2)"#
-    static let advanceGeneration = #"UPDATE "tideline_meta" SET "generation" = "generation" + 1"#
-}
-
 extension Connection {
     /// Verifies that the database is a store, and initializes an empty one as a new store.
     func prepareStore(_ options: SQLiteOptions, mayCreate: Bool, deadline: Deadline) throws(StoreError) {
@@ -94,7 +50,7 @@ extension Connection {
     }
 
     private func useWriteAheadLog() throws(StoreError) {
-        let statement = try Statement("PRAGMA journal_mode = WAL", on: self)
+        let statement = try Statement("PRAGMA journal_mode = WAL", on: handle, path: path)
         guard try statement.step(), statement.text(0) == "wal" else {
             throw StoreError(.io, "the file system does not support a write-ahead log", path: path)
         }

@@ -49,7 +49,7 @@ extension Connection {
         guard tideline_harden(handle) == SQLITE_OK else {
             throw StoreError(.io, "SQLite rejected a setting", path: path)
         }
-        try SQLFunctions.register(on: self)
+        try SQLFunctions.register(on: handle, path: path)
         for setting in Self.settings + (purpose == .writing ? [Self.durability(options.durability)] : []) {
             try executeOnce("PRAGMA \(setting)")
         }

@@ -6,11 +6,8 @@ final class Connection {
     let handle: OpaquePointer
     /// The path of the file; `nil` for an in-memory database.
     let path: String?
-    /// The most recently used statements, the latest at the end: comparing a few texts is cheaper than hashing one.
-    private var recent: [Statement] = []
-    private var idle: [StatementText: [Statement]] = [:]
-    private var idleCount = 0
-    private var uses = 0
+    /// The cache of prepared statements.
+    let statements: StatementCache
     /// The statements of every transaction, by ``TransactionStep``.
     ///
     /// Exclusivity is unchecked because one thread uses the connection, and no access overlaps another.
@@ -38,13 +35,11 @@ final class Connection {
     }
 
     private static let maximumTables = 12
-    private static let maximumRecentStatements = 8
-    /// The maximum number of further statements; beyond it, the least recently used one is finalized.
-    private static let maximumIdleStatements = 128
 
     init(handle: OpaquePointer, path: String?) {
         self.handle = handle
         self.path = path
+        statements = StatementCache(of: handle, path: path)
     }
 
     deinit { close() }
@@ -54,8 +49,7 @@ final class Connection {
         guard !isClosed else { return }
         isClosed = true
         tables.removeAll()
-        recent.removeAll()
-        idle.removeAll()
+        statements.removeAll()
         steps.removeAll()
         sqlite3_close_v2(handle)
     }
@@ -63,7 +57,7 @@ final class Connection {
     // MARK: Statements
 
     /// Returns the statements and queries kept for the table with the given name.
-    func statements(of name: String, in catalog: Catalog) throws(StoreError) -> TableStatements {
+    func tableStatements(of name: String, in catalog: Catalog) throws(StoreError) -> TableStatements {
         var index = tables.count - 1
         while index >= 0 {
             let known = tables[index]
@@ -75,44 +69,11 @@ final class Connection {
         }
         let table = try catalog.table(name)
         let known = tables.firstIndex { $0.table === table }.map { tables.remove(at: $0) }
-        let statements = known ?? TableStatements(table)
-        statements.catalog = catalog
-        tables.append(statements)
-        if tables.count > Self.maximumTables { tables.removeFirst().leave(to: self) }
-        return statements
-    }
-
-    /// Returns a prepared statement, from the cache if possible. Return it with ``putBack(_:)``.
-    func takeStatement(_ sql: String) throws(StoreError) -> Statement {
-        if let index = recent.lastIndex(where: { $0.sql.isSameBytes(as: sql) }) { return recent.remove(at: index) }
-        if let statement = idle[StatementText(sql)]?.popLast() {
-            idleCount -= 1
-            return statement
-        }
-        return try Statement(sql, on: self)
-    }
-
-    /// Resets a statement and keeps it for the next use.
-    func putBack(_ statement: Statement) {
-        statement.reset()
-        recent.append(statement)
-        if recent.count > Self.maximumRecentStatements { keep(recent.removeFirst()) }
-    }
-
-    private func keep(_ statement: Statement) {
-        uses += 1
-        statement.lastUse = uses
-        idle[StatementText(statement.sql), default: []].append(statement)
-        idleCount += 1
-        if idleCount > Self.maximumIdleStatements { dropLeastRecentlyUsed() }
-    }
-
-    private func dropLeastRecentlyUsed() {
-        idle = idle.filter { !$0.value.isEmpty }
-        let oldest = idle.min { ($0.value.first?.lastUse ?? 0) < ($1.value.first?.lastUse ?? 0) }
-        guard let sql = oldest?.key else { return }
-        idle[sql]?.removeFirst()
-        idleCount -= 1
+        let new = known ?? TableStatements(table)
+        new.catalog = catalog
+        tables.append(new)
+        if tables.count > Self.maximumTables { tables.removeFirst().leave(to: statements) }
+        return new
     }
 
     /// Returns whether a shape has the same columns as a table, in the same order. The result is kept for the next
@@ -132,25 +93,25 @@ final class Connection {
     private func statement(of step: TransactionStep) throws(StoreError) -> Statement {
         guard !isClosed else { throw StoreError(.closed, "the connection is closed", path: path) }
         if let known = steps[step.place] { return known }
-        let new = try Statement(step.rawValue, on: self)
+        let new = try Statement(step.rawValue, on: handle, path: path)
         steps[step.place] = new
         return new
     }
 
     /// Runs a statement that has no parameters and returns no rows.
     func execute(_ sql: String) throws(StoreError) {
-        let statement = try takeStatement(sql)
-        defer { putBack(statement) }
+        let statement = try statements.take(sql)
+        defer { statements.putBack(statement) }
         try statement.run()
     }
 
     /// Runs a statement once, without caching it; for definitions and settings.
-    func executeOnce(_ sql: String) throws(StoreError) { try Statement(sql, on: self).run() }
+    func executeOnce(_ sql: String) throws(StoreError) { try Statement(sql, on: handle, path: path).run() }
 
     /// Returns the first column of the only row as an integer.
     func integer(_ sql: String) throws(StoreError) -> Int64 {
-        let statement = try takeStatement(sql)
-        defer { putBack(statement) }
+        let statement = try statements.take(sql)
+        defer { statements.putBack(statement) }
         return try statement.step() ? statement.int(0) : 0
     }
 
@@ -224,5 +185,27 @@ final class Connection {
         guard isInTransaction else { return }
         // A rollback fails only if the transaction is over or the file is unusable; the next use reports that.
         try? perform(.rollBack)
+    }
+}
+
+/// The statements that transactions run in addition to their own, prepared once per connection.
+enum TransactionStep: String, CaseIterable {
+    case begin = "BEGIN"
+    /// Waits for other writers, in any process.
+    case beginWriting = "BEGIN IMMEDIATE"
+    case commit = "COMMIT"
+    case rollBack = "ROLLBACK"
+    /// Opens a read transaction, which lasts until the statement is rewound.
+    case readVersion = "PRAGMA data_version"
+
+    /// The index in a list of all steps.
+    var place: Int {
+        switch self {
+        case .begin: 0
+        case .beginWriting: 1
+        case .commit: 2
+        case .rollBack: 3
+        case .readVersion: 4
+        }
     }
 }

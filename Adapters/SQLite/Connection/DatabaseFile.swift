@@ -75,7 +75,7 @@ extension Connection {
 
     /// Throws an error with the first inconsistency found in the file, such as an index that lacks a row.
     func checkIntegrity() throws(StoreError) {
-        let statement = try Statement("PRAGMA integrity_check(1)", on: self)
+        let statement = try Statement("PRAGMA integrity_check(1)", on: handle, path: path)
         guard try statement.step(), let finding = statement.text(0), finding != "ok" else { return }
         throw StoreError(.corrupt, "the file is inconsistent: \(finding)", path: path)
     }
@@ -88,5 +88,78 @@ extension Connection {
             return nil
         }
         return FileExtent(header: header, size: size)
+    }
+}
+
+/// The actual size of a database file, and the size that its header records.
+///
+/// See "The Database Header" in https://sqlite.org/fileformat2.html.
+struct FileExtent {
+    static let headerSize = 100
+
+    let pageSize: Int64
+    private let size: Int64
+    /// The number of pages in the database at the last checkpoint.
+    private let recordedPages: Int64
+
+    init(header: [UInt8], size: Int64) {
+        self.size = size
+        let stored = Int64(header[16]) << 8 | Int64(header[17])
+        pageSize = stored == 1 ? 65_536 : max(512, stored)
+        // The count is valid only if it was written by the last change of the file.
+        let isValid = header[24..<28] == header[92..<96]
+        recordedPages = isValid ? header[28..<32].reduce(0) { $0 << 8 | Int64($1) } : 0
+    }
+
+    /// Whether the last page is incomplete.
+    var endsWithinPage: Bool { size % pageSize != 0 }
+
+    /// The numbers of the pages that should be in the file but are missing or incomplete.
+    var missingPages: Range<Int64> {
+        let whole = size / pageSize
+        return (whole + 1)..<(max(whole, recordedPages) + 1)
+    }
+
+    /// Whether any page is missing or incomplete.
+    var lacksPages: Bool { !missingPages.isEmpty }
+}
+
+/// The pages of a database that are in its write-ahead log.
+///
+/// See "The Write-Ahead Log" in https://sqlite.org/fileformat2.html: a header, then frames, each with a header and a
+/// page. Leftover frames from an earlier use of the log, after the current ones, have different salts than the log's
+/// header.
+struct LogPages {
+    private static let headerSize = 32
+    private static let frameHeaderSize = 24
+
+    private let file: FileHandle?
+    private let pageSize: Int64
+
+    /// Opens the log of a database.
+    init(of path: String, pageSize: Int64) {
+        // Locks are on the database and the shared memory, never on the log, so opening and closing it is safe.
+        file = FileHandle(forReadingAtPath: "\(DatabaseFile.file(at: path))-wal")
+        self.pageSize = pageSize
+    }
+
+    /// Returns whether the log contains all pages with the given numbers.
+    func contains(_ pages: Range<Int64>) -> Bool {
+        if pages.isEmpty { return true }
+        guard let header = read(Self.headerSize, at: 0) else { return false }
+        var missing = Set(pages)
+        var place = Int64(Self.headerSize)
+        while !missing.isEmpty, let frame = read(Self.frameHeaderSize, at: place), frame[8..<16] == header[16..<24] {
+            missing.remove(frame[0..<4].reduce(0) { $0 << 8 | Int64($1) })
+            place += Int64(Self.frameHeaderSize) + pageSize
+        }
+        return missing.isEmpty
+    }
+
+    private func read(_ count: Int, at place: Int64) -> [UInt8]? {
+        guard let file, (try? file.seek(toOffset: UInt64(place))) != nil, let data = try? file.read(upToCount: count),
+            data.count == count
+        else { return nil }
+        return [UInt8](data)
     }
 }

@@ -55,9 +55,8 @@ enum SQLFunction: String, CaseIterable {
 }
 
 enum SQLFunctions {
-    /// Registers the functions and the collation on a connection.
-    static func register(on connection: Connection) throws(StoreError) {
-        let database = connection.handle
+    /// Registers the functions and the collation on a connection to the file at `path`.
+    static func register(on database: OpaquePointer, path: String?) throws(StoreError) {
         let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS
         var result = FoldingCollation.register(on: database)
         for function in SQLFunction.allCases {
@@ -67,7 +66,7 @@ enum SQLFunctions {
             }
         }
         guard result == SQLITE_OK else {
-            throw StoreError.sqlite(result, database, path: connection.path, doing: "SQLite rejected a function")
+            throw StoreError.sqlite(result, database, path: path, doing: "SQLite rejected a function")
         }
     }
 }
@@ -95,36 +94,20 @@ private func instant(_ arguments: borrowing SQLArguments, _ part: (TimestampPart
     .int(Int64(part(Timestamp(clampingTicks: arguments.int(0)).parts)))
 }
 
-/// The arguments of a call.
+/// The collation for tables whose identifiers compare without regard to ASCII case.
 ///
-/// Unsafe pointers: SQLite keeps a text in place for the duration of the call, and each argument is read only as its
-/// actual type.
-struct SQLArguments: ~Copyable {
-    fileprivate let values: UnsafeMutablePointer<OpaquePointer?>?
-    let count: Int
+/// It has the same name and the same order as SQLite's own `NOCASE`, but does not stop at a NUL: `a` and `a\0b` are
+/// different identifiers. Tools that know only SQLite's own collation can still read the file.
+enum FoldingCollation {
+    static let name = "NOCASE"
 
-    fileprivate var containsNull: Bool {
-        (0..<count).contains { sqlite3_value_type(values?[$0]) == SQLITE_NULL }
+    /// Compares bytes with `A`–`Z` folded to `a`–`z` and returns a negative number, zero or a positive number; a prefix
+    /// comes first.
+    static let compare:
+        @convention(c) (UnsafeMutableRawPointer?, Int32, UnsafeRawPointer?, Int32, UnsafeRawPointer?) -> Int32 =
+            tideline_compare_folded
+
+    static func register(on database: OpaquePointer) -> Int32 {
+        sqlite3_create_collation_v2(database, name, SQLITE_UTF8, nil, compare, nil)
     }
-
-    func isInt(_ index: Int) -> Bool { sqlite3_value_type(values?[index]) == SQLITE_INTEGER }
-
-    func int(_ index: Int) -> Int64 { sqlite3_value_int64(values?[index]) }
-
-    func double(_ index: Int) -> Double { sqlite3_value_double(values?[index]) }
-
-    func bytes(_ index: Int) -> UnsafeRawBufferPointer {
-        let start = sqlite3_value_blob(values?[index])
-        return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(values?[index])))
-    }
-}
-
-/// The result of a call.
-enum SQLResult {
-    case null
-    case int(Int64)
-    case double(Double)
-    /// Text that is part of an argument.
-    case bytes(UnsafeRawBufferPointer)
-    case owned([UInt8])
 }

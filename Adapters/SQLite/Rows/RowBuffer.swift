@@ -33,8 +33,8 @@ final class RowBuffer {
     /// Calls `body` with the statement's current row, which has `id` in the first column and then the columns of the
     /// shape.
     @inline(__always)
-    func withRow<T>(of statement: Statement, _ body: (borrowing RowView) throws -> T) throws -> T {
-        let (rowEnd, end) = try pack(statement.handle)
+    func withRow<T>(of statement: OpaquePointer, _ body: (borrowing RowView) throws -> T) throws -> T {
+        let (rowEnd, end) = try pack(statement)
         let base = UnsafeRawPointer(room.base)
         var view = RowView(shape: shape)
         view.point(
@@ -83,15 +83,5 @@ final class RowBuffer {
             ? String(sqlite3_column_int64(handle, 0))
             : String(decoding: sqlite3_column_value(handle, 0).bytes, as: UTF8.self)
         return StoreError(.corrupt, "a stored value \(what)", table: table.name, column: column, id: id)
-    }
-}
-
-extension Statement {
-    /// Returns the buffer for rows of these columns, reusing the one of the last execution if it matches.
-    func rowBuffer(table: StoredTable, shape: RowShape) -> RowBuffer {
-        if let buffer, buffer.isFor(shape) { return buffer }
-        let new = RowBuffer(table: table, shape: shape)
-        buffer = new
-        return new
     }
 }

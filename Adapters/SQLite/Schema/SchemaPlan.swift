@@ -1,5 +1,3 @@
-internal import CSQLite
-internal import Foundation
 internal import TidelineStore
 
 /// The changes that lead from the existing tables to the requested ones. Making a plan changes nothing.
@@ -121,34 +119,5 @@ private struct StoredIndex: Equatable {
         let name = "tideline_index_\(list)".sqlName
         creation = "CREATE INDEX \(name) ON \(list)"
         removal = "DROP INDEX IF EXISTS \(name)"
-    }
-}
-
-extension SchemaPlan {
-    /// Makes a plan from the tables in a session's snapshot.
-    init(defining schemas: [TableSchema], in session: Session) throws(StoreError) {
-        let limit = sqlite3_limit(try session.connection().handle, SQLITE_LIMIT_COLUMN, -1)
-        try self.init(defining: schemas, over: session.catalog, columnLimit: Int(limit))
-    }
-}
-
-extension Connection {
-    /// Applies a plan within the open transaction.
-    func apply(_ plan: SchemaPlan) throws(StoreError) {
-        forgetCatalog()
-        for statement in plan.statements { try executeOnce(statement) }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        for definition in plan.definitions {
-            let save = try takeStatement(FileFormat.saveDefinition)
-            defer { putBack(save) }
-            guard let json = try? encoder.encode(definition) else {
-                throw StoreError(
-                    .schemaMismatch, "the definition cannot be encoded", table: definition.schema.name)
-            }
-            try save.bind([.string(definition.schema.name), .string(String(decoding: json, as: UTF8.self))])
-            try save.run()
-        }
-        try execute(FileFormat.advanceGeneration)
     }
 }

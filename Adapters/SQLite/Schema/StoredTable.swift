@@ -51,6 +51,11 @@ final class StoredTable: Sendable {
         (["\"id\""] + columns.map(\.name.sqlName)).joined(separator: ", ")
     }
 
+    /// Returns the shape of rows with only these columns.
+    func shape(of columns: [ColumnSchema]) -> RowShape {
+        RowShape(table: schema.name, idType: schema.idType, columns: columns)
+    }
+
     /// Returns a statement that inserts a row with these columns, named in SQL, or updates the existing one.
     func upsert(_ names: [String]) -> String { Self.upsert(names, into: schema.name.sqlName) }
 
@@ -89,4 +94,12 @@ final class StoredTable: Sendable {
 struct StoredDefinition: Codable {
     var schema: TableSchema
     var retired: [ColumnSchema]
+}
+
+extension String {
+    /// The text as a quoted SQL identifier, whatever characters it contains.
+    var sqlName: String {
+        let isPlain = !utf8.contains(UInt8(ascii: "\""))
+        return isPlain ? "\"\(self)\"" : "\"\(replacing("\"", with: "\"\""))\""
+    }
 }

@@ -33,14 +33,14 @@ struct Upsert: ~Copyable {
                 column: "id")
         }
         guard connection.hasColumns(of: table, shape) else { return }
-        whole = try statements.upsertWholeRow.take(from: connection)
-        if count >= StoredTable.groupSize { group = try statements.upsertGroup?.take(from: connection) }
+        whole = try statements.upsertWholeRow.take(from: connection.statements)
+        if count >= StoredTable.groupSize { group = try statements.upsertGroup?.take(from: connection.statements) }
     }
 
     /// Returns the statements to their caches.
     mutating func finish() {
-        if let whole { statements.upsertWholeRow.putBack(whole, to: connection) }
-        if let group { statements.upsertGroup?.putBack(group, to: connection) }
+        if let whole { statements.upsertWholeRow.putBack(whole, to: connection.statements) }
+        if let group { statements.upsertGroup?.putBack(group, to: connection.statements) }
         (whole, group) = (nil, nil)
         partial?.finish()
     }
@@ -113,54 +113,5 @@ struct Upsert: ~Copyable {
                 && handle.bind(RowTag(known: tag), bytes, to: Int32(truncatingIfNeeded: before + 2 + index))
                     == SQLITE_OK
         }
-    }
-}
-
-extension OpaquePointer {
-    /// Binds an id in place to a parameter of this statement.
-    @inline(__always)
-    func bindID(_ bytes: UnsafeRawBufferPointer, _ type: IDType, to parameter: Int32 = 1) -> Int32 {
-        type == .string
-            ? tideline_bind_static_text(self, parameter, bytes.baseAddress, UInt64(bytes.count))
-            : sqlite3_bind_int64(self, parameter, Int64(littleEndian: bytes.loadUnaligned(as: Int64.self)))
-    }
-
-    /// Binds a value in place to a parameter of this statement. Rejects NaN, which SQLite would store as null.
-    @inline(__always)
-    func bind(_ tag: RowTag, _ bytes: UnsafeRawBufferPointer, to parameter: Int32) -> Int32 {
-        switch tag {
-        case .absent, .null: return sqlite3_bind_null(self, parameter)
-        case .false: return sqlite3_bind_int64(self, parameter, 0)
-        case .true: return sqlite3_bind_int64(self, parameter, 1)
-        case .int, .timestamp:
-            return sqlite3_bind_int64(self, parameter, Int64(littleEndian: bytes.loadUnaligned(as: Int64.self)))
-        case .double:
-            let double = Double(bitPattern: UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self)))
-            return double.isNaN ? SQLITE_MISMATCH : sqlite3_bind_double(self, parameter, double)
-        case .string, .json:
-            return tideline_bind_static_text(self, parameter, bytes.baseAddress, UInt64(bytes.count))
-        case .bytes: return tideline_bind_static_blob(self, parameter, bytes.baseAddress, UInt64(bytes.count))
-        }
-    }
-}
-
-extension Statement {
-    /// Runs a statement that writes a row, and names the row in an error.
-    @inline(__always)
-    func run(for row: borrowing RowView, in table: StoredTable) throws(StoreError) {
-        do throws(StoreError) {
-            try run()
-        } catch {
-            throw error.naming(row, in: table)
-        }
-    }
-}
-
-extension StoreError {
-    /// Returns the error with the row that it concerns.
-    fileprivate func naming(_ row: borrowing RowView, in table: StoredTable) -> StoreError {
-        var error = self
-        (error.table, error.id) = (table.name, row.id)
-        return error
     }
 }

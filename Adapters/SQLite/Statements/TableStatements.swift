@@ -14,7 +14,7 @@ final class TableStatements {
     /// Upserts ``StoredTable/groupSize`` rows that name every column.
     let upsertGroup: KeptStatement?
     /// The statements for rows that name only some columns, the most recently used at the end.
-    private var upserts: [PartialUpsert.Variant] = []
+    private var upserts: [KeptUpsert] = []
     /// The most recently used queries, the latest at the end.
     private var queries: [KeptQuery] = []
 
@@ -29,12 +29,12 @@ final class TableStatements {
         upsertGroup = table.upsertGroup.map { KeptStatement($0) }
     }
 
-    /// Returns all statements to the connection's cache.
-    func leave(to connection: Connection) {
-        for statement in [selectRow, deleteRow, upsertWholeRow] { statement.leave(to: connection) }
-        upsertGroup?.leave(to: connection)
-        for query in queries { query.statement.leave(to: connection) }
-        for upsert in upserts { upsert.statement.leave(to: connection) }
+    /// Returns all statements to the cache.
+    func leave(to cache: StatementCache) {
+        for statement in [selectRow, deleteRow, upsertWholeRow] { statement.leave(to: cache) }
+        upsertGroup?.leave(to: cache)
+        for query in queries { query.statement.leave(to: cache) }
+        for upsert in upserts { upsert.statement.leave(to: cache) }
         queries = []
         upserts = []
     }
@@ -42,14 +42,14 @@ final class TableStatements {
     // MARK: Upserts
 
     /// Returns the statement for rows of the table's shape that name these columns, if it was used recently.
-    func upsert(naming named: [Bool]) -> PartialUpsert.Variant? {
+    func upsert(naming named: [Bool]) -> KeptUpsert? {
         guard let index = upserts.lastIndex(where: { $0.named == named }) else { return nil }
         return moveToEnd(index, of: &upserts)
     }
 
-    func keep(_ upsert: PartialUpsert.Variant, on connection: Connection) {
+    func keep(_ upsert: KeptUpsert, evictingTo cache: StatementCache) {
         upserts.append(upsert)
-        if upserts.count > Self.maximumUpserts { upserts.removeFirst().statement.leave(to: connection) }
+        if upserts.count > Self.maximumUpserts { upserts.removeFirst().statement.leave(to: cache) }
     }
 
     // MARK: Queries
@@ -57,7 +57,7 @@ final class TableStatements {
     /// Returns the compiled query and the values of its parameters. The query is compiled unless a recent one differs
     /// only in its values.
     func query(
-        _ query: Query, for purpose: KeptQuery.Purpose, on connection: Connection
+        _ query: Query, for purpose: KeptQuery.Purpose, evictingTo cache: StatementCache
     ) throws(StoreError) -> (query: KeptQuery, parameters: [Value]) {
         for index in queries.indices.reversed() {
             guard let parameters = queries[index].parameters(of: query, for: purpose) else { continue }
@@ -66,7 +66,7 @@ final class TableStatements {
         try query.validate(against: table.schema)
         let (new, parameters) = try KeptQuery.compile(query, for: purpose, of: table)
         queries.append(new)
-        if queries.count > Self.maximumQueries { queries.removeFirst().statement.leave(to: connection) }
+        if queries.count > Self.maximumQueries { queries.removeFirst().statement.leave(to: cache) }
         return (new, parameters)
     }
 
@@ -74,5 +74,19 @@ final class TableStatements {
         let element = list[index]
         if index != list.count - 1 { list.append(list.remove(at: index)) }
         return element
+    }
+}
+
+/// The statement for rows that name the same columns.
+final class KeptUpsert {
+    let named: [Bool]
+    let statement: KeptStatement
+    /// A column that is not named but that a new row must name; with one, the statement only updates.
+    let missing: String?
+
+    init(named: [Bool], sql: String, missing: String?) {
+        self.named = named
+        statement = KeptStatement(sql)
+        self.missing = missing
     }
 }

@@ -56,12 +56,6 @@ final class KeptQuery {
 }
 
 extension Query {
-    /// Whether the query asks for only part of the matching rows.
-    var isWindow: Bool { limit != nil || skip > 0 }
-
-    /// The parameters for limit and offset: a negative limit means no limit, and an offset requires a limit.
-    var windowParameters: [Value] { [.int(Int64(limit ?? -1)), .int(Int64(skip))] }
-
     /// Returns whether another query has the same order and selection. Names are compared by their bytes, like columns.
     fileprivate func names(sameColumnsAs other: Query) -> Bool {
         guard order.count == other.order.count, selection?.count == other.selection?.count else { return false }

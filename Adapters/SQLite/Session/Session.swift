@@ -31,7 +31,7 @@ final class Session {
     /// Returns the table with the given name and the statements that the connection keeps for it.
     private func statements(_ name: String, on connection: Connection) throws(StoreError) -> TableStatements {
         if let last, last.table.name.isSameBytes(as: name) { return last }
-        let statements = try connection.statements(of: name, in: catalog)
+        let statements = try connection.tableStatements(of: name, in: catalog)
         last = statements
         return statements
     }
@@ -44,17 +44,17 @@ final class Session {
         let table = statements.table
         guard id.type == table.schema.idType else { return nil }
         try connection.willRead()
-        let statement = try statements.selectRow.take(from: connection)
-        defer { statements.selectRow.putBack(statement, to: connection) }
+        let statement = try statements.selectRow.take(from: connection.statements)
+        defer { statements.selectRow.putBack(statement, to: connection.statements) }
         // The row is read after the bound id is gone, which is safe: SQLite reads parameters only in the step.
         guard try statement.withBoundID(id, { try statement.step() }) else { return nil }
-        return try statement.rowBuffer(table: table, shape: table.shape).withRow(of: statement, body)
+        return try statement.rowBuffer(table: table, shape: table.shape).withRow(of: statement.handle, body)
     }
 
     func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
         let connection = try connection()
         let statements = try statements(query.table, on: connection)
-        let (kept, parameters) = try statements.query(query, for: .rows, on: connection)
+        let (kept, parameters) = try statements.query(query, for: .rows, evictingTo: connection.statements)
         let total = query.includesTotalCount ? try count(query, statements, on: connection) : nil
         if query.limit == 0 { return total }
         let statement = try prepare(kept, parameters, in: statements.table, on: connection)
@@ -66,7 +66,7 @@ final class Session {
             return total
         }
         while try statement.step() {
-            if case .stop = try buffer.withRow(of: statement, body) { break }
+            if case .stop = try buffer.withRow(of: statement.handle, body) { break }
         }
         return total
     }
@@ -78,7 +78,7 @@ final class Session {
     ) throws {
         var found = PackedRows(shape: shape)
         while try statement.step() {
-            try buffer.withRow(of: statement) { (row) throws in try found.append(copying: row) }
+            try buffer.withRow(of: statement.handle) { (row) throws in try found.append(copying: row) }
         }
         for position in 0..<found.count {
             if case .stop = try found.withRow(at: position, body) { break }
@@ -93,7 +93,7 @@ final class Session {
     private func count(
         _ query: Query, _ statements: TableStatements, on connection: Connection
     ) throws(StoreError) -> Int {
-        let (kept, parameters) = try statements.query(query, for: .count, on: connection)
+        let (kept, parameters) = try statements.query(query, for: .count, evictingTo: connection.statements)
         let statement = try prepare(kept, parameters, in: statements.table, on: connection)
         defer { putBack(statement, of: kept, to: connection) }
         return try statement.step() ? Int(statement.int(0)) : 0
@@ -103,7 +103,9 @@ final class Session {
         _ query: KeptQuery, _ parameters: [Value], in table: StoredTable, on connection: Connection
     ) throws(StoreError) -> Statement {
         try connection.willRead()
-        return try bind(parameters, in: table) { () throws(StoreError) in try query.statement.take(from: connection) }
+        return try bind(parameters, in: table) { () throws(StoreError) in
+            try query.statement.take(from: connection.statements)
+        }
     }
 
     private func bind(
@@ -121,7 +123,7 @@ final class Session {
     /// Returns a statement to its cache, without the copies of the bound values.
     private func putBack(_ statement: Statement, of query: KeptQuery, to connection: Connection) {
         statement.reset()
-        query.statement.putBack(statement, to: connection)
+        query.statement.putBack(statement, to: connection.statements)
     }
 
     // MARK: Writing
@@ -143,8 +145,8 @@ final class Session {
         let connection = try writableConnection()
         let statements = try statements(name, on: connection)
         let idType = statements.table.schema.idType
-        let statement = try statements.deleteRow.take(from: connection)
-        defer { statements.deleteRow.putBack(statement, to: connection) }
+        let statement = try statements.deleteRow.take(from: connection.statements)
+        defer { statements.deleteRow.putBack(statement, to: connection.statements) }
         var deleted = 0
         do {
             for id in ids where id.type == idType {
@@ -163,9 +165,9 @@ final class Session {
         try query.validate(against: table.schema)
         let compiled = try table.delete(query)
         let statement = try bind(compiled.parameters, in: table) { () throws(StoreError) in
-            try connection.takeStatement(compiled.sql)
+            try connection.statements.take(compiled.sql)
         }
-        defer { connection.putBack(statement) }
+        defer { connection.statements.putBack(statement) }
         do {
             try statement.run()
         } catch {
@@ -188,32 +190,6 @@ final class Session {
         let failure = (error as? StoreError) ?? StoreError(.io, "\(error)", cause: error)
         self.failure = failure.inTable(table)
         return failure.inTable(table)
-    }
-}
-
-extension StoredTable {
-    /// Returns the shape of rows with only these columns.
-    func shape(of columns: [ColumnSchema]) -> RowShape {
-        RowShape(table: schema.name, idType: schema.idType, columns: columns)
-    }
-}
-
-extension Statement {
-    /// Calls `body` with the id bound to the only parameter in place, without a copy.
-    @inline(__always)
-    func withBoundID<T>(_ id: RowID, _ body: () throws -> T) throws -> T {
-        switch id {
-        case .int(let number):
-            let result = sqlite3_bind_int64(handle, 1, number)
-            guard result == SQLITE_OK else { throw failure(result) }
-            return try body()
-        case .string(var text):
-            return try text.withUTF8 { bytes in
-                let result = tideline_bind_static_text(handle, 1, bytes.baseAddress, UInt64(bytes.count))
-                guard result == SQLITE_OK else { throw failure(result) }
-                return try body()
-            }
-        }
     }
 }
 

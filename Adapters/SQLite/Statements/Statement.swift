@@ -7,30 +7,29 @@ final class Statement {
     let sql: String
     private let path: String?
     /// The buffer into which rows are packed, kept for the next execution.
-    var buffer: RowBuffer?
+    private var buffer: RowBuffer?
     /// The use count of the cache when the statement was last returned to it.
     var lastUse = 0
 
-    init(_ sql: String, on connection: Connection) throws(StoreError) {
+    init(_ sql: String, on database: OpaquePointer, path: String?) throws(StoreError) {
         var handle: OpaquePointer?
         var sqlText = sql
         let result = sqlText.withUTF8 { text in
             text.withMemoryRebound(to: CChar.self) {
                 sqlite3_prepare_v3(
-                    connection.handle, $0.baseAddress, Int32(clamping: $0.count), UInt32(SQLITE_PREPARE_PERSISTENT),
+                    database, $0.baseAddress, Int32(clamping: $0.count), UInt32(SQLITE_PREPARE_PERSISTENT),
                     &handle, nil)
             }
         }
         guard result == SQLITE_OK, let handle else {
-            var error = StoreError.sqlite(
-                result, connection.handle, path: connection.path, doing: "SQLite rejected a statement")
+            var error = StoreError.sqlite(result, database, path: path, doing: "SQLite rejected a statement")
             // Statements name only tables and columns in the stored definitions, so a missing one means damage.
             if result == SQLITE_ERROR, error.message.contains("no such ") { error.code = .corrupt }
             throw error
         }
         self.handle = handle
         self.sql = sql
-        path = connection.path
+        self.path = path
     }
 
     deinit { sqlite3_finalize(handle) }
@@ -105,5 +104,13 @@ final class Statement {
         }
         let count = Int(sqlite3_column_bytes(handle, column))
         return String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
+    }
+
+    /// Returns the buffer for rows of these columns, reusing the one of the last execution if it matches.
+    func rowBuffer(table: StoredTable, shape: RowShape) -> RowBuffer {
+        if let buffer, buffer.isFor(shape) { return buffer }
+        let new = RowBuffer(table: table, shape: shape)
+        buffer = new
+        return new
     }
 }

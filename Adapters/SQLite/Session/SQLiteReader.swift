@@ -1,9 +1,11 @@
 public import TidelineStore
 
-/// Reads within one snapshot of a ``SQLiteStore``.
-public struct SQLiteReader: StoreReader {
-    let session: Session
+/// The reading methods of ``SQLiteReader`` and ``SQLiteWriter``.
+protocol SessionReader: StoreReader {
+    var session: Session { get }
+}
 
+extension SessionReader {
     public func schema(of table: String) throws -> TableSchema { try session.table(table).schema }
 
     public func shape(of table: String) throws -> RowShape { try session.table(table).shape }
@@ -20,24 +22,14 @@ public struct SQLiteReader: StoreReader {
     public func count(_ query: Query) throws -> Int { try session.count(query) }
 }
 
-/// Reads and writes within one transaction of a ``SQLiteStore``.
-public struct SQLiteWriter: StoreWriter {
+/// Reads within one snapshot of a ``SQLiteStore``.
+public struct SQLiteReader: SessionReader {
     let session: Session
+}
 
-    public func schema(of table: String) throws -> TableSchema { try session.table(table).schema }
-
-    public func shape(of table: String) throws -> RowShape { try session.table(table).shape }
-
-    public func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
-        try session.withRow(in: table, id: id, body)
-    }
-
-    @discardableResult
-    public func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
-        try session.scan(query, body)
-    }
-
-    public func count(_ query: Query) throws -> Int { try session.count(query) }
+/// Reads and writes within one transaction of a ``SQLiteStore``.
+public struct SQLiteWriter: SessionReader, StoreWriter {
+    let session: Session
 
     public func upsert(_ rows: borrowing PackedRows, into table: String) throws {
         try session.upsert(rows, into: table)

@@ -17,24 +17,10 @@ struct PartialUpsert {
     private let missing: String?
     /// The statements for a batch with other columns than the table's; those for the table's own columns are kept with
     /// the table.
-    private var variants: [Variant] = []
+    private var variants: [KeptUpsert] = []
     /// For each column, whether the current row names it.
     private var named: [Bool]
-    private var last: (variant: Variant, statement: Statement)?
-
-    /// The statement for rows that name the same columns.
-    final class Variant {
-        let named: [Bool]
-        let statement: KeptStatement
-        /// A column that is not named but that a new row must name; with one, the statement only updates.
-        let missing: String?
-
-        init(named: [Bool], sql: String, missing: String?) {
-            self.named = named
-            statement = KeptStatement(sql)
-            self.missing = missing
-        }
-    }
+    private var last: (variant: KeptUpsert, statement: Statement)?
 
     /// The maximum number of sets of named columns whose statements are kept; the statements of others are looked up by
     /// text.
@@ -62,7 +48,7 @@ struct PartialUpsert {
     /// Returns the statements to their caches and clears the bound values.
     mutating func finish() {
         letGoOfLast()
-        for variant in variants { variant.statement.leave(to: connection) }
+        for variant in variants { variant.statement.leave(to: connection.statements) }
         variants = []
     }
 
@@ -108,11 +94,11 @@ struct PartialUpsert {
 
     // MARK: Statements
 
-    private mutating func variantForNamedColumns() throws(StoreError) -> (Variant, Statement) {
+    private mutating func variantForNamedColumns() throws(StoreError) -> (KeptUpsert, Statement) {
         if let last, last.variant.named == named { return last }
         letGoOfLast()
         let variant = knownVariant() ?? makeVariant()
-        let new = (variant, try variant.statement.take(from: connection))
+        let new = (variant, try variant.statement.take(from: connection.statements))
         last = new
         return new
     }
@@ -122,22 +108,22 @@ struct PartialUpsert {
         self.last = nil
         sqlite3_clear_bindings(last.statement.handle)
         if isWhole || variants.contains(where: { $0 === last.variant }) {
-            last.variant.statement.putBack(last.statement, to: connection)
+            last.variant.statement.putBack(last.statement, to: connection.statements)
         } else {
-            connection.putBack(last.statement)
+            connection.statements.putBack(last.statement)
         }
     }
 
-    private func knownVariant() -> Variant? {
+    private func knownVariant() -> KeptUpsert? {
         isWhole ? statements.upsert(naming: named) : variants.first { $0.named == named }
     }
 
-    private mutating func makeVariant() -> Variant {
+    private mutating func makeVariant() -> KeptUpsert {
         let absent = zip(columns, named).first { column, isNamed in column?.isOptional == false && !isNamed }
         let missing = missing ?? absent?.0?.name
-        let variant = Variant(named: named, sql: sql(missing: missing), missing: missing)
+        let variant = KeptUpsert(named: named, sql: sql(missing: missing), missing: missing)
         if isWhole {
-            statements.keep(variant, on: connection)
+            statements.keep(variant, evictingTo: connection.statements)
         } else if variants.count < Self.maximumVariants {
             variants.append(variant)
         }

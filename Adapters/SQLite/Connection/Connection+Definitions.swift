@@ -1,0 +1,56 @@
+internal import Foundation
+internal import TidelineStore
+
+extension Connection {
+    /// Returns the generation number of the current snapshot. As the first read of a transaction, it fixes the
+    /// snapshot.
+    func generation() throws(StoreError) -> Int64 {
+        let generation = try integer(FileFormat.selectGeneration)
+        guard generation > 0 else { throw StoreError(.corrupt, "the definitions record is missing", path: path) }
+        return generation
+    }
+
+    /// Loads all definitions in the current snapshot.
+    func loadCatalog(generation: Int64) throws(StoreError) -> Catalog {
+        let statement = try statements.take(FileFormat.selectDefinitions)
+        defer { statements.putBack(statement) }
+        var tables: [StoredTable] = []
+        while try statement.step() {
+            tables.append(try storedTable(statement.text(0) ?? "", definition: statement.text(1) ?? ""))
+        }
+        return Catalog(generation: generation, tables: tables)
+    }
+
+    private func storedTable(_ name: String, definition: String) throws(StoreError) -> StoredTable {
+        do {
+            let stored = try JSONDecoder().decode(StoredDefinition.self, from: Data(definition.utf8))
+            try stored.schema.validate()
+            guard stored.schema.name.isSameBytes(as: name),
+                stored.schema.columns.count + stored.retired.count < Int(UInt16.max)
+            else { throw StoreError(.corrupt, "the definition belongs to another table", table: name) }
+            return StoredTable(stored.schema, retired: stored.retired)
+        } catch {
+            throw StoreError(
+                .corrupt, "the stored definition of a table is damaged", table: name, path: path, cause: error)
+        }
+    }
+
+    /// Applies a plan within the open transaction.
+    func apply(_ plan: SchemaPlan) throws(StoreError) {
+        forgetCatalog()
+        for statement in plan.statements { try executeOnce(statement) }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        for definition in plan.definitions {
+            let save = try statements.take(FileFormat.saveDefinition)
+            defer { statements.putBack(save) }
+            guard let json = try? encoder.encode(definition) else {
+                throw StoreError(
+                    .schemaMismatch, "the definition cannot be encoded", table: definition.schema.name)
+            }
+            try save.bind([.string(definition.schema.name), .string(String(decoding: json, as: UTF8.self))])
+            try save.run()
+        }
+        try execute(FileFormat.advanceGeneration)
+    }
+}
