@@ -54,7 +54,7 @@ struct ConflictResolution: Sendable {
         // A pull may have received a newer row than the response to the push.
         if let pulled, known.map({ $0.changedAt <= pulled.changedAt }) ?? true { known = pulled }
         if let known, !known.isTombstone {
-            try replace(operation.itemID, by: known, in: writer)
+            try codec.replace(operation.itemID, by: known, in: writer)
         } else {
             try writer.delete(id: operation.itemID, from: schema.name)
         }
@@ -72,7 +72,7 @@ struct ConflictResolution: Sendable {
         let given = isKnown ? nil : item?.version
         operation.baseVersion = given ?? error.serverItem?.version ?? failed
         if let server = error.serverItem {
-            operation.base = operation.baseVersion == server.version ? codec.json(server) : nil
+            operation.base = operation.baseVersion == server.version ? server.json : nil
             operation.sent = []
         } else if operation.baseVersion != failed {
             operation.base = nil
@@ -104,7 +104,7 @@ struct ConflictResolution: Sendable {
         case .update:
             operation.deletedItem = nil
         case .delete:
-            operation.deletedItem = content.map(codec.json)
+            operation.deletedItem = content.map(\.json)
             try operations.save(operation, in: writer)
             try operations.removeError(of: operation.id, in: writer)
             try writer.delete(id: operation.itemID, from: schema.name)
@@ -121,9 +121,9 @@ struct ConflictResolution: Sendable {
         var operation = operation
         if operation.kind == .delete {
             let kept = try operation.deletedItem.map(codec.row) ?? Row()
-            operation.deletedItem = codec.json(kept.merging(item))
+            operation.deletedItem = kept.merging(item).json
         } else {
-            try writer.upsert(fitted(item, id: operation.itemID), into: schema.name)
+            try writer.upsert(item.fitted(to: schema, id: operation.itemID), into: schema.name)
         }
         try operations.save(operation, in: writer)
         try operations.removeError(of: operation.id, in: writer)
@@ -136,20 +136,14 @@ struct ConflictResolution: Sendable {
     private func storeNewest(_ id: String, at item: Row, pulled: String?, in writer: some StoreWriter) throws {
         guard let pulled = try pulled.map(codec.row), pulled.version != item.version,
             item.changedAt <= pulled.changedAt
-        else { return try writer.upsert(fitted(item, id: id), into: schema.name) }
+        else { return try writer.upsert(item.fitted(to: schema, id: id), into: schema.name) }
         if pulled.isTombstone {
             try writer.delete(id: id, from: schema.name)
         } else {
-            try replace(id, by: pulled, in: writer)
+            try codec.replace(id, by: pulled, in: writer)
         }
     }
 
-    /// Replaces the whole row. Columns that the new row omits become null.
-    private func replace(_ id: String, by item: Row, in writer: some StoreWriter) throws {
-        try writer.upsert(fitted(codec.completed(item), id: id), into: schema.name)
-    }
-
-    private func fitted(_ item: Row, id: String) -> Row { item.fitted(to: schema, id: id) }
 }
 
 extension Row {

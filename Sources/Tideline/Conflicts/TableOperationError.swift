@@ -8,46 +8,36 @@ public import TidelineStore
 /// and changes nothing. Row, operation, and error record change in one transaction.
 public final class TableOperationError: Error, Sendable {
     /// The number of the operation.
-    public let operationID: Int64
+    public var operationID: Int64 { record.operationID }
     /// The table of the row.
-    public let table: String
+    public var table: String { record.table }
     /// The identifier of the row.
-    public let itemID: String
+    public var itemID: String { record.itemID }
     /// The kind of the operation.
-    public let kind: OperationKind
+    public var kind: OperationKind { record.kind }
     /// The kind of the failure.
-    public let code: OperationFailure.Code
+    public var code: OperationFailure.Code { record.failure.code }
     /// The HTTP status of the response, or `nil` if the failure did not come from the server.
-    public let status: Int?
+    public var status: Int? { record.failure.status }
     /// A description of the failure.
-    public let message: String
+    public var message: String { record.failure.message }
     /// The time of the failure.
-    public let time: Timestamp
+    public var time: Timestamp { record.time }
     /// The underlying error. It is `nil` if there is none, and for an error that was read from the store after a
     /// restart.
-    public let cause: (any Error)?
+    public var cause: (any Error)? { record.failure.cause }
     /// The row in the local table, or the deleted row for a delete.
-    public let item: Row?
+    public var item: Row? { record.item }
     /// The server row, if known.
-    public let serverItem: Row?
+    public var serverItem: Row? { record.failure.serverItem }
 
-    let revision: Int64
+    var revision: Int64 { record.revision }
+    private let record: OperationErrorRecord
     private let resolver: any OperationResolver
     private let handled = Mutex(false)
 
     init(_ record: OperationErrorRecord, resolver: any OperationResolver) {
-        operationID = record.operationID
-        table = record.table
-        itemID = record.itemID
-        kind = record.kind
-        code = record.failure.code
-        status = record.failure.status
-        message = record.failure.message
-        time = record.time
-        cause = record.failure.cause
-        item = record.item
-        serverItem = record.failure.serverItem
-        revision = record.revision
+        self.record = record
         self.resolver = resolver
     }
 

@@ -26,7 +26,7 @@ struct ColumnDrop: Sendable {
 
     func perform(in store: some LocalStore, inFlight: Set<Int64>) throws {
         let (schema, pending) = try store.read { reader in
-            let pending = try pendingOperations(in: reader)
+            let pending = try operations.operations(of: table, in: reader)
             guard inFlight.isDisjoint(with: pending.map(\.id)) else {
                 throw SyncError(
                     .operationInFlight, "an operation of the table is in flight; drop the column after the push ends",
@@ -38,7 +38,9 @@ struct ColumnDrop: Sendable {
         }
         try store.define([schema.removing(columns: columns)])
         let isUnchanged = try store.write { writer in
-            guard try revisions(pendingOperations(in: writer)) == revisions(pending) else { return false }
+            guard try revisions(operations.operations(of: table, in: writer)) == revisions(pending) else {
+                return false
+            }
             try definitions.forget(columns: columns, of: table, in: writer)
             return true
         }
@@ -47,11 +49,6 @@ struct ColumnDrop: Sendable {
         throw SyncError(
             .operationsPending, "another process changed rows of the table at the same time; try again", table: table,
             column: columns.first)
-    }
-
-    private func pendingOperations(in reader: some StoreReader) throws -> [TableOperation] {
-        let query = Query(operations.tables.operations).filter(.column("table") == .value(table)).order(by: "id")
-        return try operations.operations(matching: query, in: reader)
     }
 
     private func revisions(_ pending: [TableOperation]) -> [[Int64]] { pending.map { [$0.id, $0.revision] } }

@@ -65,8 +65,7 @@ extension SyncContext {
     private func removeRows(of table: String, keepingPending: Bool, in writer: Store.Writer) throws -> Int {
         guard keepingPending else { return try writer.delete(matching: Query(table)) }
         let schema = try writer.schema(of: table)
-        let ofTable = Query(operations.tables.operations).filter(.column("table") == .value(table))
-        let pending = Set(try operations.operations(matching: ofTable, in: writer).map { Array($0.itemKey.utf8) })
+        let pending = Set(try operations.operations(of: table, in: writer).map { Array($0.itemKey.utf8) })
         guard !pending.isEmpty else { return try writer.delete(matching: Query(table)) }
         var ids: [RowID] = []
         try writer.scan(Query(table)) { view in

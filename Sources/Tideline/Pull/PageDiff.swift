@@ -52,8 +52,7 @@ struct PageDiff: Sendable {
         let page = held.page
         let schema = page.codec.schema
         self.page = page
-        let query = Query(operations.tables.operations).filter(.column("table") == .value(schema.name)).order(by: "id")
-        let found = try operations.operations(matching: query, in: reader)
+        let found = try operations.operations(of: schema.name, in: reader)
         pending = IDTable(found.lazy.map { (.string($0.itemID), $0) }, matching: schema.idMatching)
         let ends = settled.ends(of: schema.name, after: page.askedAt)
         outdated = IDTable(ends.lazy.map { ($0.key, $0.value) }, matching: schema.idMatching)
@@ -219,7 +218,7 @@ struct PageDiff: Sendable {
             var operation = operation
             var row = page.row(at: index)
             if page.deleted.contains(index) { row["deleted"] = true }
-            operation.pulled = page.codec.json(row)
+            operation.pulled = row.json
             try operations.save(operation, in: writer)
         }
     }

@@ -35,13 +35,7 @@ enum PullArguments {
     ///
     /// A server may respond to an unknown column with an empty list, which would look like a valid response.
     static func checkColumns(of query: Query, schema: TableSchema) throws {
-        for term in query.order { try check(term.column, schema) }
-        if let predicate = query.predicate { try checkColumns(of: predicate, schema) }
-    }
-
-    private static func checkColumns(of predicate: RowPredicate, _ schema: TableSchema) throws {
-        if case .column(let name) = predicate { try check(name, schema) }
-        for child in predicate.children { try checkColumns(of: child, schema) }
+        for column in query.order.map(\.column) + (query.predicate?.columnNames ?? []) { try check(column, schema) }
     }
 
     private static func check(_ column: String, _ schema: TableSchema) throws {
@@ -50,5 +44,13 @@ enum PullArguments {
         throw SyncError(
             .invalidArgument, "the query cannot use the column \(column.debugDescription): \(reason)",
             table: schema.name, column: column)
+    }
+}
+
+extension RowPredicate {
+    /// The names of the columns that the predicate uses, in their order.
+    var columnNames: [String] {
+        if case .column(let name) = self { return [name] }
+        return children.flatMap(\.columnNames)
     }
 }

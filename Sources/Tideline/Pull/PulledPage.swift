@@ -36,7 +36,7 @@ final class PulledPage: Sendable {
                 try codec.parser.parsePage($0, into: &rows, skipsMisfits: skipsMisfits)
             }
         } catch let error as WireError {
-            throw PulledPage.unusable(error, table: codec.schema.name)
+            throw SyncError(unreadable: error, table: codec.schema.name)
         }
         // A server that ignores `$top` returns more rows than the caller wants.
         if let maximum, rows.count > maximum { rows.truncate(toCount: maximum) }
@@ -58,13 +58,6 @@ final class PulledPage: Sendable {
         self.summary = summary
         self.serverDate = serverDate
         self.askedAt = askedAt
-    }
-
-    private static func unusable(_ error: WireError, table: String) -> SyncError {
-        let place = error.offset.map { " (byte \($0) of the response)" } ?? ""
-        return SyncError(
-            .invalidAnswer, "the server's response cannot be read: \(error.message)\(place)", table: table,
-            column: error.column, id: error.id, cause: error)
     }
 
     /// Records the range of `updatedAt` and its order. There is no range if any row lacks `updatedAt`.

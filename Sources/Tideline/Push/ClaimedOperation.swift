@@ -47,7 +47,7 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
             operation.attempts += 1
             let number = operation.attempts
             guard let body else { return Attempt(bodies: operation.sent, added: nil, number: number) }
-            let json = codec.json(body)
+            let json = body.json
             let isNew = try operation.note(sent: json) { Set(try codec.row($0).columnNames) }
             return Attempt(bodies: operation.sent, added: isNew ? json : nil, number: number)
         }
@@ -65,7 +65,7 @@ final class ClaimedOperation<Store: LocalStore>: AttemptJournal {
     }
 
     func note(tombstone: Row) async throws {
-        let json = codec.json(tombstone)
+        let json = tombstone.json
         let isNoted: Bool? = try await change { operation in
             operation.base = json
             operation.baseVersion = tombstone.version

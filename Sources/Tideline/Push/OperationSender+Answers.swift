@@ -8,10 +8,8 @@ extension OperationSender {
     func meaning(of answer: TransportResponse) throws -> PushAnswer {
         let status = answer.response.status.code
         switch PushAnswer(status: status, to: operation.kind) {
-        case .authentication:
-            throw SyncError(.authentication, "the server requires authentication: \(reason(answer))", status: status)
-        case .unavailable:
-            throw SyncError(.network, "the server is not available: \(reason(answer))", status: status)
+        case .authentication, .unavailable:
+            throw dialect.failure(answer)
         case .serverFailure:
             throw OperationFailure(.serverFailed, reason(answer), status: status)
         case let meaning:

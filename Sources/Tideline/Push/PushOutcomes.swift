@@ -66,7 +66,7 @@ struct PushOutcomes: Sendable {
             // A pending restore restores this tombstone, or a row with this content.
             let content = try tombstone ?? deletedRow(of: current, sent)
             waiting.baseVersion = tombstone?.version
-            waiting.base = content.map(codec.json)
+            waiting.base = content.map(\.json)
             try operations.save(waiting, in: writer)
             try operations.remove(current, in: writer)
         } else if current.revision != sent.revision {
@@ -77,7 +77,7 @@ struct PushOutcomes: Sendable {
             try operations.remove(current, in: writer)
             // A pull received the row while the delete was in flight because others restored it. Otherwise a tombstone
             // will follow.
-            if current.pulled != sent.pulled { return try storePulled(of: current, in: writer) }
+            if current.pulled != sent.pulled { return try codec.storePulled(of: current, in: writer) }
             if current.kind != .delete { try writer.delete(id: sent.itemID, from: schema.name) }
         }
     }
@@ -110,7 +110,7 @@ struct PushOutcomes: Sendable {
         let merged = server.merging(edits)
         if var waiting {
             waiting.baseVersion = server.version
-            waiting.base = codec.json(server)
+            waiting.base = server.json
             try operations.save(waiting, in: writer)
             try operations.remove(current, in: writer)
             if waiting.kind == .delete { return nil }
@@ -125,7 +125,7 @@ struct PushOutcomes: Sendable {
                 return nil
             }
         }
-        try replace(sent.itemID, by: merged, in: writer)
+        try codec.replace(sent.itemID, by: merged, in: writer)
         return nil
     }
 
@@ -135,7 +135,7 @@ struct PushOutcomes: Sendable {
     ) throws {
         var operation = operation
         if operation.kind == .insert { operation.kind = .update }
-        operation.base = server.map(codec.json)
+        operation.base = server.map(\.json)
         operation.pulled = nil
         operation.baseVersion = version
         operation.attempts = 0
@@ -162,7 +162,7 @@ struct PushOutcomes: Sendable {
             // The part of the server row that shows the operation's own values was applied, and nothing else.
             let lost = LostRequests(
                 codec: codec, base: try current.base.map(codec.row), bodies: try current.sent.map(codec.row))
-            current.sent = lost.match(server).map { [codec.json($0.body)] } ?? []
+            current.sent = lost.match(server).map { [$0.body.json] } ?? []
         }
         try operations.save(current, in: writer)
         let item = try current.deletedItem.map(codec.row) ?? writer.row(in: schema.name, id: current.itemID)
@@ -204,7 +204,7 @@ struct PushOutcomes: Sendable {
         switch OperationCollapse.decide(change, onto: current.state, rejectsInsertOverPendingDelete: false) {
         case .remove:
             try operations.remove(current, in: writer)
-            try storePulled(of: current, in: writer)
+            try codec.storePulled(of: current, in: writer)
             return false
         case .change(let kind, let restores):
             current.kind = kind
@@ -215,16 +215,6 @@ struct PushOutcomes: Sendable {
         }
         current.revision += 1
         return true
-    }
-
-    /// Stores the row that a pull has stored with a removed operation, because no later pull returns it.
-    private func storePulled(of operation: TableOperation, in writer: some StoreWriter) throws {
-        guard let pulled = try operation.pulled.map(codec.row), !pulled.isTombstone else { return }
-        try replace(operation.itemID, by: pulled, in: writer)
-    }
-
-    private func replace(_ id: String, by row: Row, in writer: some StoreWriter) throws {
-        try writer.upsert(codec.completed(row).fitted(to: schema, id: id), into: schema.name)
     }
 
     private func waitingOperation(behind sent: TableOperation, in reader: some StoreReader) throws -> TableOperation? {

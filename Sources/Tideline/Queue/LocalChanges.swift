@@ -82,10 +82,8 @@ struct LocalChanges: Sendable {
         try writer.delete(id: id, from: schema.name)
         // The insert was removed from the queue. Store the row that a pull received in the meantime, because no later
         // pull returns it.
-        guard let newest = pending.last, try operations.operation(newest.id, in: writer) == nil,
-            let pulled = try newest.pulled.map(codec.row), !pulled.isTombstone
-        else { return }
-        try writer.upsert(codec.completed(pulled).fitted(to: schema, id: newest.itemID), into: schema.name)
+        guard let newest = pending.last, try operations.operation(newest.id, in: writer) == nil else { return }
+        try codec.storePulled(of: newest, in: writer)
     }
 
     private var codec: RowCodec { RowCodec(schema: schema) }

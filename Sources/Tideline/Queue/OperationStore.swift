@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 internal import TidelineStore
 
 /// Reads and writes operations and their error records in the system tables, within a transaction of the caller.
@@ -18,6 +19,12 @@ struct OperationStore: Sendable {
     func operations(of table: String, key: String, in reader: some StoreReader) throws -> [TableOperation] {
         let query = Query(tables.operations)
             .filter(.column("table") == .value(table) && .column("itemKey") == .value(key)).order(by: "id")
+        return try operations(matching: query, in: reader)
+    }
+
+    /// Returns the operations of a table, oldest first.
+    func operations(of table: String, in reader: some StoreReader) throws -> [TableOperation] {
+        let query = Query(tables.operations).filter(.column("table") == .value(table)).order(by: "id")
         return try operations(matching: query, in: reader)
     }
 
@@ -152,4 +159,16 @@ struct OperationStore: Sendable {
         }
         return operation
     }
+}
+
+/// The last operation number that this process assigned, used to detect a counter that was lost or reset.
+private final class SequenceCounter: Sendable {
+    private let last = Atomic(Int64.max)
+
+    /// Returns whether a stored counter is at least the last number assigned here.
+    func isAtLeast(_ number: Int64) -> Bool { number >= last.load(ordering: .relaxed) }
+
+    /// Records a number that was assigned. If the transaction rolls back, the stored counter is lower and is verified
+    /// again.
+    func note(_ number: Int64) { last.store(number, ordering: .relaxed) }
 }

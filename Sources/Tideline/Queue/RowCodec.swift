@@ -15,8 +15,6 @@ struct RowCodec: Sendable {
     /// The names of the app's columns. Only these are sent and compared.
     var appColumns: [String] { schema.columns.map(\.name) }
 
-    func json(_ row: Row) -> String { row.json }
-
     /// Parses a stored row. Columns that the table no longer defines are omitted.
     func row(_ json: String) throws -> Row {
         var json = json
@@ -47,6 +45,19 @@ struct RowCodec: Sendable {
     /// Returns the server's row with null in the app's columns that it omits. The two are equivalent on the wire.
     func completed(_ row: Row) -> Row {
         appColumns.filter { row[$0] == nil }.reduce(into: row) { $0[$1] = .null }
+    }
+
+    // MARK: Storing
+
+    /// Replaces a stored row by the server's. Columns that the server's row omits become null.
+    func replace(_ id: String, by row: Row, in writer: some StoreWriter) throws {
+        try writer.upsert(completed(row).fitted(to: schema, id: id), into: schema.name)
+    }
+
+    /// Stores the row that a pull has stored with a removed operation, because no later pull returns it.
+    func storePulled(of operation: TableOperation, in writer: some StoreWriter) throws {
+        guard let pulled = try operation.pulled.map(row), !pulled.isTombstone else { return }
+        try replace(operation.itemID, by: pulled, in: writer)
     }
 
     // MARK: Comparing

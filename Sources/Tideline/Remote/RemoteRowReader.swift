@@ -32,8 +32,8 @@ struct RemoteRowReader: Sendable {
 
     /// Returns whether two identifiers refer to the same row.
     func isSame(_ a: String, _ b: String) -> Bool {
-        schema?.idMatching == .exact
-            ? a.utf8.elementsEqual(b.utf8) : a.asciiLowercased.utf8.elementsEqual(b.asciiLowercased.utf8)
+        let key = { (id: String) in schema?.itemKey(id) ?? id.asciiLowercased }
+        return key(a).isSameBytes(as: key(b))
     }
 
     /// Returns the row in a response.
@@ -77,10 +77,7 @@ struct RemoteRowReader: Sendable {
         do {
             return try body()
         } catch let error as WireError {
-            let place = error.offset.map { " (byte \($0) of the response)" } ?? ""
-            throw SyncError(
-                .invalidAnswer, "the server's response cannot be read: \(error.message)\(place)", table: table,
-                column: error.column, id: error.id ?? id, status: answer.response.status.code, cause: error)
+            throw SyncError(unreadable: error, table: table, id: id, status: answer.response.status.code)
         }
     }
 }

@@ -106,7 +106,7 @@ extension RemoteTable {
             throw SyncError(
                 .invalidArgument, "the query is for the table \(query.table.debugDescription), not for this table")
         }
-        let predicate = query.predicate.map(Self.columns) ?? []
+        let predicate = query.predicate?.columnNames ?? []
         for column in predicate + query.order.map(\.column) + (query.selection ?? []) where column.hasPrefix("__") {
             throw SyncError(
                 .invalidArgument,
@@ -114,10 +114,5 @@ extension RemoteTable {
                     + "__ are reserved", column: column)
         }
         return query
-    }
-
-    private static func columns(of predicate: RowPredicate) -> [String] {
-        if case .column(let name) = predicate { return [name] }
-        return predicate.children.flatMap(columns)
     }
 }

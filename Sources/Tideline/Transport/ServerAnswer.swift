@@ -21,10 +21,10 @@ extension Dialect {
     func failure(_ answer: TransportResponse, table: String? = nil, id: String? = nil) -> SyncError {
         let status = answer.response.status.code
         let (code, reason): (SyncError.Code, String) =
-            switch status {
-            case 401: (.authentication, "the server requires authentication")
-            case 408, 429, 503: (.network, "the server is not available")
-            case 500, 502, 504: (.serverFailed, "the server failed")
+            switch PushAnswer(status: status, to: .update) {
+            case .authentication: (.authentication, "the server requires authentication")
+            case .unavailable: (.network, "the server is not available")
+            case .serverFailure: (.serverFailed, "the server failed")
             default: (.rejected, "the server rejected the request")
             }
         return SyncError(code, "\(reason): \(message(of: answer))", table: table, id: id, status: status)
@@ -59,4 +59,45 @@ extension HTTPResponse {
         .unavailableForLegalReasons, .internalServerError, .notImplemented, .badGateway, .serviceUnavailable,
         .gatewayTimeout, .httpVersionNotSupported, .networkAuthenticationRequired,
     ]
+}
+
+/// The meaning of a response status for an operation.
+enum PushAnswer: Sendable, Hashable {
+    /// The request was applied.
+    case done
+    /// The row does not exist or was deleted.
+    case gone
+    /// The server row differs from the base row.
+    case conflict
+    /// The user is not signed in.
+    case authentication
+    /// The server asks to retry later. Aborts the push after the last attempt.
+    case unavailable
+    /// The server failed. Fails the operation after the last attempt.
+    case serverFailure
+    /// Any other status: an error of this operation.
+    case rejected
+
+    /// Determines the meaning of a status, according to the table of failed requests in wire-protocol.
+    init(status: Int, to kind: OperationKind) {
+        switch status {
+        case 200..<300: self = .done
+        case 401: self = .authentication
+        case 404, 410: self = kind == .insert ? .rejected : .gone
+        case 409, 412: self = .conflict
+        case 408, 429, 503: self = .unavailable
+        case 500, 502, 504: self = .serverFailure
+        default: self = .rejected
+        }
+    }
+}
+
+extension SyncError {
+    /// Creates the error for a response that cannot be read, with the column and id from the parser.
+    init(unreadable error: WireError, table: String, id: String? = nil, status: Int? = nil) {
+        let place = error.offset.map { " (byte \($0) of the response)" } ?? ""
+        self.init(
+            .invalidAnswer, "the server's response cannot be read: \(error.message)\(place)", table: table,
+            column: error.column, id: error.id ?? id, status: status, cause: error)
+    }
 }

@@ -18,56 +18,50 @@ public struct AnyStore: LocalStore {
     public func close() throws { try base.close() }
 
     public func read<T>(_ body: (AnyReader) throws -> T) throws -> T {
-        try base.read { try body(AnyReader(base: $0)) }
+        try base.read { try body(AnyReader(reader: $0)) }
     }
 
     public func write<T>(_ body: (AnyWriter) throws -> T) throws -> T {
-        try base.write { try body(AnyWriter(base: $0)) }
+        try base.write { try body(AnyWriter(writer: $0)) }
     }
+}
+
+/// The reading methods of ``AnyReader`` and ``AnyWriter``.
+protocol AnyReading: StoreReader {
+    var reader: any StoreReader { get }
+}
+
+extension AnyReading {
+    public func schema(of table: String) throws -> TableSchema { try reader.schema(of: table) }
+    public func shape(of table: String) throws -> RowShape { try reader.shape(of: table) }
+
+    public func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
+        try reader.withRow(in: table, id: id, body)
+    }
+
+    @discardableResult
+    public func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+        try reader.scan(query, body)
+    }
+
+    public func count(_ query: Query) throws -> Int { try reader.count(query) }
 }
 
 /// The reader of an ``AnyStore``.
-public struct AnyReader: StoreReader {
-    fileprivate let base: any StoreReader
-
-    public func schema(of table: String) throws -> TableSchema { try base.schema(of: table) }
-    public func shape(of table: String) throws -> RowShape { try base.shape(of: table) }
-
-    public func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
-        try base.withRow(in: table, id: id, body)
-    }
-
-    @discardableResult
-    public func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
-        try base.scan(query, body)
-    }
-
-    public func count(_ query: Query) throws -> Int { try base.count(query) }
+public struct AnyReader: AnyReading {
+    let reader: any StoreReader
 }
 
 /// The writer of an ``AnyStore``.
-public struct AnyWriter: StoreWriter {
-    fileprivate let base: any StoreWriter
+public struct AnyWriter: AnyReading, StoreWriter {
+    fileprivate let writer: any StoreWriter
+    var reader: any StoreReader { writer }
 
-    public func schema(of table: String) throws -> TableSchema { try base.schema(of: table) }
-    public func shape(of table: String) throws -> RowShape { try base.shape(of: table) }
-
-    public func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
-        try base.withRow(in: table, id: id, body)
-    }
+    public func upsert(_ rows: borrowing PackedRows, into table: String) throws { try writer.upsert(rows, into: table) }
 
     @discardableResult
-    public func scan(_ query: Query, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
-        try base.scan(query, body)
-    }
-
-    public func count(_ query: Query) throws -> Int { try base.count(query) }
-
-    public func upsert(_ rows: borrowing PackedRows, into table: String) throws { try base.upsert(rows, into: table) }
+    public func delete(ids: [RowID], from table: String) throws -> Int { try writer.delete(ids: ids, from: table) }
 
     @discardableResult
-    public func delete(ids: [RowID], from table: String) throws -> Int { try base.delete(ids: ids, from: table) }
-
-    @discardableResult
-    public func delete(matching query: Query) throws -> Int { try base.delete(matching: query) }
+    public func delete(matching query: Query) throws -> Int { try writer.delete(matching: query) }
 }
