@@ -140,7 +140,7 @@ struct PageDiff: Sendable {
         return rejected[view.key]
     }
 
-    /// Returns whether the server row differs from the one that is stored with a pending operation.
+    /// Returns whether the server row differs from the row that is stored with a pending operation.
     private func isNews(_ view: borrowing RowView, for operation: TableOperation) throws -> Bool {
         guard let known = try (operation.pulled ?? operation.base).map(page.codec.row), let stamp = known.stamp else {
             return true
