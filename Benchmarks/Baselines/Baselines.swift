@@ -3,16 +3,16 @@ public import TidelineBenchmark
 public import TidelineStore
 
 #if canImport(FoundationEssentials)
-    public import FoundationEssentials
+    internal import FoundationEssentials
 #else
-    public import Foundation
+    internal import Foundation
 #endif
 
 /// The benchmark's work in C, directly on the engines of the stores with the same settings: the limit for the stores'
 /// figures.
 public enum Baselines {
     /// The names of the engines with a baseline.
-    public static var engines: [String] { BaselineEngine.all.map(\.name) }
+    package static var engines: [String] { BaselineEngine.all.map(\.name) }
 
     /// Returns the baseline of an engine with a durability, or `nil` if there is none.
     public static func subject(engine: String, durability: StoreCapabilities.Durability) -> BenchmarkSubject? {
@@ -26,12 +26,12 @@ public enum Baselines {
     }
 
     /// The JSON parser simdjson, which parses pages to packed rows.
-    public static let json = BenchmarkSubject(
-        name: "simdjson", kind: .baseline, field: .json, engine: "json",
+    package static let json = BenchmarkSubject(
+        name: "simdjson", kind: .baseline, engine: "json",
         engineVersion: String(cString: baseline_parser_version()), durability: .none, isPersistent: false
     ) { opening in
         try PageParserSession(opening)
-    }
+    }.performing(.json)
 
     /// Compacts a closed database with SQLite's `VACUUM`, LMDB's compacting copy, or LevelDB's full compaction.
     ///
@@ -39,7 +39,7 @@ public enum Baselines {
     ///   - engine: One of ``engines``.
     ///   - path: The file of SQLite, or the directory of another engine.
     /// - Throws: ``BaselineError`` with the engine's message, or for an unknown engine.
-    public static func compact(engine: String, path: String) throws {
+    package static func compact(engine: String, path: String) throws {
         guard let found = BaselineEngine.all.first(where: { $0.name == engine }) else {
             throw BaselineError("there is no engine \(engine); the engines are \(engines.joined(separator: ", "))")
         }
@@ -94,16 +94,16 @@ struct BaselineEngine: @unchecked Sendable {
 }
 
 /// An error of a baseline, with the engine's message.
-public struct BaselineError: Error, Sendable, CustomStringConvertible {
+package struct BaselineError: Error, Sendable, CustomStringConvertible {
     /// The message.
-    public let description: String
+    package let description: String
 
     init(_ description: String) { self.description = description }
 }
 
 extension BaselineError: LocalizedError {
     /// The same text as ``description``.
-    public var errorDescription: String? { description }
+    package var errorDescription: String? { description }
 }
 
 /// A buffer for the error message of C functions. It is reused, because creating one is slower than some of the calls.

@@ -50,7 +50,7 @@ public struct TableServiceOptions: Sendable {
     }
 
     /// Returns 12 random bytes as base64.
-    public static func randomVersion() -> String {
+    @usableFromInline static func randomVersion() -> String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         // Twelve bytes are sixteen base64 characters of six bits each, eight from each of two words.
         let words = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)]
@@ -59,5 +59,5 @@ public struct TableServiceOptions: Sendable {
     }
 
     /// Returns a random UUID in lowercase.
-    public static func randomID() -> String { ItemID.random() }
+    @usableFromInline static func randomID() -> String { ItemID.random() }
 }

@@ -1,22 +1,22 @@
 internal import Foundation
 
 /// The environment in which a suite ran.
-public struct ReportEnvironment: Sendable, Hashable, Codable {
+package struct ReportEnvironment: Sendable, Hashable, Codable {
     /// The date and time in UTC, in ISO 8601 format.
-    public var date: String
+    package var date: String
     /// The operating system.
-    public var system: String
+    package var system: String
     /// The kernel and the architecture of the machine.
-    public var kernel: String
+    package var kernel: String
     /// The number of processors.
-    public var processors: Int
+    package var processors: Int
     /// The version of the compiler that built the suite.
-    public var swift: String
+    package var swift: String
     /// The build configuration: `debug` or `release`.
-    public var build: String
+    package var build: String
 
     /// Creates an environment.
-    public init(date: String, system: String, kernel: String, processors: Int, swift: String, build: String) {
+    package init(date: String, system: String, kernel: String, processors: Int, swift: String, build: String) {
         self.date = date
         self.system = system
         self.kernel = kernel
@@ -26,7 +26,7 @@ public struct ReportEnvironment: Sendable, Hashable, Codable {
     }
 
     /// The current machine, build, and time.
-    public static var current: ReportEnvironment {
+    package static var current: ReportEnvironment {
         let process = ProcessInfo.processInfo
         return ReportEnvironment(
             date: Date().formatted(.iso8601), system: process.operatingSystemVersionString, kernel: kernel,

@@ -1,10 +1,10 @@
 /// The style of terminal output, with or without colors.
-public struct TerminalStyle: Sendable, Hashable {
+package struct TerminalStyle: Sendable, Hashable {
     /// Whether the output uses colors.
-    public var isColored: Bool
+    package var isColored: Bool
 
     /// Creates a style.
-    public init(isColored: Bool) { self.isColored = isColored }
+    package init(isColored: Bool) { self.isColored = isColored }
 
     /// Returns the text in green.
     package func good(_ text: String) -> String { colored(text, "32") }

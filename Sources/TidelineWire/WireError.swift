@@ -2,22 +2,22 @@
 ///
 /// ``code`` is the kind of error. ``offset`` is its position in the bytes or text that were read. The other properties
 /// name the table, column and row.
-public struct WireError: Error, Sendable {
+package struct WireError: Error, Sendable {
     /// The kind of error.
-    public var code: Code
+    package var code: Code
     /// A description of the value found and the value expected.
-    public var message: String
+    package var message: String
     /// The offset of the error in bytes from the beginning of the body or text.
-    public var offset: Int?
+    package var offset: Int?
     /// The name of the table at fault.
-    public var table: String?
+    package var table: String?
     /// The name of the column at fault.
-    public var column: String?
+    package var column: String?
     /// The id of the row at fault.
-    public var id: String?
+    package var id: String?
 
     /// Creates an error with a code, a message, and the location and names that apply.
-    public init(
+    package init(
         _ code: Code, _ message: String, offset: Int? = nil, table: String? = nil, column: String? = nil,
         id: String? = nil
     ) {
@@ -30,34 +30,34 @@ public struct WireError: Error, Sendable {
     }
 
     /// The kinds of errors. A later version may add kinds.
-    public struct Code: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible {
-        public let rawValue: String
-        public init(rawValue: String) { self.rawValue = rawValue }
-        public var description: String { rawValue }
+    package struct Code: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible {
+        package let rawValue: String
+        package init(rawValue: String) { self.rawValue = rawValue }
+        package var description: String { rawValue }
 
         /// The bytes are not valid JSON: incomplete, not UTF-8, or against the grammar. Retry; a proxy may have
         /// responded.
-        public static let malformedJSON = Code(rawValue: "malformedJSON")
+        package static let malformedJSON = Code(rawValue: "malformedJSON")
         /// The bytes are JSON, but not a row or page of rows. Check that the URL is that of a table service.
-        public static let wrongShape = Code(rawValue: "wrongShape")
+        package static let wrongShape = Code(rawValue: "wrongShape")
         /// A value does not fit its column. Correct the table's definition or the row.
-        public static let invalidValue = Code(rawValue: "invalidValue")
+        package static let invalidValue = Code(rawValue: "invalidValue")
         /// A row has no id. Correct the row, or the service that sent it.
-        public static let missingID = Code(rawValue: "missingID")
+        package static let missingID = Code(rawValue: "missingID")
         /// Two rows of one response have the same id, possibly ignoring case. Correct the rows of the service.
-        public static let duplicateID = Code(rawValue: "duplicateID")
+        package static let duplicateID = Code(rawValue: "duplicateID")
         /// A filter or order cannot be parsed, or cannot be represented in the protocol. Correct the query.
-        public static let invalidFilter = Code(rawValue: "invalidFilter")
+        package static let invalidFilter = Code(rawValue: "invalidFilter")
         /// A request does not conform to the protocol. Correct the request.
-        public static let invalidRequest = Code(rawValue: "invalidRequest")
+        package static let invalidRequest = Code(rawValue: "invalidRequest")
         /// An id violates the rules for ids. Choose another id.
-        public static let invalidID = Code(rawValue: "invalidID")
+        package static let invalidID = Code(rawValue: "invalidID")
     }
 }
 
 extension WireError: CustomStringConvertible {
     /// The message and all known properties, on one line.
-    public var description: String {
+    package var description: String {
         var place: [String] = []
         if let table { place.append("table \(table.debugDescription)") }
         if let column { place.append("column \(column.debugDescription)") }

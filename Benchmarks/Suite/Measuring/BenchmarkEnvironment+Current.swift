@@ -4,7 +4,7 @@ internal import TidelineSupport
 extension BenchmarkEnvironment {
     /// Describes this machine and build.
     /// - Parameter directory: The directory of the databases.
-    public static func current(directory: String) -> BenchmarkEnvironment {
+    package static func current(directory: String) -> BenchmarkEnvironment {
         BenchmarkEnvironment(
             host: ReportEnvironment.current, processor: processorName,
             memory: Int(clamping: ProcessInfo.processInfo.physicalMemory), fileSystem: FileSystem.name(of: directory),

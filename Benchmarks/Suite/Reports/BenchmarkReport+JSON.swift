@@ -1,8 +1,8 @@
-public import Foundation
+package import Foundation
 internal import TidelineSupport
 
 /// A format of the report.
-public protocol BenchmarkReportWriter: Sendable {
+package protocol BenchmarkReportWriter: Sendable {
     /// Returns the report as text that ends with a line break.
     func text(of report: BenchmarkReport) throws -> String
 }
@@ -11,7 +11,7 @@ extension BenchmarkReport {
     /// Decodes a report.
     /// - Parameter path: The path of the file, for error messages.
     /// - Throws: ``ReadingError`` if the data is not a report of this version.
-    public init(json: Data, path: String) throws {
+    package init(json: Data, path: String) throws {
         let version: String
         do {
             version = try JSONDecoder().decode(Version.self, from: json).schema
@@ -32,9 +32,9 @@ extension BenchmarkReport {
     }
 
     /// An error in reading a report.
-    public struct ReadingError: Error, CustomStringConvertible {
+    package struct ReadingError: Error, CustomStringConvertible {
         /// The file and its problem.
-        public let description: String
+        package let description: String
 
         init(_ path: String, _ problem: String) { description = "\(Escape.line(path).debugDescription) \(problem)" }
     }
@@ -45,11 +45,11 @@ extension BenchmarkReport {
 }
 
 /// The report as JSON, for ``BenchmarkReport/init(json:path:)``. Equal reports have equal text.
-public struct BenchmarkJSONReport: BenchmarkReportWriter {
+package struct BenchmarkJSONReport: BenchmarkReportWriter {
     /// Creates a writer.
-    public init() {}
+    package init() {}
 
-    public func text(of report: BenchmarkReport) throws -> String {
+    package func text(of report: BenchmarkReport) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(report), as: UTF8.self) + "\n"

@@ -1,11 +1,11 @@
 internal import Synchronization
 
 /// Collects the results of a run, so that an interrupted run still has a report.
-public final class BenchmarkCollector: Sendable {
+package final class BenchmarkCollector: Sendable {
     private let state: Mutex<BenchmarkReport>
 
     /// Creates an empty collector for a run.
-    public init(_ run: BenchmarkRun, environment: BenchmarkEnvironment) {
+    package init(_ run: BenchmarkRun, environment: BenchmarkEnvironment) {
         state = Mutex(
             BenchmarkReport(
                 environment: environment, settings: run.settings, subjects: run.subjects.map(SubjectDescription.init),
@@ -13,7 +13,7 @@ public final class BenchmarkCollector: Sendable {
     }
 
     /// The results so far, ordered by workload and then by number of rows.
-    public func report() -> BenchmarkReport {
+    package func report() -> BenchmarkReport {
         var report = state.withLock(\.self)
         let order = report.results.map(\.id).enumerated().reduce(into: [:]) { order, entry in
             order[entry.element] = order[entry.element] ?? entry.offset
@@ -37,7 +37,7 @@ public final class BenchmarkCollector: Sendable {
     func stop(_ reason: String) { state.withLock { $0.stopReason = reason } }
 
     /// Marks the run as interrupted.
-    public func interrupt() { state.withLock { $0.isInterrupted = true } }
+    package func interrupt() { state.withLock { $0.isInterrupted = true } }
 }
 
 extension SubjectDescription {
@@ -51,7 +51,7 @@ extension SubjectDescription {
 
 extension BenchmarkReport {
     /// Whether a subject failed or gave a wrong answer, or the run stopped early because of an error.
-    public var hasFailures: Bool {
+    package var hasFailures: Bool {
         stopReason != nil
             || results.contains { result in
                 result.subjects.contains { $0.failure.map { $0.kind != .notApplicable } ?? false }

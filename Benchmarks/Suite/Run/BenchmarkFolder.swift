@@ -5,9 +5,9 @@ internal import TidelineSupport
 /// The directory that holds a run's databases, removed when the run ends.
 ///
 /// A lock file marks the directory. Only a marked directory is ever cleared, and only of files that a run created.
-public final class BenchmarkFolder: Sendable {
+package final class BenchmarkFolder: Sendable {
     /// The path of the directory.
-    public let path: String
+    package let path: String
     private let keepsFiles: Bool
     private let isCreated: Bool
     private let state: Mutex<State>
@@ -25,7 +25,7 @@ public final class BenchmarkFolder: Sendable {
     ///   - replacesEarlier: Whether to delete the databases of an earlier run.
     ///   - keepsFiles: Whether to keep the databases when the run ends.
     /// - Throws: ``BenchmarkError`` if the directory contains other files or is in use.
-    public init(path: String? = nil, replacesEarlier: Bool = false, keepsFiles: Bool = false) throws {
+    package init(path: String? = nil, replacesEarlier: Bool = false, keepsFiles: Bool = false) throws {
         let path = path ?? FileManager.default.temporaryDirectory.path + "/tideline-bench-\(UUID().uuidString)"
         // An absolute path stays valid if the current directory changes.
         self.path = URL(fileURLWithPath: path).standardizedFileURL.path
@@ -60,7 +60,7 @@ public final class BenchmarkFolder: Sendable {
     func removeUnlessKept(_ directory: String) { if !keepsFiles { remove(directory) } }
 
     /// Removes all files of the run, unless they are kept. Safe to call repeatedly, from any thread, and during the run.
-    public func end() {
+    package func end() {
         state.withLock { state in
             guard state.lock >= 0 else { return }
             if !keepsFiles {

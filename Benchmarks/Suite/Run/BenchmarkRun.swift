@@ -2,17 +2,17 @@ internal import TidelineStore
 internal import TidelineSupport
 
 /// A run: every workload, performed by each subject in turn, repeatedly.
-public struct BenchmarkRun: Sendable {
+package struct BenchmarkRun: Sendable {
     /// The settings of the run.
-    public var settings: BenchmarkSettings
+    package var settings: BenchmarkSettings
     /// The subjects to measure, with unique names.
-    public var subjects: [BenchmarkSubject]
+    package var subjects: [BenchmarkSubject]
     /// The workloads for a number of rows, in order.
-    public var workloads: @Sendable (_ rows: Int) -> [Workload]
+    package var workloads: @Sendable (_ rows: Int) -> [Workload]
     /// The directory of the databases.
-    public var folder: BenchmarkFolder
+    package var folder: BenchmarkFolder
     /// The directories of single subjects, by name, where they differ from ``folder``.
-    public var folders: [String: BenchmarkFolder] = [:]
+    package var folders: [String: BenchmarkFolder] = [:]
     /// Computes the correct answers; `nil` to compare the subjects with each other only.
     var reference: (@Sendable (_ rows: Int) -> BenchmarkSubject)?
     /// The free disk space.
@@ -22,7 +22,7 @@ public struct BenchmarkRun: Sendable {
     private static let maxReferenceRows = 1_000_000
 
     /// Creates a run of all workloads that the settings select.
-    public init(_ settings: BenchmarkSettings, subjects: [BenchmarkSubject], folder: BenchmarkFolder) {
+    package init(_ settings: BenchmarkSettings, subjects: [BenchmarkSubject], folder: BenchmarkFolder) {
         self.settings = settings
         self.subjects = subjects
         self.folder = folder
@@ -31,14 +31,14 @@ public struct BenchmarkRun: Sendable {
     }
 
     /// Removes the subjects that perform none of the workloads, so that reports omit them.
-    public mutating func removeIdleSubjects() {
+    package mutating func removeIdleSubjects() {
         let fields = Set(settings.rows.flatMap(workloads).map(\.field))
         subjects.removeAll { !fields.contains($0.field) }
     }
 
     /// Checks that the disk has enough free space.
     /// - Throws: ``BenchmarkError`` if it does not.
-    public func confirmRoom() throws {
+    package func confirmRoom() throws {
         let persistent = subjects.filter { $0.isPersistent && $0.field == .databases }
         for (path, members) in Dictionary(grouping: persistent, by: { folder(of: $0).path }) {
             let need = DiskSpace.need(settings, workloads: workloads, subjects: members.count)
@@ -54,7 +54,7 @@ public struct BenchmarkRun: Sendable {
     ///   - collector: Receives results after each round.
     ///   - isCancelled: Returns whether to stop; called between iterations.
     ///   - events: Receives progress events.
-    public func run(
+    package func run(
         _ collector: BenchmarkCollector, isCancelled: @escaping () -> Bool = { false },
         events: @escaping (BenchmarkEvent) -> Void = { _ in }
     ) {
@@ -122,14 +122,14 @@ extension BenchmarkSubject {
 }
 
 /// A progress event of a run.
-public struct BenchmarkEvent: Sendable {
+package struct BenchmarkEvent: Sendable {
     /// The event.
-    public var kind: Kind
+    package var kind: Kind
     /// The completed share of the run, from 0 to 1, estimated from the numbers of rows and iterations.
-    public var share: Double
+    package var share: Double
 
     /// The kinds of events.
-    public enum Kind: Sendable {
+    package enum Kind: Sendable {
         /// Databases are being filled with a number of rows.
         case loading(rows: Int)
         /// A subject starts an iteration.
@@ -139,25 +139,25 @@ public struct BenchmarkEvent: Sendable {
     }
 
     /// An iteration that starts.
-    public struct Iteration: Sendable {
+    package struct Iteration: Sendable {
         /// The identifier of the workload.
-        public var workload: String
+        package var workload: String
         /// The number of rows in the table.
-        public var rows: Int
+        package var rows: Int
         /// The name of the subject.
-        public var subject: String
+        package var subject: String
         /// The number of the iteration, from 1; `nil` for a warm-up.
-        public var number: Int?
+        package var number: Int?
     }
 }
 
 /// An error that prevents a run from starting or continuing.
-public struct BenchmarkError: Error, Sendable, CustomStringConvertible {
+package struct BenchmarkError: Error, Sendable, CustomStringConvertible {
     /// The problem and its remedy.
-    public let message: String
+    package let message: String
 
     /// Creates an error with a message.
-    public init(_ message: String) { self.message = message }
+    package init(_ message: String) { self.message = message }
 
-    public var description: String { message }
+    package var description: String { message }
 }

@@ -1,30 +1,30 @@
 /// The settings of a run.
-public struct BenchmarkSettings: Sendable, Hashable, Codable {
+package struct BenchmarkSettings: Sendable, Hashable, Codable {
     /// The numbers of rows in the table; every workload runs with each.
-    public var rows: [Int]
+    package var rows: [Int]
     /// The number of columns besides the identifier; see ``BenchmarkTable``.
-    public var columns: Int
+    package var columns: Int
     /// The size in bytes of the column `text` and of each column after the first ten.
-    public var valueSize: Int
+    package var valueSize: Int
     /// The order of the identifiers of new rows.
-    public var keyOrder: KeyOrder
+    package var keyOrder: KeyOrder
     /// The number of rows that a transaction of a bulk workload writes.
-    public var batch: Int
+    package var batch: Int
     /// The maximum number of concurrent readers.
-    public var readers: Int
+    package var readers: Int
     /// The seed of all random data and choices.
-    public var seed: UInt64
+    package var seed: UInt64
     /// The number of measured iterations of each workload by each subject.
-    public var repetitions: Int
+    package var repetitions: Int
     /// The number of iterations before them that are not measured.
-    public var warmUp: Int
+    package var warmUp: Int
     /// Whether to read and compare all rows after every workload that changes some.
-    public var verifiesAll: Bool
+    package var verifiesAll: Bool
     /// Whether to run the quick workloads only.
-    public var isQuick: Bool
+    package var isQuick: Bool
 
     /// Creates settings, with defaults for all values that are not given.
-    public init(
+    package init(
         rows: [Int] = [100_000], columns: Int = BenchmarkTable.leastColumns, valueSize: Int = 32,
         keyOrder: KeyOrder = .random, batch: Int = 1000, readers: Int = 8, seed: UInt64 = 1, repetitions: Int = 5,
         warmUp: Int = 1, verifiesAll: Bool = false, isQuick: Bool = false
@@ -43,7 +43,7 @@ public struct BenchmarkSettings: Sendable, Hashable, Codable {
     }
 
     /// Returns the source of a run's rows.
-    public func source(rows: Int, isIndexed: Bool = false) -> RowSource {
+    package func source(rows: Int, isIndexed: Bool = false) -> RowSource {
         RowSource(
             table: BenchmarkTable(columns: columns, isIndexed: isIndexed), valueSize: valueSize, keyOrder: keyOrder,
             seed: seed, lists: rows / 1000)

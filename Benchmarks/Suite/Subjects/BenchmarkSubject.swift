@@ -17,7 +17,7 @@ public struct BenchmarkSubject: Sendable {
     /// The role.
     public var kind: Kind
     /// The kind of workloads that it performs.
-    public var field: Workload.Field
+    package var field: Workload.Field = .databases
     /// The engine, such as `sqlite`; a subject is compared with the baseline of its engine.
     public var engine: String
     /// The version that the engine reports.
@@ -35,14 +35,13 @@ public struct BenchmarkSubject: Sendable {
 
     /// Creates a subject; see the properties.
     public init(
-        name: String, kind: Kind, field: Workload.Field = .databases, engine: String, engineVersion: String? = nil,
-        settings: [String] = [], durability: StoreCapabilities.Durability, isPersistent: Bool = true,
+        name: String, kind: Kind, engine: String, engineVersion: String? = nil, settings: [String] = [],
+        durability: StoreCapabilities.Durability, isPersistent: Bool = true,
         compact: (@Sendable (_ directory: String) throws -> Void)? = nil,
         open: @escaping @Sendable (BenchmarkOpening) throws -> any BenchmarkSession
     ) {
         self.name = name
         self.kind = kind
-        self.field = field
         self.engine = engine
         self.engineVersion = engineVersion
         self.settings = settings
@@ -50,6 +49,13 @@ public struct BenchmarkSubject: Sendable {
         self.isPersistent = isPersistent
         self.compact = compact
         self.open = open
+    }
+
+    /// Returns the subject for another kind of workloads than databases.
+    package func performing(_ field: Workload.Field) -> BenchmarkSubject {
+        var subject = self
+        subject.field = field
+        return subject
     }
 }
 

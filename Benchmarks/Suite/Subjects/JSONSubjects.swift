@@ -3,9 +3,9 @@ internal import TidelineStore
 internal import TidelineWire
 
 /// The JSON parsers to compare.
-public enum JSONSubjects {
+package enum JSONSubjects {
     /// Tideline's parser and the two of Foundation.
-    public static var all: [BenchmarkSubject] {
+    package static var all: [BenchmarkSubject] {
         [
             tideline,
             subject("JSONSerialization", .other) { DictionaryJSONReader($0) },
@@ -14,7 +14,7 @@ public enum JSONSubjects {
     }
 
     /// Tideline's parser, which pulls use.
-    public static let tideline = subject("Tideline", .store) {
+    package static let tideline = subject("Tideline", .store) {
         try PackedJSONReader(PageParser(schema: $0.schema))
     }
 
@@ -23,8 +23,8 @@ public enum JSONSubjects {
         _ makeReader: @escaping @Sendable (BenchmarkTable) throws -> any JSONReader
     ) -> BenchmarkSubject {
         BenchmarkSubject(
-            name: name, kind: kind, field: .json, engine: "json", durability: .none, isPersistent: false
-        ) { opening in JSONSession(try makeReader(opening.table)) }
+            name: name, kind: kind, engine: "json", durability: .none, isPersistent: false
+        ) { opening in JSONSession(try makeReader(opening.table)) }.performing(.json)
     }
 }
 

@@ -1,36 +1,36 @@
 /// A measured piece of work, one line of the report.
-public struct Workload: Sendable {
+package struct Workload: Sendable {
     /// The identifier for `--filter`, such as `upsert-packed-1000`: lowercase letters, digits and hyphens.
-    public let id: String
+    package let id: String
     /// The section of the report.
-    public let group: WorkloadGroup
+    package let group: WorkloadGroup
     /// The title in tables, such as `bulk upsert, packed rows, 1000 a transaction`.
-    public let title: String
+    package let title: String
     /// One or two sentences about the work and the meaning of its figure.
-    public let explanation: String
+    package let explanation: String
     /// The unit of the figure, such as `row` or `commit`.
-    public let unit: String
+    package let unit: String
     /// The number of units in an iteration.
-    public let units: Int
+    package let units: Int
     /// The kind of subjects that perform it.
-    public let field: Field
+    package let field: Field
     /// Whether `--quick` includes it.
-    public let isQuick: Bool
+    package let isQuick: Bool
     /// The content of the database when an iteration starts.
-    public let start: Start
+    package let start: Start
     /// The work before the measurement, in each iteration.
-    public let prepare: WorkMaker
+    package let prepare: WorkMaker
     /// The measured steps, in order; the works of a step run concurrently, each on its own thread. Making works is not
     /// measured.
-    public let steps: [WorkMaker]
+    package let steps: [WorkMaker]
     /// The work after the measurement that restores the database.
-    public let restore: WorkMaker
+    package let restore: WorkMaker
 
     /// Makes works when they are needed, so that not all of them are in memory.
-    public typealias WorkMaker = @Sendable () throws -> [Work]
+    package typealias WorkMaker = @Sendable () throws -> [Work]
 
     /// The kind of subjects that perform a workload.
-    public enum Field: String, Sendable, Codable {
+    package enum Field: String, Sendable, Codable {
         /// Subjects with a database.
         case databases
         /// JSON parsers, which have no database.
@@ -38,7 +38,7 @@ public struct Workload: Sendable {
     }
 
     /// The content of a database when an iteration starts.
-    public enum Start: Sendable, Hashable {
+    package enum Start: Sendable, Hashable {
         /// The database is new and empty.
         case empty(BenchmarkTable)
         /// The database contains all rows of the run. The next workload with this start uses it again, so a workload that
@@ -47,7 +47,7 @@ public struct Workload: Sendable {
     }
 
     /// Creates a workload; see the properties.
-    public init(
+    package init(
         _ id: String, _ group: WorkloadGroup, _ title: String, explanation: String, unit: String, units: Int,
         field: Field = .databases, isQuick: Bool = false, start: Start, prepare: @escaping WorkMaker = { [] },
         steps: [WorkMaker], restore: @escaping WorkMaker = { [] }
@@ -68,11 +68,11 @@ public struct Workload: Sendable {
 }
 
 /// The sections of a report, in order.
-public enum WorkloadGroup: String, Sendable, Codable, CaseIterable {
+package enum WorkloadGroup: String, Sendable, Codable, CaseIterable {
     case writing, reading, queries, deleting, opening, parallel, mixes, sync, json
 
     /// The heading of the section.
-    public var title: String {
+    package var title: String {
         switch self {
         case .writing: "Writing"
         case .reading: "Reading"
@@ -89,7 +89,7 @@ public enum WorkloadGroup: String, Sendable, Codable, CaseIterable {
 
 extension Workload {
     /// All workloads for a number of rows, in the order of the report.
-    public static func all(_ settings: BenchmarkSettings, rows: Int) -> [Workload] {
+    package static func all(_ settings: BenchmarkSettings, rows: Int) -> [Workload] {
         StoreWorkloads(settings, rows: rows).all + syncWorkloads(settings, rows: rows)
     }
 }

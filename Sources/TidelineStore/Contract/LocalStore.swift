@@ -69,7 +69,7 @@ public protocol LocalStore: Sendable {
 
 extension LocalStore {
     /// Returns the definitions of the app's tables: all except those with ``TableSchema/isSystem``.
-    public func appTables() throws -> [TableSchema] { try tables().filter { !$0.isSystem } }
+    package func appTables() throws -> [TableSchema] { try tables().filter { !$0.isSystem } }
 }
 
 /// Whether a scan continues with the next row.

@@ -11,16 +11,16 @@ public enum OperandType: Sendable, Hashable {
     init(_ value: Value) { self = value.type.map { .value($0) } ?? .null }
 
     /// Whether the operand can be a condition: a bool, or null, which counts as false.
-    public var isCondition: Bool { isNullOr(.bool) }
+    package var isCondition: Bool { isNullOr(.bool) }
 
     /// Whether the operand is an int, a double or null.
-    public var isNumeric: Bool { self == .number || isNullOr(.int) || isNullOr(.double) }
+    package var isNumeric: Bool { self == .number || isNullOr(.int) || isNullOr(.double) }
 
     /// Returns whether the operand is null or of the given type.
-    public func isNullOr(_ type: ColumnType) -> Bool { self == .null || self == .value(type) }
+    package func isNullOr(_ type: ColumnType) -> Bool { self == .null || self == .value(type) }
 
     /// Returns whether values of both types can be compared: one is null, both are numbers, or the types are the same.
-    public func isComparable(with other: OperandType) -> Bool {
+    package func isComparable(with other: OperandType) -> Bool {
         self == other || self == .null || other == .null || isNumeric && other.isNumeric
     }
 }
@@ -40,7 +40,7 @@ extension RowPredicate.Function {
     /// Returns the type of the function's result for operands of these types, or `nil` if it does not accept them.
     ///
     /// The number of operands must match ``arity``.
-    public func resultType(of operands: [OperandType]) -> OperandType? {
+    package func resultType(of operands: [OperandType]) -> OperandType? {
         guard arity.contains(operands.count), zip(operands.indices, operands).allSatisfy(takes) else { return nil }
         switch self {
         case .equalsIgnoringCase: return .value(.bool)
@@ -64,7 +64,7 @@ extension RowPredicate.Function {
 
 extension RowPredicate.Arithmetic {
     /// Returns the type of the result for operands of these types, or `nil` if one is not a number.
-    public func resultType(of a: OperandType, _ b: OperandType) -> OperandType? {
+    package func resultType(of a: OperandType, _ b: OperandType) -> OperandType? {
         guard a.isNumeric, b.isNumeric else { return nil }
         if a == .null || b == .null { return .null }
         return a == .value(.double) || b == .value(.double) ? .value(.double) : .number

@@ -20,7 +20,7 @@ extension Query {
 
 extension RowPredicate {
     /// The direct operands of this node.
-    public var children: [RowPredicate] {
+    package var children: [RowPredicate] {
         switch self {
         case .column, .literal: []
         case .comparison(_, let a, let b), .arithmetic(_, let a, let b): [a, b]

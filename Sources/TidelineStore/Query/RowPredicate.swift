@@ -49,7 +49,7 @@ public indirect enum RowPredicate: Sendable, Hashable {
         case year, month, day, hour, minute, second
 
         /// The number of operands that the function accepts.
-        public var arity: ClosedRange<Int> {
+        package var arity: ClosedRange<Int> {
             switch self {
             case .length, .lower, .upper, .trim, .round, .floor, .ceiling, .year, .month, .day, .hour, .minute,
                 .second:

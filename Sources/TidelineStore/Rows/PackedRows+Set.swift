@@ -42,7 +42,7 @@ extension PackedRows {
     ///   - maximumCount: The size of the buffer that `body` receives.
     ///   - body: Writes to the beginning of the buffer and returns the number of bytes written. If it throws, the
     ///     column is unchanged.
-    public mutating func setBytes<E: Error>(
+    package mutating func setBytes<E: Error>(
         as tag: RowTag, at index: Int, maximumCount: Int,
         _ body: (UnsafeMutableRawBufferPointer) throws(E) -> Int
     ) throws(E) {

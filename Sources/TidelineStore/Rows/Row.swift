@@ -113,7 +113,7 @@ public struct Row: Sendable {
     }
 
     /// Returns this row with only the columns for which `isIncluded` returns `true`.
-    public func filteringColumns(_ isIncluded: (String) -> Bool) -> Row {
+    package func filteringColumns(_ isIncluded: (String) -> Bool) -> Row {
         var filtered = Row(id: key)
         filtered.named = values.filter { isIncluded($0.name) }
         return filtered

@@ -40,7 +40,7 @@ public enum RowTag: UInt8, Sendable {
     case json = 9
 
     /// Returns whether a value with this tag can be stored in a column of `type`. Null and absent fit any type.
-    public func fits(_ type: ColumnType) -> Bool {
+    package func fits(_ type: ColumnType) -> Bool {
         switch (self, type) {
         case (.absent, _), (.null, _), (.false, .bool), (.true, .bool), (.int, .int), (.double, .double),
             (.string, .string), (.timestamp, .timestamp), (.bytes, .bytes), (.json, .json):
@@ -50,7 +50,7 @@ public enum RowTag: UInt8, Sendable {
     }
 
     /// The type of the value, or `nil` for null and absent.
-    public var type: ColumnType? {
+    package var type: ColumnType? {
         switch self {
         case .absent, .null: nil
         case .false, .true: .bool

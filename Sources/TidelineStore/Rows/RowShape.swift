@@ -51,7 +51,7 @@ public final class RowShape: Sendable {
     ///
     /// - Parameter guess: The position to try first. A JSON parser passes the position after the previous one, because
     ///   servers send columns in the same order in each row.
-    public func index(ofUTF8 name: UnsafeRawBufferPointer, guess: Int = 0) -> Int? { unsafe find(name, guess: guess) }
+    package func index(ofUTF8 name: UnsafeRawBufferPointer, guess: Int = 0) -> Int? { unsafe find(name, guess: guess) }
 
     @inline(__always)
     private func find(_ name: UnsafeRawBufferPointer, guess: Int) -> Int? {
@@ -67,7 +67,7 @@ public final class RowShape: Sendable {
 
     /// Returns whether the rows of both shapes have the same columns at the same positions and the same type of
     /// identifier.
-    public func hasSameColumns(as other: RowShape) -> Bool {
+    package func hasSameColumns(as other: RowShape) -> Bool {
         self === other || (idType == other.idType && columns == other.columns)
     }
 

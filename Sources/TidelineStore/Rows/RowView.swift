@@ -15,7 +15,7 @@ public struct RowView: ~Copyable {
     @usableFromInline var header = RowHeader()
 
     /// Creates a view that points at no row. Call ``point(atID:validating:)`` before any other use.
-    public init(shape: RowShape) {
+    package init(shape: RowShape) {
         self.shape = shape
         unsafe idBytes = UnsafeRawBufferPointer(start: nil, count: 0)
         unsafe row = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -25,7 +25,7 @@ public struct RowView: ~Copyable {
     ///
     /// A row with fewer columns than the shape was written before the last columns were added, which are absent.
     /// - Throws: ``StoreError`` with code ``StoreError/Code/corrupt`` if the bytes are not a valid row of this shape.
-    public mutating func point(
+    package mutating func point(
         atID id: UnsafeRawBufferPointer, validating bytes: UnsafeRawBufferPointer
     ) throws(StoreError) {
         guard id.count == 8 || shape.idType == .string, let header = unsafe RowHeader(of: bytes),
@@ -172,5 +172,5 @@ public struct RowView: ~Copyable {
     ///
     /// Key-value stores write these bytes unchanged and read them back with ``point(atID:validating:)``.
     @inlinable
-    public func withPackedBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T { try unsafe body(row) }
+    package func withPackedBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T { try unsafe body(row) }
 }

@@ -21,7 +21,7 @@ public struct SystemTables: Sendable, Hashable, Codable {
     }
 
     /// The definitions of all three tables, for ``LocalStore/define(_:)``.
-    public var schemas: [TableSchema] { [operationsSchema, errorsSchema, configSchema] }
+    package var schemas: [TableSchema] { [operationsSchema, errorsSchema, configSchema] }
 
     /// The definition of the operation queue's table.
     ///
@@ -38,7 +38,7 @@ public struct SystemTables: Sendable, Hashable, Codable {
     /// - `restores`: whether an update restores a deleted row.
     /// - `revision`: a number that increases with every change of the operation.
     /// - `lastError`: the text of the last error.
-    public var operationsSchema: TableSchema {
+    package var operationsSchema: TableSchema {
         TableSchema(
             operations,
             columns: [
@@ -52,7 +52,7 @@ public struct SystemTables: Sendable, Hashable, Codable {
     /// The definition of the push errors' table.
     ///
     /// `operationId` is the number of the failed operation; `properties` is the error as JSON.
-    public var errorsSchema: TableSchema {
+    package var errorsSchema: TableSchema {
         TableSchema(
             errors, columns: [.int("operationId"), .int("tableKind"), .string("table"), .json("properties")],
             systemColumns: [], indexes: [["operationId"], ["table"]], isSystem: true)
@@ -61,7 +61,7 @@ public struct SystemTables: Sendable, Hashable, Codable {
     /// The definition of the settings' table.
     ///
     /// `table`, `key`, and `keyType` identify a setting; `value` is its text.
-    public var configSchema: TableSchema {
+    package var configSchema: TableSchema {
         TableSchema(
             config, columns: [.string("table"), .string("key"), .int("keyType"), .string("value")],
             systemColumns: [], idMatching: .exact, indexes: [["table", "key", "keyType"]], isSystem: true)

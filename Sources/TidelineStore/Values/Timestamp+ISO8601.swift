@@ -14,7 +14,7 @@ extension Timestamp {
     }
 
     /// Creates the instant that ISO 8601 text represents, given as its UTF-8 bytes; see ``init(_:)``.
-    public init?(utf8 bytes: UnsafeRawBufferPointer) {
+    package init?(utf8 bytes: UnsafeRawBufferPointer) {
         var scanner = unsafe DigitScanner(bytes: bytes)
         guard let year = scanner.number(digits: 4), scanner.skip(UInt8(ascii: "-")),
             let month = scanner.number(digits: 2), scanner.skip(UInt8(ascii: "-")),
@@ -45,7 +45,7 @@ extension Timestamp {
     /// Writes the text that ``iso8601(minimumFractionDigits:)`` returns into `buffer`, which must hold 28 bytes.
     ///
     /// - Returns: The number of bytes written, 20 to 28.
-    public func writeISO8601(into buffer: UnsafeMutableRawBufferPointer, minimumFractionDigits: Int = 3) -> Int {
+    package func writeISO8601(into buffer: UnsafeMutableRawBufferPointer, minimumFractionDigits: Int = 3) -> Int {
         precondition(buffer.count >= 28, "an ISO 8601 text needs 28 bytes")
         let parts = self.parts
         var position = 0

@@ -33,7 +33,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
 
     /// Creates the instant `ticks` × 100 ns after 1970, clamped to the years 1 to 9999.
     @inlinable
-    public init(clampingTicks ticks: Int64) {
+    package init(clampingTicks ticks: Int64) {
         self.ticks = Swift.min(Swift.max(ticks, Self.leastTicks), Self.greatestTicks)
     }
 
@@ -44,7 +44,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
     }
 
     /// The last whole millisecond at or before this instant.
-    public var flooredToMillisecond: Timestamp {
+    package var flooredToMillisecond: Timestamp {
         let rest = ticks % Self.ticksPerMillisecond
         return advanced(byTicks: rest < 0 ? -rest - Self.ticksPerMillisecond : -rest)
     }
@@ -55,23 +55,23 @@ public struct Timestamp: Sendable, Hashable, Comparable {
 // MARK: - Calendar
 
 /// The components of an instant in the proleptic Gregorian calendar, in UTC.
-public struct TimestampParts: Sendable, Hashable {
+package struct TimestampParts: Sendable, Hashable {
     /// The year, 1 to 9999.
-    public var year: Int
+    package var year: Int
     /// The month, 1 to 12.
-    public var month: Int
+    package var month: Int
     /// The day of the month, 1 to 31.
-    public var day: Int
+    package var day: Int
     /// The hour, 0 to 23.
-    public var hour: Int
+    package var hour: Int
     /// The minute, 0 to 59.
-    public var minute: Int
+    package var minute: Int
     /// The second, 0 to 59. Leap seconds are not supported.
-    public var second: Int
+    package var second: Int
     /// The units of 100 ns within the second, 0 to 9,999,999.
-    public var fraction: Int
+    package var fraction: Int
 
-    public init(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0, fraction: Int = 0) {
+    package init(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0, fraction: Int = 0) {
         self.year = year
         self.month = month
         self.day = day
@@ -84,7 +84,7 @@ public struct TimestampParts: Sendable, Hashable {
 
 extension Timestamp {
     /// The calendar components in UTC.
-    public var parts: TimestampParts {
+    package var parts: TimestampParts {
         let second = ticks.flooredDivision(by: Self.ticksPerSecond)
         let fraction = ticks - second * Self.ticksPerSecond
         let day = second.flooredDivision(by: 86_400)
@@ -104,7 +104,7 @@ extension Timestamp {
     }
 
     /// Creates the instant with these components in UTC, or `nil` if one is out of range (February 30, hour 24).
-    public init?(_ parts: TimestampParts) {
+    package init?(_ parts: TimestampParts) {
         guard let day = Self.day(year: parts.year, month: parts.month, day: parts.day),
             (0...23).contains(parts.hour), (0...59).contains(parts.minute), (0...59).contains(parts.second),
             (0...9_999_999).contains(parts.fraction)

@@ -1,12 +1,12 @@
-public import HTTPTypes
-public import TidelineStore
+package import HTTPTypes
+package import TidelineStore
 
 /// The form of the table protocol that a family of servers uses. Creates requests and interprets responses.
 ///
 /// A dialect has no connection and no state, and is the same for every table. It throws errors before anything is sent:
 /// ``WireError/Code/invalidRequest``, ``WireError/Code/invalidID`` or ``WireError/Code/invalidFilter``, with the table,
 /// column or id at fault.
-public protocol Dialect: Sendable {
+package protocol Dialect: Sendable {
     /// The maximum number of rows that the server returns in one page.
     var maximumPageSize: Int { get }
 
@@ -75,43 +75,43 @@ public protocol Dialect: Sendable {
 
 extension Dialect {
     /// Returns a request for one row, without parameters.
-    public func lookup(
+    package func lookup(
         _ id: String, in table: String, includeDeleted: Bool = false, features: RequestFeatures = []
     ) throws(WireError) -> WireRequest {
         try lookup(id, in: table, includeDeleted: includeDeleted, parameters: [], features: features)
     }
 
     /// Returns a request that inserts a row, without features.
-    public func insert(
+    package func insert(
         _ row: Row, into table: String, parameters: [(String, String)] = []
     ) throws(WireError) -> WireRequest {
         try insert(row, into: table, parameters: parameters, features: [])
     }
 
     /// Returns a request that changes columns of a row, without features.
-    public func update(
+    package func update(
         _ row: Row, in table: String, version: String?, parameters: [(String, String)] = []
     ) throws(WireError) -> WireRequest {
         try update(row, in: table, version: version, parameters: parameters, features: [])
     }
 
     /// Returns a request that deletes a row, without features.
-    public func delete(
+    package func delete(
         _ id: String, from table: String, version: String?, parameters: [(String, String)] = []
     ) throws(WireError) -> WireRequest {
         try delete(id, from: table, version: version, parameters: parameters, features: [])
     }
 
     /// Returns a request that restores a soft-deleted row, without parameters.
-    public func undelete(
+    package func undelete(
         _ id: String, in table: String, version: String?, features: RequestFeatures = []
     ) throws(WireError) -> WireRequest {
         try undelete(id, in: table, version: version, parameters: [], features: features)
     }
 
-    public func errorMessage(_ body: [UInt8]) -> String { ErrorBody.message(of: body) }
+    package func errorMessage(_ body: [UInt8]) -> String { ErrorBody.message(of: body) }
 
-    public func version(of response: HTTPResponse) -> String? {
+    package func version(of response: HTTPResponse) -> String? {
         response.headerFields[.eTag].flatMap { ETag.version(fromETag: $0) }
     }
 }

@@ -1,7 +1,7 @@
 /// Conversion of row versions to and from the format of the headers `ETag` and `If-Match`.
-public enum ETag {
+package enum ETag {
     /// Returns the version in quotes, with each `"` in it escaped as `\"`.
-    public static func quote(_ version: String) -> String {
+    package static func quote(_ version: String) -> String {
         var bytes: [UInt8] = [UInt8(ascii: "\"")]
         for byte in version.utf8 {
             if byte == UInt8(ascii: "\"") { bytes.append(UInt8(ascii: "\\")) }
@@ -15,7 +15,7 @@ public enum ETag {
     ///
     /// Returns `nil` for a weak ETag (`W/"…"`), which comes with lists and errors and is not a version, for an empty
     /// ETag, and for text that is not an ETag.
-    public static func version(fromETag text: String) -> String? {
+    package static func version(fromETag text: String) -> String? {
         let bytes = Array(text.utf8.trimmingBlanks)
         let quote = UInt8(ascii: "\"")
         guard bytes.contains(quote) else { return unquoted(bytes) }
@@ -42,14 +42,14 @@ public enum ETag {
 }
 
 /// The header `If-Match`: the row versions that a request accepts.
-public enum IfMatch: Sendable, Hashable {
+package enum IfMatch: Sendable, Hashable {
     /// `*`: any existing row.
     case any
     /// One of the given versions.
     case versions([String])
 
     /// Whether a row with the given version may be changed.
-    public func allows(_ version: String?) -> Bool {
+    package func allows(_ version: String?) -> Bool {
         switch self {
         case .any: true
         case .versions(let versions): version.map { versions.contains($0) } ?? false
@@ -59,7 +59,7 @@ public enum IfMatch: Sendable, Hashable {
     /// Parses the header's value, a list of ETags. Skips weak ETags, because they never match.
     ///
     /// - Throws: ``WireError/Code/invalidRequest`` if the text is not such a list.
-    public init(_ text: String) throws(WireError) {
+    package init(_ text: String) throws(WireError) {
         let bytes = Array(text.utf8.trimmingBlanks)
         if bytes == [UInt8(ascii: "*")] {
             self = .any

@@ -1,14 +1,14 @@
-public import TidelineStore
+package import TidelineStore
 
 /// Conversion of instants to and from the date format of HTTP headers: `Sat, 21 Nov 2026 09:12:49 GMT`.
-public enum HTTPDate {
+package enum HTTPDate {
     private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
     /// Returns the text of an instant, truncated to whole seconds.
-    public static func text(of instant: Timestamp) -> String {
+    package static func text(of instant: Timestamp) -> String {
         let parts = instant.parts
         // 1970-01-01 was a Thursday.
         let (day, rest) = instant.ticks.quotientAndRemainder(dividingBy: 86_400 * Timestamp.ticksPerSecond)
@@ -19,7 +19,7 @@ public enum HTTPDate {
     }
 
     /// Returns the instant for a text in this format, or `nil` for any other text. The weekday is not checked.
-    public static func instant(_ text: String) -> Timestamp? {
+    package static func instant(_ text: String) -> Timestamp? {
         let fields = text.split(separator: " ", omittingEmptySubsequences: true)
         guard fields.count == 6, fields[5] == "GMT" || fields[5] == "UTC", let day = number(fields[1]),
             let month = months.firstIndex(of: String(fields[2])), let year = number(fields[3])

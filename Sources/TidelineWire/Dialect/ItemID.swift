@@ -1,12 +1,12 @@
 internal import TidelineStore
 
 /// The rules for the ids of synchronized rows.
-public enum ItemID {
+package enum ItemID {
     /// Checks the id of a new row. It must have 1 to 255 characters (Unicode scalars), and must not be blank, `.` or
     /// `..`. It must not contain control characters, `"`, `+`, `?`, `\`, `/` or a backtick.
     ///
     /// - Throws: ``WireError/Code/invalidID``, with the id and the violated rule.
-    public static func validate(_ id: String) throws(WireError) {
+    package static func validate(_ id: String) throws(WireError) {
         guard let fault = fault(in: id) else { return }
         throw WireError(.invalidID, "an id \(fault)", id: String(id.prefix(300)))
     }
@@ -15,7 +15,7 @@ public enum ItemID {
     /// have. Only ids that no path can contain, even percent-encoded, are rejected: an empty id, `.` and `..`.
     ///
     /// - Throws: ``WireError/Code/invalidID``, with the id and the violated rule.
-    public static func validateExisting(_ id: String) throws(WireError) {
+    package static func validateExisting(_ id: String) throws(WireError) {
         guard !id.isEmpty else { throw WireError(.invalidID, "an id must not be empty", id: id) }
         guard id != ".", id != ".." else { throw WireError(.invalidID, "an id must not be . or ..", id: id) }
     }
@@ -37,7 +37,7 @@ public enum ItemID {
     }
 
     /// Returns a new id: a random UUID (version 4) in lower case.
-    public static func random(using generator: inout some RandomNumberGenerator) -> String {
+    package static func random(using generator: inout some RandomNumberGenerator) -> String {
         // Generate two words instead of single bytes, because the system's generator makes a system call for each
         // value.
         var bytes = [generator.next(), generator.next()].flatMap { word in
@@ -56,7 +56,7 @@ public enum ItemID {
     }
 
     /// Returns a new id from the system's random numbers. See ``random(using:)``.
-    public static func random() -> String {
+    package static func random() -> String {
         var generator = SystemRandomNumberGenerator()
         return random(using: &generator)
     }

@@ -1,8 +1,8 @@
-public import HTTPTypes
-public import TidelineStore
+package import HTTPTypes
+package import TidelineStore
 
 /// A request of the ZUMO 2 dialect, as parsed by a server.
-public enum TableRequest: Sendable, Hashable {
+package enum TableRequest: Sendable, Hashable {
     /// Reads a page of a table.
     case read(TableRead)
     /// Reads one row.
@@ -17,7 +17,7 @@ public enum TableRequest: Sendable, Hashable {
     case undelete(table: String, id: String, ifMatch: IfMatch?)
 
     /// The name of the table.
-    public var table: String {
+    package var table: String {
         switch self {
         case .read(let read): read.table
         case .lookup(let table, _, _), .insert(let table), .update(let table, _, _), .delete(let table, _, _),
@@ -33,7 +33,7 @@ public enum TableRequest: Sendable, Hashable {
     ///   - maximumPageSize: The maximum value of `$top`.
     /// - Throws: ``RequestRejection``, with the status of the response: 404 for a path that is not the path of a table,
     ///   405 for a method that the path does not support, 400 in all other cases.
-    public init(
+    package init(
         method: HTTPRequest.Method, target: String, headers: HTTPFields, maximumPageSize: Int = 1000
     ) throws(RequestRejection) {
         let url = try RequestURL(target)
@@ -79,28 +79,28 @@ public enum TableRequest: Sendable, Hashable {
 }
 
 /// The parameters of a request for a page.
-public struct TableRead: Sendable, Hashable {
+package struct TableRead: Sendable, Hashable {
     /// The name of the table.
-    public var table: String
+    package var table: String
     /// The text of `$filter`. The table's definition determines the types of its literals (``query(_:)``).
-    public var filter: String?
+    package var filter: String?
     /// The order of the rows. If empty, rows are ordered by id.
-    public var order: [OrderTerm]
+    package var order: [OrderTerm]
     /// The number of rows to skip.
-    public var skip: Int
+    package var skip: Int
     /// The maximum number of rows, or `nil` if the server may choose.
-    public var top: Int?
+    package var top: Int?
     /// The requested columns, or `nil` for all columns.
-    public var selection: [String]?
+    package var selection: [String]?
     /// Whether to include soft-deleted rows.
-    public var includesDeleted: Bool
+    package var includesDeleted: Bool
     /// Whether to return the total number of matching rows.
-    public var includesTotalCount: Bool
+    package var includesTotalCount: Bool
 
     /// Returns the query, with the filter parsed for a table. The caller handles soft-deleted rows and the page size.
     ///
     /// - Throws: ``WireError/Code/invalidFilter`` if the filter is invalid.
-    public func query(_ schema: TableSchema) throws(WireError) -> Query {
+    package func query(_ schema: TableSchema) throws(WireError) -> Query {
         var query = Query(
             table, order: order, skip: skip, limit: top, selection: selection, includesTotalCount: includesTotalCount)
         if let filter { query.predicate = try OData.parseFilter(filter, schema: schema) }
@@ -149,16 +149,16 @@ public struct TableRead: Sendable, Hashable {
 }
 
 /// The reason why a server rejects a request.
-public struct RequestRejection: Error, Sendable {
+package struct RequestRejection: Error, Sendable {
     /// The status of the response.
-    public var status: HTTPResponse.Status
+    package var status: HTTPResponse.Status
     /// A description of the problem.
-    public var message: String
+    package var message: String
     /// The methods for the header `Allow`. If empty, the header is omitted.
-    public var allowedMethods: [HTTPRequest.Method]
+    package var allowedMethods: [HTTPRequest.Method]
 
     /// Creates a rejection.
-    public init(
+    package init(
         _ status: HTTPResponse.Status, _ message: String, allowedMethods: [HTTPRequest.Method] = []
     ) {
         self.status = status
@@ -169,5 +169,5 @@ public struct RequestRejection: Error, Sendable {
 
 extension RequestRejection: CustomStringConvertible {
     /// The message and the status.
-    public var description: String { "\(message) [HTTP \(status.code)]" }
+    package var description: String { "\(message) [HTTP \(status.code)]" }
 }

@@ -1,18 +1,18 @@
-public import HTTPTypes
+package import HTTPTypes
 
 /// A request that a dialect creates. The client adds the host, the authentication and `User-Agent`, and sends it.
-public struct WireRequest: Sendable, Hashable {
+package struct WireRequest: Sendable, Hashable {
     /// The HTTP method.
-    public var method: HTTPRequest.Method
+    package var method: HTTPRequest.Method
     /// The percent-encoded path and query relative to the base URL, without a leading slash: `tables/TodoItem?$top=50`.
-    public var target: String
+    package var target: String
     /// The headers that the protocol requires.
-    public var headers: HTTPFields
+    package var headers: HTTPFields
     /// The body, or `nil` if there is no body.
-    public var body: [UInt8]?
+    package var body: [UInt8]?
 
     /// Creates a request.
-    public init(method: HTTPRequest.Method, target: String, headers: HTTPFields = [:], body: [UInt8]? = nil) {
+    package init(method: HTTPRequest.Method, target: String, headers: HTTPFields = [:], body: [UInt8]? = nil) {
         self.method = method
         self.target = target
         self.headers = headers
@@ -21,18 +21,18 @@ public struct WireRequest: Sendable, Hashable {
 }
 
 /// The options of a read in addition to its query.
-public struct ReadOptions: Sendable {
+package struct ReadOptions: Sendable {
     /// Whether to include soft-deleted rows.
-    public var includeDeleted: Bool
+    package var includeDeleted: Bool
     /// Additional parameters of the URL, for custom scripts of the server. Names must not begin with `$`.
-    public var parameters: [(String, String)]
+    package var parameters: [(String, String)]
     /// Whether the request is from a sync table. The server receives this for its statistics.
-    public var isSyncTable: Bool
+    package var isSyncTable: Bool
     /// Whether the request is part of an incremental pull. The server receives this for its statistics.
-    public var isIncremental: Bool
+    package var isIncremental: Bool
 
     /// Creates options. The default of each option is off.
-    public init(
+    package init(
         includeDeleted: Bool = false, parameters: [(String, String)] = [], isSyncTable: Bool = false,
         isIncremental: Bool = false
     ) {
@@ -51,19 +51,19 @@ public struct ReadOptions: Sendable {
 }
 
 /// The features that a request uses, which the client sends in the header `X-ZUMO-FEATURES`.
-public struct RequestFeatures: OptionSet, Sendable, Hashable {
-    public let rawValue: Int
-    public init(rawValue: Int) { self.rawValue = rawValue }
+package struct RequestFeatures: OptionSet, Sendable, Hashable {
+    package let rawValue: Int
+    package init(rawValue: Int) { self.rawValue = rawValue }
 
     /// `OL`: a request of a sync table.
-    public static let offline = RequestFeatures(rawValue: 1)
+    package static let offline = RequestFeatures(rawValue: 1)
     /// `QS`: a request with additional URL parameters. Dialects add this feature themselves.
-    public static let queryParameters = RequestFeatures(rawValue: 2)
+    package static let queryParameters = RequestFeatures(rawValue: 2)
     /// `IP`: a part of an incremental pull.
-    public static let incrementalPull = RequestFeatures(rawValue: 4)
+    package static let incrementalPull = RequestFeatures(rawValue: 4)
     /// `OC`: a change of a specific row version, with `If-Match` (optimistic concurrency). Dialects add this feature
     /// themselves.
-    public static let optimisticConcurrency = RequestFeatures(rawValue: 8)
+    package static let optimisticConcurrency = RequestFeatures(rawValue: 8)
 
     /// The header's value, or `nil` if there are no features.
     var headerValue: String? {
@@ -77,4 +77,4 @@ public struct RequestFeatures: OptionSet, Sendable, Hashable {
 }
 
 /// The parts of a client's base URL that are needed to follow links.
-public typealias BaseURL = (scheme: String, authority: String, path: String)
+package typealias BaseURL = (scheme: String, authority: String, path: String)

@@ -1,8 +1,8 @@
-public import HTTPTypes
+package import HTTPTypes
 internal import TidelineStore
 
 extension ZUMODialect {
-    public func invokeAPI(
+    package func invokeAPI(
         _ name: String, method: HTTPRequest.Method, parameters: [(String, String)], headers: HTTPFields, body: [UInt8]?
     ) throws(WireError) -> WireRequest {
         let segments = name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
@@ -17,7 +17,7 @@ extension ZUMODialect {
         return WireRequest(method: method, target: target.text, headers: fields, body: body)
     }
 
-    public func signIn(provider: String, token: [String: String]) throws(WireError) -> WireRequest {
+    package func signIn(provider: String, token: [String: String]) throws(WireError) -> WireRequest {
         let target = try Target(".auth/login", segments: [provider])
         var row = Row()
         for (name, value) in token.sorted(by: { $0.key < $1.key }) { row[name] = .string(value) }
@@ -29,7 +29,7 @@ extension ZUMODialect {
         return WireRequest(method: .post, target: target.text, headers: headers, body: writer.bytes)
     }
 
-    public func signedInUser(_ body: [UInt8]) throws(WireError) -> (id: String, token: String) {
+    package func signedInUser(_ body: [UInt8]) throws(WireError) -> (id: String, token: String) {
         let answer = try JSONRow.parse(body)
         guard let token = answer["authenticationToken"]?.string, !token.isEmpty, HTTPField.isValidValue(token),
             case .json(let text)? = answer["user"], let id = try JSONRow.parse(Array(text.utf8))["userId"]?.string,

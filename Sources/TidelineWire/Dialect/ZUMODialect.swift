@@ -1,19 +1,19 @@
-public import HTTPTypes
-public import TidelineStore
+package import HTTPTypes
+package import TidelineStore
 
 /// The dialect of the Node and .NET Framework back ends of Azure Mobile Apps: ZUMO 2.
 ///
 /// Rejects column names that begin with `__`, which are reserved. Also rejects parameters that begin with `$`, which
 /// the protocol reserves, and the parameter `__includeDeleted`, for which there is an option.
-public struct ZUMODialect: Dialect {
+package struct ZUMODialect: Dialect {
     /// Creates the dialect.
-    public init() {}
+    package init() {}
 
-    public var maximumPageSize: Int { 1000 }
+    package var maximumPageSize: Int { 1000 }
 
     // MARK: Reading
 
-    public func read(
+    package func read(
         _ query: Query, schema: TableSchema?, options: ReadOptions
     ) throws(WireError) -> WireRequest {
         var target = try Target(table: query.table)
@@ -28,7 +28,7 @@ public struct ZUMODialect: Dialect {
         return try request(.get, target, parameters: options.parameters, features: options.features)
     }
 
-    public func lookup(
+    package func lookup(
         _ id: String, in table: String, includeDeleted: Bool, parameters: [(String, String)], features: RequestFeatures
     ) throws(WireError) -> WireRequest {
         var target = try Target(table: table, id: id)
@@ -38,7 +38,7 @@ public struct ZUMODialect: Dialect {
 
     // MARK: Writing
 
-    public func insert(
+    package func insert(
         _ row: Row, into table: String, parameters: [(String, String)], features: RequestFeatures
     ) throws(WireError) -> WireRequest {
         let target = try Target(table: table)
@@ -47,7 +47,7 @@ public struct ZUMODialect: Dialect {
             .post, target, parameters: parameters, features: features, body: try body(of: row, in: table))
     }
 
-    public func update(
+    package func update(
         _ row: Row, in table: String, version: String?, parameters: [(String, String)], features: RequestFeatures
     ) throws(WireError) -> WireRequest {
         let target = try Target(table: table, id: row.id)
@@ -62,14 +62,14 @@ public struct ZUMODialect: Dialect {
             body: try body(of: change, in: table))
     }
 
-    public func delete(
+    package func delete(
         _ id: String, from table: String, version: String?, parameters: [(String, String)], features: RequestFeatures
     ) throws(WireError) -> WireRequest {
         try request(
             .delete, try Target(table: table, id: id), version: version, parameters: parameters, features: features)
     }
 
-    public func undelete(
+    package func undelete(
         _ id: String, in table: String, version: String?, parameters: [(String, String)], features: RequestFeatures
     ) throws(WireError) -> WireRequest {
         try request(
@@ -78,7 +78,7 @@ public struct ZUMODialect: Dialect {
 
     // MARK: Responses
 
-    public func nextPage(after response: HTTPResponse, base: BaseURL) throws(WireError) -> String? {
+    package func nextPage(after response: HTTPResponse, base: BaseURL) throws(WireError) -> String? {
         guard let header = response.headerFields[.link], let link = LinkHeader.next(in: header) else { return nil }
         return try LinkTarget.target(of: link, base: base)
     }
@@ -131,9 +131,9 @@ public struct ZUMODialect: Dialect {
 extension HTTPField.Name {
     // The names are valid constants, so none of these is nil.
     /// `ZUMO-API-VERSION`.
-    public static let zumoAPIVersion = Self("ZUMO-API-VERSION")!
+    package static let zumoAPIVersion = Self("ZUMO-API-VERSION")!
     /// `X-ZUMO-FEATURES`.
-    public static let zumoFeatures = Self("X-ZUMO-FEATURES")!
+    package static let zumoFeatures = Self("X-ZUMO-FEATURES")!
     /// `Link`.
-    public static let link = Self("Link")!
+    package static let link = Self("Link")!
 }

@@ -1,20 +1,20 @@
 internal import TidelineStore
 
 /// The locations of the rows in the response to a query, for readers that do not need ids or a table definition.
-public struct JSONPage: Sendable, Hashable {
+package struct JSONPage: Sendable, Hashable {
     /// The range of bytes of each row in the response.
-    public private(set) var rows: [Range<Int>] = []
+    package private(set) var rows: [Range<Int>] = []
     /// The number of rows that match the query on the server, or `nil` if the response does not contain it.
-    public private(set) var totalCount: Int64?
+    package private(set) var totalCount: Int64?
 
     /// The maximum number of rows in a response. It is more than any server returns at once, and limits the memory use.
-    public static let maximumRowCount = 131_072
+    package static let maximumRowCount = 131_072
 
     /// Finds the rows of a response: an array, or `{"results":[…],"count":n}`. Other members are ignored.
     ///
     /// - Throws: ``WireError`` with the offset of the error: ``WireError/Code/malformedJSON`` or
     ///   ``WireError/Code/wrongShape``, also if there are more than ``maximumRowCount`` rows.
-    public init(_ bytes: [UInt8]) throws(WireError) {
+    package init(_ bytes: [UInt8]) throws(WireError) {
         do {
             try bytes.withUnsafeBufferPointer { bytes throws(JSONFault) in
                 var scanner = JSONScanner(UnsafeRawBufferPointer(bytes))

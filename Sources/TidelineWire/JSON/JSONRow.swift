@@ -1,8 +1,8 @@
-public import TidelineStore
+package import TidelineStore
 
 /// Reads rows without a table definition: for servers that create a table when its first row arrives, and for copies of
 /// rows that are stored as text.
-public enum JSONRow {
+package enum JSONRow {
     /// Reads one JSON object as a row, with types that follow from the JSON.
     ///
     /// Text is a string, even if it looks like a date. A number that is whole and fits 64 bits is an int, regardless of
@@ -14,7 +14,7 @@ public enum JSONRow {
     /// - Throws: ``WireError`` with the offset of the error: ``WireError/Code/malformedJSON``;
     ///   ``WireError/Code/wrongShape`` if the JSON is not an object; ``WireError/Code/invalidValue`` for an id of
     ///   another type, or a number out of the range of a double.
-    public static func parse(
+    package static func parse(
         _ bytes: UnsafeRawBufferPointer, allowsIntegerID: Bool = false
     ) throws(WireError) -> Row {
         var reader = LooseReader(scanner: JSONScanner(bytes), allowsIntegerID: allowsIntegerID)
@@ -30,7 +30,7 @@ public enum JSONRow {
     ///
     /// The text must conform to RFC 8259, without extensions. It may be nested up to 511 levels deep, so that it fits
     /// in a row.
-    public static func isArrayOrObject(_ text: String) -> Bool {
+    package static func isArrayOrObject(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { utf8 in
             let bytes = UnsafeRawBufferPointer(utf8)

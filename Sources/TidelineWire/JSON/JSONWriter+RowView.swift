@@ -1,9 +1,9 @@
-public import TidelineStore
+package import TidelineStore
 
 extension JSONWriter {
     /// Writes a borrowed row as an object: its `id`, then its columns in the order of the shape, except those that are
     /// absent. Does not copy the values of the row first.
-    public mutating func append(_ view: borrowing RowView) {
+    package mutating func append(_ view: borrowing RowView) {
         names.prepare(for: view.shape)
         append(word: "{\"id\":")
         appendID(of: view)

@@ -1,4 +1,4 @@
-public import TidelineStore
+package import TidelineStore
 
 /// Writes rows as JSON in the format of the wire protocol, and appends them to ``bytes``.
 ///
@@ -7,34 +7,34 @@ public import TidelineStore
 /// cannot represent, are written as null. A timestamp is written in ISO 8601 format in UTC with at least three
 /// fractional digits, and bytes as padded base64. A JSON value is written unchanged, or as a string if it is not valid
 /// JSON. The output is always valid JSON.
-public struct JSONWriter: Sendable {
+package struct JSONWriter: Sendable {
     /// The JSON written so far.
-    public var bytes: [UInt8] = []
+    package var bytes: [UInt8] = []
     /// The column names of the shape written last, in a form that is ready to copy.
     var names = ShapeNames()
 
     /// Creates an empty writer.
-    public init() {}
+    package init() {}
 
     // MARK: Elements
 
     /// Writes the beginning of an array.
-    public mutating func beginArray() { bytes.append(UInt8(ascii: "[")) }
+    package mutating func beginArray() { bytes.append(UInt8(ascii: "[")) }
 
     /// Writes the end of an array.
-    public mutating func endArray() { bytes.append(UInt8(ascii: "]")) }
+    package mutating func endArray() { bytes.append(UInt8(ascii: "]")) }
 
     /// Writes the comma between two elements.
-    public mutating func separator() { bytes.append(UInt8(ascii: ",")) }
+    package mutating func separator() { bytes.append(UInt8(ascii: ",")) }
 
     /// Writes a text as a JSON string.
-    public mutating func append(string: String) {
+    package mutating func append(string: String) {
         var string = string
         string.withUTF8 { appendText(UnsafeRawBufferPointer($0)) }
     }
 
     /// Writes a value in the wire format of its type.
-    public mutating func append(_ value: Value) {
+    package mutating func append(_ value: Value) {
         switch value {
         case .null: append(word: "null")
         case .bool(let value): append(word: value ? "true" : "false")
@@ -52,7 +52,7 @@ public struct JSONWriter: Sendable {
     /// Writes a row as an object: its `id`, if it has one, then its columns in their order.
     ///
     /// - Parameter columns: Returns whether to write a column, or `nil` to write all columns. Not called for `id`.
-    public mutating func append(_ row: Row, columns: ((String) -> Bool)? = nil) {
+    package mutating func append(_ row: Row, columns: ((String) -> Bool)? = nil) {
         bytes.append(UInt8(ascii: "{"))
         var isFirst = true
         if let key = row.key {

@@ -1,18 +1,18 @@
-public import TidelineStore
+package import TidelineStore
 
 /// The properties of a response in addition to its rows. See ``PageParser/parsePage(_:into:)``.
-public struct PageInfo: Sendable, Hashable {
+package struct PageInfo: Sendable, Hashable {
     /// The number of rows in the response.
-    public var rowCount: Int
+    package var rowCount: Int
     /// The number of rows that match the query on the server, or `nil` if the response does not contain it.
-    public var totalCount: Int64?
+    package var totalCount: Int64?
     /// The positions in the batch, in ascending order, of the rows that the response marks as deleted, if the shape has
     /// no column `deleted`. Empty if the shape has such a column, because the rows then contain the mark.
-    public var deleted: [Int]
+    package var deleted: [Int]
     /// The rows that do not fit the table and were left out, in their order. Empty unless such rows are skipped.
-    public var misfits: [RowMisfit]
+    package var misfits: [RowMisfit]
 
-    public init(rowCount: Int, totalCount: Int64? = nil, deleted: [Int] = [], misfits: [RowMisfit] = []) {
+    package init(rowCount: Int, totalCount: Int64? = nil, deleted: [Int] = [], misfits: [RowMisfit] = []) {
         self.rowCount = rowCount
         self.totalCount = totalCount
         self.deleted = deleted
@@ -21,15 +21,15 @@ public struct PageInfo: Sendable, Hashable {
 }
 
 /// A row of a response with a value that does not fit its column.
-public struct RowMisfit: Sendable, Hashable {
+package struct RowMisfit: Sendable, Hashable {
     /// The id of the row.
-    public var id: String
+    package var id: String
     /// The time of the row's last change, or `nil` if it cannot be read.
-    public var updatedAt: Timestamp?
+    package var updatedAt: Timestamp?
     /// The number of valid rows before this row in the response.
-    public var position: Int
+    package var position: Int
     /// The name of the column at fault.
-    public var column: String?
+    package var column: String?
     /// A description of the value found and the value expected.
-    public var message: String
+    package var message: String
 }

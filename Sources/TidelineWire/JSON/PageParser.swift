@@ -1,4 +1,4 @@
-public import TidelineStore
+package import TidelineStore
 
 /// Reads the JSON of a table service into rows, with the types of the table's definition.
 ///
@@ -13,15 +13,15 @@ public import TidelineStore
 /// and arrays and objects that are nested more than 512 levels deep are an error.
 ///
 /// A parser has no mutable state, and may be used by any number of threads.
-public struct PageParser: Sendable {
+package struct PageParser: Sendable {
     /// The shape of the rows. The ``TidelineStore/PackedRows`` for ``parsePage(_:into:)`` must have this shape.
-    public let shape: RowShape
+    package let shape: RowShape
     let idMatching: IDMatching
     let types: [ColumnType]
     let members: MemberTable
 
     /// Creates a parser for the rows of a table.
-    public init(schema: TableSchema) {
+    package init(schema: TableSchema) {
         shape = schema.makeShape()
         idMatching = schema.idMatching
         types = shape.columns.map(\.type)
@@ -39,7 +39,7 @@ public struct PageParser: Sendable {
     ///   ``WireError/Code/wrongShape``; ``WireError/Code/invalidValue``, with the table, column and id;
     ///   ``WireError/Code/missingID`` for a row whose id is missing, null or empty; ``WireError/Code/duplicateID`` for
     ///   a second row with an id that is equal under the table's `idMatching`.
-    public func parsePage(
+    package func parsePage(
         _ bytes: UnsafeRawBufferPointer, into rows: inout PackedRows, skipsMisfits: Bool = false
     ) throws(WireError) -> PageInfo {
         precondition(rows.shape.hasSameColumns(as: shape), "the batch has another shape")
@@ -66,7 +66,7 @@ public struct PageParser: Sendable {
     ///
     /// - Parameter requireID: Whether a row without an id is an error. A null or empty id counts as no id.
     /// - Throws: The errors of ``parsePage(_:into:)``.
-    public func parseRow(_ bytes: UnsafeRawBufferPointer, requireID: Bool) throws(WireError) -> Row {
+    package func parseRow(_ bytes: UnsafeRawBufferPointer, requireID: Bool) throws(WireError) -> Row {
         var rows = PackedRows(shape: shape, byteCapacity: bytes.count)
         var reader = PageReader(bytes, parser: self, firstRow: 0)
         do {

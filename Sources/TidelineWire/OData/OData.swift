@@ -1,4 +1,4 @@
-public import TidelineStore
+package import TidelineStore
 
 /// Conversion of predicates and orders to and from the protocol's query options `$filter` and `$orderby`.
 ///
@@ -22,7 +22,7 @@ public import TidelineStore
 /// converted: stores compare ints with doubles directly.
 ///
 /// Filters may be nested up to 1,000 levels deep. The number of terms of an `and` or `or` is not limited.
-public enum OData {
+package enum OData {
     /// The maximum nesting depth of a filter. Stores and other servers process the tree recursively, on a limited
     /// stack.
     static let maximumDepth = 1_000
@@ -38,7 +38,7 @@ public enum OData {
     /// - Throws: ``WireError/Code/invalidFilter``, with the name of the column, for a name that is not an identifier, a
     ///   literal that does not fit its column, NaN or an infinity, a function with the wrong number of operands, or
     ///   more than 1,000 levels.
-    public static func filter(_ predicate: RowPredicate, schema: TableSchema?) throws(WireError) -> String {
+    package static func filter(_ predicate: RowPredicate, schema: TableSchema?) throws(WireError) -> String {
         var writer = FilterWriter(types: LiteralTypes(schema))
         return try writer.write(predicate)
     }
@@ -50,7 +50,7 @@ public enum OData {
     /// rows that a server over SQL would omit for this reason: `priority != 3` is `priority ne 3 or priority eq null`.
     /// Columns that `schema` declares as not optional have no nulls.
     /// - Throws: The errors of ``filter(_:schema:)``.
-    public static func portableFilter(_ predicate: RowPredicate, schema: TableSchema?) throws(WireError) -> String {
+    package static func portableFilter(_ predicate: RowPredicate, schema: TableSchema?) throws(WireError) -> String {
         try filter(NullLogic(schema).rewritten(predicate), schema: schema)
     }
 
@@ -62,7 +62,7 @@ public enum OData {
     /// - Parameter schema: The table's definition, or `nil`. If it is not `nil`, a column that it does not define is an
     ///   error.
     /// - Throws: ``WireError/Code/invalidFilter``, with the offset in UTF-8 bytes and the expected syntax.
-    public static func parseFilter(_ text: String, schema: TableSchema?) throws(WireError) -> RowPredicate {
+    package static func parseFilter(_ text: String, schema: TableSchema?) throws(WireError) -> RowPredicate {
         var parser = FilterParser(text, types: LiteralTypes(schema))
         return try parser.parse()
     }
@@ -70,14 +70,14 @@ public enum OData {
     /// Returns the text of an order for `$orderby`, such as `due desc,text`.
     ///
     /// Names are not checked; use ``requireIdentifier(_:)`` to detect names that cannot be read back.
-    public static func orderBy(_ terms: [OrderTerm]) -> String {
+    package static func orderBy(_ terms: [OrderTerm]) -> String {
         terms.map { $0.isDescending ? "\($0.column) desc" : $0.column }.joined(separator: ",")
     }
 
     /// Returns the order for the text of a `$orderby`. Empty for an empty text.
     ///
     /// - Throws: ``WireError/Code/invalidFilter``, with the offset in UTF-8 bytes.
-    public static func parseOrderBy(_ text: String) throws(WireError) -> [OrderTerm] {
+    package static func parseOrderBy(_ text: String) throws(WireError) -> [OrderTerm] {
         var lexer = FilterLexer(text)
         var terms: [OrderTerm] = []
         guard try lexer.peek().kind != .end else { return [] }
@@ -102,7 +102,7 @@ public enum OData {
     /// `_` and `.`, must not begin with a digit or dot, and must not be `not`, `null`, `true` or `false`.
     ///
     /// - Throws: ``WireError/Code/invalidFilter``, with the name of the column.
-    public static func requireIdentifier(_ name: String) throws(WireError) {
+    package static func requireIdentifier(_ name: String) throws(WireError) {
         let scalars = name.unicodeScalars
         guard let first = scalars.first, first.startsIdentifier, scalars.allSatisfy(\.continuesIdentifier),
             FilterKeyword(rawValue: name) == nil

@@ -22,13 +22,13 @@ func recordingSubject(
     answering: @escaping @Sendable (Work) throws -> Answer = { _ in Answer(count: 1) }
 ) -> BenchmarkSubject {
     BenchmarkSubject(
-        name: name, kind: .store, field: field, engine: name, durability: .none, isPersistent: isPersistent,
+        name: name, kind: .store, engine: name, durability: .none, isPersistent: isPersistent,
         compact: compact
     ) { opening in
         log.add("\(name) open\(opening.table.isIndexed ? " indexed" : "")")
         try Data("rows".utf8).write(to: URL(fileURLWithPath: opening.directory + "/file"))
         return RecordingSession(name: name, log: log, answering: answering)
-    }
+    }.performing(field)
 }
 
 private final class RecordingSession: BenchmarkSession {

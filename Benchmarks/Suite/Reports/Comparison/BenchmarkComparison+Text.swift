@@ -1,9 +1,9 @@
 internal import Foundation
-public import TidelineSupport
+package import TidelineSupport
 
 extension BenchmarkComparison {
     /// Returns text for a terminal of `width` columns: the changes, then a summary that counts the other entries.
-    public func terminalText(width: Int = 100, style: TerminalStyle = TerminalStyle(isColored: false)) -> String {
+    package func terminalText(width: Int = 100, style: TerminalStyle = TerminalStyle(isColored: false)) -> String {
         var parts = [warnings.map { style.open("warning: ") + Escape.line($0) }]
         let shown = entries.filter(\.isShown)
         if !shown.isEmpty {
@@ -21,7 +21,7 @@ extension BenchmarkComparison {
     }
 
     /// Returns Markdown with all entries in one table.
-    public func markdownText() -> String {
+    package func markdownText() -> String {
         var parts = ["## Comparison", summary.joined(separator: " ")]
         if !warnings.isEmpty { parts.append(warnings.map { "- " + Escape.markdown($0) }.joined(separator: "\n")) }
         if !entries.isEmpty {

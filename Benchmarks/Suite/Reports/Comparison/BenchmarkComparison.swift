@@ -8,53 +8,53 @@ internal import TidelineSupport
 /// than one in a hundred comparisons of equal programs report any difference.
 ///
 /// Baselines are references and are not compared themselves.
-public struct BenchmarkComparison: Sendable, Hashable {
+package struct BenchmarkComparison: Sendable, Hashable {
     /// The minimum number of iterations for a test.
-    public static let fewestRepetitions = 9
+    package static let fewestRepetitions = 9
     /// The corrected probability below which a difference is significant.
-    public static let significance = 0.01
+    package static let significance = 0.01
     /// The minimum share by which a significant slowdown is a regression.
-    public static let leastRegression = 0.03
+    package static let leastRegression = 0.03
 
     /// The entries for all subjects in all workloads of both reports.
-    public var entries: [Entry]
+    package var entries: [Entry]
     /// Warnings about different conditions, such as another machine.
-    public var warnings: [String]
+    package var warnings: [String]
 
     /// Whether an entry is a regression.
-    public var hasRegression: Bool { entries.contains(where: \.isRegression) }
+    package var hasRegression: Bool { entries.contains(where: \.isRegression) }
 
     /// The comparison of a subject in a workload.
-    public struct Entry: Sendable, Hashable {
+    package struct Entry: Sendable, Hashable {
         /// The identifier of the workload.
-        public var workload: String
+        package var workload: String
         /// The title of the workload.
-        public var title: String
+        package var title: String
         /// The number of rows in the table.
-        public var rows: Int
+        package var rows: Int
         /// The name of the subject.
-        public var subject: String
+        package var subject: String
         /// The figure that is compared.
-        public var basis: Basis
+        package var basis: Basis
         /// The old figure, or `nil` if there is none.
-        public var old: Spread?
+        package var old: Spread?
         /// The new figure, or `nil` if there is none.
-        public var new: Spread?
+        package var new: Spread?
         /// The relative change in time, negative if it is faster; `nil` if a figure is missing.
-        public var change: Double?
+        package var change: Double?
         /// The corrected probability of the test, or `nil` if there was no test.
-        public var probability: Double?
+        package var probability: Double?
         /// The verdict.
-        public var verdict: Verdict
+        package var verdict: Verdict
 
         /// Whether it is a regression.
-        public var isRegression: Bool {
+        package var isRegression: Bool {
             verdict == .slower && (change ?? 0) >= BenchmarkComparison.leastRegression
         }
     }
 
     /// The figures to compare.
-    public enum Basis: String, Sendable, Hashable {
+    package enum Basis: String, Sendable, Hashable {
         /// The ratio to the bare engine of the same run.
         case ratio
         /// The time of a unit in seconds.
@@ -62,7 +62,7 @@ public struct BenchmarkComparison: Sendable, Hashable {
     }
 
     /// The result of a comparison.
-    public enum Verdict: Sendable, Hashable {
+    package enum Verdict: Sendable, Hashable {
         /// Significantly faster.
         case faster
         /// Significantly slower.
@@ -80,14 +80,14 @@ public struct BenchmarkComparison: Sendable, Hashable {
     }
 
     /// An error for two reports that cannot be compared.
-    public struct Mismatch: Error, CustomStringConvertible {
+    package struct Mismatch: Error, CustomStringConvertible {
         /// A description with the setting that differs.
-        public let description: String
+        package let description: String
     }
 
     /// Compares a new report with an old one.
     /// - Throws: ``Mismatch`` if they have different settings.
-    public init(old: BenchmarkReport, new: BenchmarkReport) throws(Mismatch) {
+    package init(old: BenchmarkReport, new: BenchmarkReport) throws(Mismatch) {
         try Self.confirmSettings(old.settings, new.settings)
         entries = Self.entries(old, new)
         warnings = Self.warnings(old, new)

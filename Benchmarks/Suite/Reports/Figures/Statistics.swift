@@ -1,28 +1,28 @@
 internal import Foundation
 
 /// The median and the spread of measurements.
-public struct Spread: Sendable, Hashable {
+package struct Spread: Sendable, Hashable {
     /// The number of measurements.
-    public let count: Int
+    package let count: Int
     /// The median.
-    public let median: Double
+    package let median: Double
     /// The lower quartile, with linear interpolation.
-    public let lowerQuartile: Double
+    package let lowerQuartile: Double
     /// The upper quartile, with linear interpolation.
-    public let upperQuartile: Double
+    package let upperQuartile: Double
     /// The minimum.
-    public let least: Double
+    package let least: Double
     /// The maximum.
-    public let greatest: Double
+    package let greatest: Double
     /// The confidence interval of the median, with a confidence of at least 95 %.
     ///
     /// It assumes no distribution: it reaches from the *k*th smallest to the *k*th largest value and misses the median only
     /// if fewer than *k* values lie on one side, with the probability of as many heads in coin tosses. Fewer than six values
     /// have no such interval; it then contains all of them, with 94 % confidence for five.
-    public let interval: ClosedRange<Double>
+    package let interval: ClosedRange<Double>
 
     /// Creates the spread of measurements in any order, or returns `nil` if there are none.
-    public init?(_ values: some Sequence<Double>) {
+    package init?(_ values: some Sequence<Double>) {
         let sorted = values.sorted()
         guard let first = sorted.first, let last = sorted.last else { return nil }
         count = sorted.count
@@ -36,7 +36,7 @@ public struct Spread: Sendable, Hashable {
     }
 
     /// The distance from the median to the farther end of ``interval``; `nil` for a single measurement.
-    public var reach: Double? {
+    package var reach: Double? {
         count < 2 ? nil : max(interval.upperBound - median, median - interval.lowerBound)
     }
 

@@ -1,19 +1,19 @@
 internal import TidelineStore
 
 /// The figures of all subjects in a workload.
-public struct WorkloadFigures: Sendable, Hashable {
+package struct WorkloadFigures: Sendable, Hashable {
     /// The result of the workload.
-    public let result: WorkloadResult
+    package let result: WorkloadResult
     /// The figures of every subject with a result, in the order of the report.
-    public let subjects: [SubjectFigures]
+    package let subjects: [SubjectFigures]
 
     /// Returns the figures of a subject, or `nil` if it has none.
-    public func subject(_ name: String) -> SubjectFigures? { subjects.first { $0.subject.name == name } }
+    package func subject(_ name: String) -> SubjectFigures? { subjects.first { $0.subject.name == name } }
 }
 
 extension BenchmarkReport {
     /// The figures of all results, in order.
-    public var figures: [WorkloadFigures] { results.map { WorkloadFigures($0, subjects: subjects) } }
+    package var figures: [WorkloadFigures] { results.map { WorkloadFigures($0, subjects: subjects) } }
 }
 
 extension WorkloadFigures {
@@ -58,25 +58,25 @@ extension WorkloadFigures {
 }
 
 /// The figures of a subject in a workload.
-public struct SubjectFigures: Sendable, Hashable {
+package struct SubjectFigures: Sendable, Hashable {
     /// The subject.
-    public let subject: SubjectDescription
+    package let subject: SubjectDescription
     /// The result of the subject.
-    public let result: SubjectResult
+    package let result: SubjectResult
     /// The time of a unit in seconds, over all iterations; `nil` if there are no valid figures.
-    public let unitTime: Spread?
+    package let unitTime: Spread?
     /// The speed relative to the bare engine: the baseline's time divided by the subject's, for each round. `nil` if the run
     /// has no baseline of the same engine and durability.
-    public var ratio: Spread? { Spread(ratios) }
+    package var ratio: Spread? { Spread(ratios) }
     /// The time of a unit in each iteration.
     let unitTimes: [Double]
     /// The values of ``ratio``.
     var ratios: [Double] = []
     /// Whether no other subject of the same durability is significantly faster. False if there is no other subject.
-    public internal(set) var isFastest = false
+    package internal(set) var isFastest = false
 
     /// The number of units per second.
-    public var rate: Double? { unitTime.map { 1 / $0.median } }
+    package var rate: Double? { unitTime.map { 1 / $0.median } }
 }
 
 extension SubjectFigures {

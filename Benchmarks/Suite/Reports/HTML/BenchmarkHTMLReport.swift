@@ -2,14 +2,14 @@ internal import TidelineSupport
 
 /// The report as a self-contained HTML page without scripts: tables of all figures, bar charts of the workloads, latency
 /// distributions, and the cost by number of rows if there are several.
-public struct BenchmarkHTMLReport: BenchmarkReportWriter {
+package struct BenchmarkHTMLReport: BenchmarkReportWriter {
     /// Creates a writer.
-    public init() {}
+    package init() {}
 
-    public func text(of report: BenchmarkReport) -> String { text(of: report, beside: nil) }
+    package func text(of report: BenchmarkReport) -> String { text(of: report, beside: nil) }
 
     /// Returns the page, with a comparison to an earlier run.
-    public func text(of report: BenchmarkReport, beside comparison: BenchmarkComparison?) -> String {
+    package func text(of report: BenchmarkReport, beside comparison: BenchmarkComparison?) -> String {
         let sections = FigureSection.all(of: report)
         let palette = HTMLPalette(report.subjects)
         let page =

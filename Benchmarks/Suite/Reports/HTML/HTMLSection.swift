@@ -115,7 +115,7 @@ struct HTMLGrowth {
 
 extension BenchmarkComparison {
     /// Returns the comparison as a page.
-    public func htmlText() -> String {
+    package func htmlText() -> String {
         [
             HTMLFrame.head(title: "Benchmark, compared", style: HTMLStyle.text, hasScript: false), "<main>",
             htmlSection, "</main>", HTMLFrame.end,

@@ -1,11 +1,11 @@
 internal import TidelineSupport
 
 /// The report as Markdown: a table for each group and number of rows, and the conditions of the run.
-public struct BenchmarkMarkdownReport: BenchmarkReportWriter {
+package struct BenchmarkMarkdownReport: BenchmarkReportWriter {
     /// Creates a writer.
-    public init() {}
+    package init() {}
 
-    public func text(of report: BenchmarkReport) -> String {
+    package func text(of report: BenchmarkReport) -> String {
         var parts = ["# Benchmark"]
         if RunFacts.isDebug(report) {
             parts.append(RunFacts.debugWarning.map { "**\($0)**" }.joined(separator: " "))

@@ -1,23 +1,23 @@
-public import TidelineSupport
+package import TidelineSupport
 
 /// The report for a terminal: a table for each number of rows, the legend, the use of disk and memory, and the missing
 /// figures with their reasons.
-public struct BenchmarkTerminalReport: BenchmarkReportWriter {
+package struct BenchmarkTerminalReport: BenchmarkReportWriter {
     /// The number of columns of the terminal.
-    public var width: Int
+    package var width: Int
     /// The style, with or without colors.
-    public var style: TerminalStyle
+    package var style: TerminalStyle
     /// Whether to omit the conditions of the run and works that are not applicable.
-    public var isQuiet: Bool
+    package var isQuiet: Bool
 
     /// Creates a writer.
-    public init(width: Int = 100, style: TerminalStyle = TerminalStyle(isColored: false), isQuiet: Bool = false) {
+    package init(width: Int = 100, style: TerminalStyle = TerminalStyle(isColored: false), isQuiet: Bool = false) {
         self.width = width
         self.style = style
         self.isQuiet = isQuiet
     }
 
-    public func text(of report: BenchmarkReport) -> String {
+    package func text(of report: BenchmarkReport) -> String {
         let layouts = FigureSection.all(of: report).map { TerminalLayout(section: $0, width: width, style: style) }
         let tables = layouts.flatMap(\.tables)
         var parts = [banner(report)]

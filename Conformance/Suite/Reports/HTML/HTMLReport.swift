@@ -2,11 +2,11 @@ internal import TidelineSupport
 
 /// A report as one self-contained HTML page. It compares the stores side by side, can be filtered if scripts run, is
 /// complete without scripts, and is readable on a phone.
-public struct HTMLReport: ReportWriter {
+package struct HTMLReport: ReportWriter {
     /// Creates a writer.
-    public init() {}
+    package init() {}
 
-    public func text(of report: ConformanceReport) -> String {
+    package func text(of report: ConformanceReport) -> String {
         let names = report.stores.map(\.name).joined(separator: ", ")
         let page = [
             HTMLPage.head(title: "Conformance of \(names)"), header(report, names: names), "<main>",

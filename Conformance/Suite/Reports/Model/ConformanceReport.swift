@@ -1,5 +1,5 @@
 internal import Foundation
-public import TidelineSupport
+package import TidelineSupport
 
 /// The results of a run, from which reports of all forms are made.
 ///
@@ -16,7 +16,7 @@ public struct ConformanceReport: Sendable, Hashable, Codable {
     /// The settings of the run.
     public var settings: ReportSettings
     /// The environment of the run.
-    public var environment: ReportEnvironment
+    package var environment: ReportEnvironment
     /// Whether the run completed. If not, the remaining checks are ``CheckStatus/notRun``.
     public var isComplete: Bool
     /// The requested checks, in order.
@@ -25,7 +25,7 @@ public struct ConformanceReport: Sendable, Hashable, Codable {
     public var stores: [StoreReport]
 
     /// Creates a report.
-    public init(
+    package init(
         suite: SuiteSummary = .current, settings: ReportSettings, environment: ReportEnvironment = .current,
         isComplete: Bool = true, checks: [CheckSummary], stores: [StoreReport]
     ) {
@@ -61,7 +61,7 @@ public struct SuiteSummary: Sendable, Hashable, Codable {
     public var checks: Int
 
     /// Creates a summary of a suite.
-    public init(version: String, checks: Int) {
+    package init(version: String, checks: Int) {
         self.version = version
         self.checks = checks
     }
@@ -82,7 +82,7 @@ public struct ReportSettings: Sendable, Hashable, Codable {
     public var profile: Profile
 
     /// Creates the settings of a run.
-    public init(_ settings: ConformanceSettings) {
+    package init(_ settings: ConformanceSettings) {
         seed = settings.seed
         rounds = settings.rounds
         rows = settings.rows
@@ -106,14 +106,14 @@ public struct CheckSummary: Sendable, Hashable, Codable {
     public var needs: [CheckNeed]
 
     /// Creates a summary of a check.
-    public init(_ check: Check) {
+    package init(_ check: Check) {
         self.init(
             id: check.id, group: check.group, tier: check.tier, promise: check.promise,
             explanation: check.explanation, needs: check.needs)
     }
 
     /// Creates a summary of a check.
-    public init(
+    package init(
         id: String, group: CheckGroup, tier: CheckTier, promise: String, explanation: String = "",
         needs: [CheckNeed] = []
     ) {

@@ -29,7 +29,7 @@ public struct ProfileVerdict: Sendable, Hashable, Codable {
     /// Creates the verdict on a profile from results.
     ///
     /// - Parameter all: Every check of the suite; checks without a result did not run.
-    public init(_ profile: Profile, results: [CheckResult], among all: [Check] = Check.all) {
+    package init(_ profile: Profile, results: [CheckResult], among all: [Check] = Check.all) {
         let wanted = Set(all.lazy.filter { profile.groups.contains($0.group) }.map(\.id))
         let totals = StatusTotals(results.filter { wanted.contains($0.id) })
         self.profile = profile

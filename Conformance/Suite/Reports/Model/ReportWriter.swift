@@ -1,5 +1,5 @@
 /// A format of reports.
-public protocol ReportWriter: Sendable {
+package protocol ReportWriter: Sendable {
     /// Returns the report as text that ends with a newline.
     func text(of report: ConformanceReport) throws -> String
 }

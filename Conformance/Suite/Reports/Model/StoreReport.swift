@@ -18,7 +18,7 @@ public struct StoreReport: Sendable, Hashable, Codable {
     /// Creates the report of a store.
     ///
     /// - Parameter all: Every check of the suite, requested or not, for the verdicts.
-    public init(
+    package init(
         name: String, capabilities: StoreCapabilities?, results: [CheckResult], seconds: Double,
         among all: [Check] = Check.all
     ) {
@@ -52,7 +52,7 @@ public struct StatusTotals: Sendable, Hashable, Codable {
     public var notRun = 0
 
     /// Counts results.
-    public init(_ results: some Sequence<CheckResult>) {
+    package init(_ results: some Sequence<CheckResult>) {
         for result in results { self[result.status] += 1 }
     }
 

@@ -1,11 +1,11 @@
 internal import Foundation
 
 /// A badge in the format of shields.io endpoints: the highest profile that every store has reached, or the failures.
-public struct BadgeReport: ReportWriter {
+package struct BadgeReport: ReportWriter {
     /// Creates a writer.
-    public init() {}
+    package init() {}
 
-    public func text(of report: ConformanceReport) throws -> String {
+    package func text(of report: ConformanceReport) throws -> String {
         let (message, color) = BadgeReport.message(report)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

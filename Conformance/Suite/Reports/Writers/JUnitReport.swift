@@ -5,11 +5,11 @@ internal import TidelineSupport
 ///
 /// A failure or an unexpected pass is a failure, and an error of the suite itself is an error. Checks that are skipped,
 /// not run, or known to fail are skipped, with the reason.
-public struct JUnitReport: ReportWriter {
+package struct JUnitReport: ReportWriter {
     /// Creates a writer.
-    public init() {}
+    package init() {}
 
-    public func text(of report: ConformanceReport) -> String {
+    package func text(of report: ConformanceReport) -> String {
         let totals = StatusTotals(report.stores.flatMap(\.results))
         let seconds = report.stores.reduce(0) { $0 + $1.seconds }
         var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>"]

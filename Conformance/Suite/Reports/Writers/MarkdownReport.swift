@@ -1,11 +1,11 @@
 internal import TidelineSupport
 
 /// A report as Markdown: the profiles that each store reaches, and a table of checks by stores for each group.
-public struct MarkdownReport: ReportWriter {
+package struct MarkdownReport: ReportWriter {
     /// Creates a writer.
-    public init() {}
+    package init() {}
 
-    public func text(of report: ConformanceReport) -> String {
+    package func text(of report: ConformanceReport) -> String {
         var parts = ["# Conformance", verdicts(report), totals(report), run(report)]
         parts += ["## Declared capabilities", declarations(report), "## Passed checks", groups(report)]
         let notes = notes(report)
@@ -99,12 +99,12 @@ public struct MarkdownReport: ReportWriter {
 }
 
 /// Lists checks as Markdown for documentation.
-public struct MarkdownCheckList: Sendable {
+package struct MarkdownCheckList: Sendable {
     /// Creates a writer.
-    public init() {}
+    package init() {}
 
     /// Returns a heading and a table for each group of the checks.
-    public func text(of checks: [Check]) -> String {
+    package func text(of checks: [Check]) -> String {
         let groups = CheckGroup.allCases.map { group in (group, checks.filter { $0.group == group }) }
         let parts = groups.filter { !$0.1.isEmpty }.map { group, checks in
             let table = MarkdownTable(

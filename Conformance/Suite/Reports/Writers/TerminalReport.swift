@@ -1,19 +1,19 @@
-public import TidelineSupport
+package import TidelineSupport
 
 /// The end of a run for a terminal: failures with all details, the checks that did not run with reasons, and a summary.
-public struct TerminalReport: ReportWriter {
+package struct TerminalReport: ReportWriter {
     /// The maximum number of lines shown of a script; the other formats contain all of it.
     private static let scriptLines = 40
 
     /// The command that ran the suite; `nil` omits the instructions to repeat a check.
-    public var command: String?
+    package var command: String?
     /// Whether and how the text is colored.
-    public var style: TerminalStyle
+    package var style: TerminalStyle
     /// Whether skipped checks and checks that did not run are omitted.
-    public var isQuiet: Bool
+    package var isQuiet: Bool
 
     /// Creates a writer.
-    public init(
+    package init(
         command: String? = nil, style: TerminalStyle = TerminalStyle(isColored: false), isQuiet: Bool = false
     ) {
         self.command = command
@@ -21,7 +21,7 @@ public struct TerminalReport: ReportWriter {
         self.isQuiet = isQuiet
     }
 
-    public func text(of report: ConformanceReport) -> String {
+    package func text(of report: ConformanceReport) -> String {
         var parts = report.stores.flatMap { store in failures(of: store, report) }
         let known = knownFailures(report)
         if !isQuiet, !known.isEmpty { parts.append(known.joined(separator: "\n")) }
