@@ -79,7 +79,7 @@ let package = Package(
 
         // Helpers that the conformance suite, the benchmark and the tool share. Not visible to their users.
         library("TidelineSupport", settings: pure),
-        library("TidelineCommandSupport", ["TidelineSupport", argumentParser]),
+        library("TidelineCommandSupport", ["TidelineStore", "TidelineSupport", argumentParser]),
 
         // The store over any ordered key-value engine, and the stores.
         library("TidelineKeyValue", ["TidelineStore"], settings: strict),

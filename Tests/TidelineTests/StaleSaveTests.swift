@@ -174,18 +174,29 @@ struct StaleSaveTests {
     }
 
     @Test(
-        "a column that the table does not define is an invalid argument, named once", arguments: StoreKind.perEngine)
+        "a column that the table does not define is an invalid argument, named once, with a suggestion",
+        arguments: StoreKind.perEngine)
     func unknownColumn(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         let query = Query("TodoItem").filter(.column("complte") == true)
         let errors = [
             await #expect(throws: SyncError.self) { _ = try await client.items.rows(matching: query) },
             await #expect(throws: SyncError.self) { _ = try await client.items.purge(query) },
+            await #expect(throws: SyncError.self) {
+                _ = try await client.items.rows(matching: Query("TodoItem").order(by: "complte"))
+            },
+            await #expect(throws: SyncError.self) {
+                _ = try await client.items.rows(matching: Query("TodoItem").select("complte"))
+            },
+            await #expect(throws: SyncError.self) { _ = try await client.items.insert(["complte": true]) },
         ]
         for error in errors {
             #expect(error?.code == .invalidArgument && error?.table == "TodoItem" && error?.column == "complte")
             let text = error.map { "\($0)" } ?? ""
             #expect(text.components(separatedBy: "complte").count == 2, "\(text)")
+            #expect(text.contains(#"; did you mean "complete"?"#), "\(text)")
         }
+        let pull = await #expect(throws: SyncError.self) { _ = try await client.items.pull(query) }
+        #expect(pull?.code == .invalidArgument && pull?.message.hasSuffix(#"did you mean "complete"?"#) == true)
     }
 }

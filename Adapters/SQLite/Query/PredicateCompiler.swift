@@ -76,11 +76,7 @@ struct PredicateCompiler {
     }
 
     private func column(_ name: String) throws(StoreError) -> SQLFragment {
-        guard let column = table.schema.column(name) else {
-            throw StoreError(
-                .invalidValue, "the query names a column that the table does not define", table: table.schema.name,
-                column: name)
-        }
+        guard let column = table.schema.column(name) else { throw .undefinedColumn(name, in: table.schema) }
         var fragment = SQLFragment.primary(column.name.sqlName, .value(column.type), isNeverNull: name == "id")
         fragment.foldsCase = name == "id" && table.foldsID
         return fragment

@@ -40,7 +40,10 @@ enum PullArguments {
 
     private static func check(_ column: String, _ schema: TableSchema) throws {
         guard column != "id", schema.column(column) == nil, !SystemColumns.names.contains(column) else { return }
-        let reason = column.hasPrefix("__") ? "names that begin with __ are reserved" : "the table does not define it"
+        let reason =
+            column.hasPrefix("__")
+            ? "names that begin with __ are reserved"
+            : "the table does not define it" + schema.suggestion(for: column)
         throw SyncError(
             .invalidArgument, "the query cannot use the column \(column.debugDescription): \(reason)",
             table: schema.name, column: column)

@@ -62,7 +62,9 @@ enum RowInput {
             SyncError(.invalidArgument, message, table: schema.name, column: name, id: id)
         }
         guard !name.hasPrefix("__") else { throw refuse("names that begin with __ are reserved") }
-        guard let column = schema.column(name) else { throw refuse("the table does not define this column") }
+        guard let column = schema.column(name) else {
+            throw refuse("the table does not define this column" + schema.suggestion(for: name))
+        }
         switch (value, column.type) {
         case (.null, _):
             guard column.isOptional else { throw refuse("the column must not be null") }

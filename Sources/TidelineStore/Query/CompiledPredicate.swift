@@ -155,7 +155,7 @@ extension CompiledPredicate {
                 return
             }
             guard let index = definition.index(of: name) else {
-                throw StoreError.undefinedColumn(name, table: schema.name)
+                throw StoreError.undefinedColumn(name, in: schema)
             }
             push(.column(shape.index(of: name)), .value(definition.columns[index].type))
         }
@@ -225,8 +225,9 @@ extension RowPredicate {
 }
 
 extension StoreError {
-    static func undefinedColumn(_ name: String, table: String) -> StoreError {
+    package static func undefinedColumn(_ name: String, in schema: TableSchema) -> StoreError {
         StoreError(
-            .invalidValue, "the query names a column that the table does not define", table: table, column: name)
+            .invalidValue, "the query names a column that the table does not define\(schema.suggestion(for: name))",
+            table: schema.name, column: name)
     }
 }

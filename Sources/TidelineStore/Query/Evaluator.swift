@@ -92,10 +92,10 @@ public struct Evaluator: Sendable {
             throw StoreError(.unsupportedQuery, "skip and limit must not be negative", table: query.table)
         }
         for term in query.order where !isColumn(term.column) {
-            throw StoreError.undefinedColumn(term.column, table: query.table)
+            throw StoreError.undefinedColumn(term.column, in: schema)
         }
         for name in query.selection ?? [] where !isColumn(name) {
-            throw StoreError.undefinedColumn(name, table: query.table)
+            throw StoreError.undefinedColumn(name, in: schema)
         }
         if let predicate = query.predicate, !isPlainCondition(predicate) {
             _ = try condition(predicate, for: definition)
