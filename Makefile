@@ -20,6 +20,7 @@ demo: dependencies
 
 test: dependencies
 	swift build --traits Tool --build-tests
+	scripts/public-api --check
 	scripts/test-linking
 	scripts/test-example
 	scripts/run-tests

@@ -23,6 +23,11 @@ let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio", c
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio", condition: client)
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio", condition: client)
 
+let libraries = [
+    "Tideline", "TidelineStore", "TidelineKeyValue", "TidelineSQLite", "TidelineLMDB", "TidelineLevelDB",
+    "TidelineMemory", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineConformance", "TidelineConformanceCommand",
+    "TidelineFaults", "TidelineBenchmark", "TidelineBenchmarkCommand", "TidelineBaselines",
+]
 let stores: [Target.Dependency] = ["TidelineLMDB", "TidelineLevelDB", "TidelineMemory", "TidelineSQLite"]
 
 /// Returns a library target, in `Sources` unless a path is given.
@@ -45,12 +50,9 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let package = Package(
     name: "tideline",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
-    products: [
-        "Tideline", "TidelineStore", "TidelineKeyValue", "TidelineSQLite", "TidelineLMDB", "TidelineLevelDB",
-        "TidelineMemory", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineConformance",
-        "TidelineConformanceCommand", "TidelineFaults", "TidelineBenchmark", "TidelineBenchmarkCommand",
-        "TidelineBaselines",
-    ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "tideline", targets: ["TidelineTool"])],
+    products: libraries.map { .library(name: $0, targets: [$0]) } + [
+        .executable(name: "tideline", targets: ["TidelineTool"])
+    ],
     traits: [
         .trait(name: "AsyncHTTPClient", description: "The transport over async-http-client: TidelineAsyncHTTPClient"),
         .trait(
@@ -206,6 +208,11 @@ let package = Package(
             ["TidelineBenchmark", "TidelineBenchmarkCommand", "TidelineMemory", "TidelineStore", argumentParser],
             path: "Tests/BenchProbe"),
 
+        // The public API as users write it: every name beside Foundation, and one app over every store.
+        .testTarget(
+            name: "TidelineAPITests",
+            dependencies: libraries.map { .target(name: $0) } + ["TidelineTestSupport", httpTypes],
+            packageAccess: false, swiftSettings: settings),
         tests(
             "TidelineConformanceTests",
             [

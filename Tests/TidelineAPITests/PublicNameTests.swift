@@ -1,0 +1,153 @@
+import Foundation
+import RegexBuilder
+import Testing
+import Tideline
+import TidelineAsyncHTTPClient
+import TidelineBaselines
+import TidelineBenchmark
+import TidelineBenchmarkCommand
+import TidelineConformance
+import TidelineConformanceCommand
+import TidelineFaults
+import TidelineKeyValue
+import TidelineLMDB
+import TidelineLevelDB
+import TidelineMemory
+import TidelineSQLite
+import TidelineServer
+import TidelineStore
+
+// Every public type, without its module, in a file that also imports Foundation, RegexBuilder and Testing. A name that
+// two modules define would be ambiguous here.
+
+private func tidelineStore(
+    _: AnyReader.Type, _: AnyStore.Type, _: AnyWriter.Type, _: BorrowedValue.Type, _: Column<Bool>.Type,
+    _: ColumnSchema.Type, _: ColumnType.Type, _: any ColumnValue.Type, _: CompiledPredicate.Type, _: Evaluator.Type,
+    _: ForeignKey.Type, _: IDMatching.Type, _: IDType.Type, _: IndexSchema.Type, _: any LocalStore.Type,
+    _: OperandType.Type, _: OrderTerm.Type, _: PackedRows.Type, _: Query.Type, _: QueryResult.Type,
+    _: ResolvedColumn<Bool>.Type, _: Row.Type, _: RowID.Type, _: RowOrder.Type, _: RowPredicate.Type, _: RowShape.Type,
+    _: RowTag.Type, _: RowView.Type, _: ScanStep.Type, _: StoreCapabilities.Type, _: StoreError.Type,
+    _: any StoreReader.Type, _: any StoreWriter.Type, _: SystemColumns.Type, _: SystemTables.Type, _: TableSchema.Type,
+    _: Timestamp.Type, _: Value.Type, _: any ValueConvertible.Type
+) {}
+
+private func tideline(
+    _: ForcePurgeResult.Type, _: OperationFailure.Type, _: OperationKind.Type, _: PullProgress.Type, _: PullResult.Type,
+    _: PullSettings.Type, _: PullToken.Type, _: PushOperation.Type, _: PushProgress.Type, _: PushResult.Type,
+    _: PushSettings.Type, _: PushWarning.Type, _: RemotePage.Type, _: RemoteRows.Type, _: RemoteTable.Type,
+    _: RetryPolicy.Type, _: SignedInUser.Type, _: SkippedRow.Type, _: StoreExecutor.Type, _: SyncClient<AnyStore>.Type,
+    _: SyncContext<AnyStore>.Type, _: any SyncContextDelegate.Type, _: SyncEnvironment.Type, _: SyncError.Type,
+    _: SyncOptions.Type, _: SyncTable.Type, _: TableOperation.Type, _: TableOperationError.Type, _: any Transport.Type,
+    _: TransportError.Type, _: TransportResponse.Type
+) {}
+
+private func tidelineKeyValue(
+    _: KeyRange.Type, _: any KeyValueSnapshot.Type, _: KeyValueStore<MemoryEngine>.Type, _: KeyValueStoreReader.Type,
+    _: KeyValueStoreWriter.Type, _: any KeyValueTransaction.Type, _: any OrderedKeyValueEngine.Type,
+    _: OverlayTransaction<MemorySnapshot>.Type, _: QueryPlan.Type
+) {}
+
+private func tidelineSQLite(
+    _: SQLiteOptions.Type, _: SQLiteReader.Type, _: SQLiteStore.Type, _: SQLiteWriter.Type
+) {}
+
+private func tidelineLMDB(
+    _: LMDBEngine.Type, _: LMDBOptions.Type, _: LMDBSnapshot.Type, _: LMDBStore.Type, _: LMDBTransaction.Type
+) {}
+
+private func tidelineLevelDB(
+    _: LevelDBEngine.Type, _: LevelDBOptions.Type, _: LevelDBSnapshot.Type, _: LevelDBStore.Type
+) {}
+
+private func tidelineMemory(
+    _: MemoryEngine.Type, _: MemorySnapshot.Type, _: MemoryStore.Type, _: MemoryTransaction.Type
+) {}
+
+private func tidelineAsyncHTTPClient(
+    _: AsyncHTTPClientTransport.Type
+) {}
+
+private func tidelineServer(
+    _: ServerQuirks.Type, _: TableResponse.Type, _: TableService<AnyStore>.Type, _: TableServiceOptions.Type
+) {}
+
+private func tidelineConformance(
+    _: Check.Type, _: CheckGroup.Type, _: CheckNeed.Type, _: CheckResult.Type, _: CheckStatus.Type,
+    _: CheckSummary.Type, _: CheckTier.Type, _: ConformanceChild.Type, _: ConformanceEvent.Type,
+    _: ConformanceFailure.Type, _: ConformanceReport.Type, _: ConformanceRun.Type, _: ConformanceSettings.Type,
+    _: ConformanceSuite.Type, _: FileDecision.Type, _: any FileFaults.Type, _: any FileObserver.Type,
+    _: FileOperation.Type, _: KnownFailures.Type, _: Profile.Type, _: ProfileVerdict.Type, _: ReportSettings.Type,
+    _: StatusTotals.Type, _: StoreHarness.Type, _: StoreOpening.Type, _: StoreProcess.Type, _: StoreReport.Type,
+    _: SuiteSummary.Type
+) {}
+
+private func tidelineConformanceCommand(
+    _: ConformanceCommand.Type, _: ConformanceOptions.Type, _: ConformanceProgram.Type, _: ConformanceStores.Type
+) {}
+
+private func tidelineFaults(
+    _: InterposedFiles.Type
+) {}
+
+private func tidelineBenchmark(
+    _: Answer.Type, _: BenchmarkOpening.Type, _: any BenchmarkSession.Type, _: BenchmarkStore.Type,
+    _: BenchmarkSubject.Type, _: BenchmarkTable.Type, _: JSONPages.Type, _: KeyOrder.Type, _: LatencySink.Type,
+    _: LocalEdit.Type, _: MixedStep.Type, _: ReferenceSession.Type, _: RowBatch.Type, _: RowChecksum.Type,
+    _: RowFilter.Type, _: RowSource.Type, _: SyncServer.Type, _: SyncWork.Type, _: Work.Type, _: WorkNotApplicable.Type
+) {}
+
+private func tidelineBenchmarkCommand(
+    _: BenchCommand.Type, _: BenchOptions.Type, _: BenchStores.Type
+) {}
+
+private func tidelineBaselines(
+    _: Baselines.Type
+) {}
+
+@Suite("Public names")
+struct PublicNameTests {
+    @Test("Every type on the lists of the public API is named in this file")
+    func isComplete() throws {
+        let source = try String(contentsOfFile: #filePath, encoding: .utf8)
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let lists = try FileManager.default.contentsOfDirectory(
+            at: root.appendingPathComponent("docs/api"), includingPropertiesForKeys: nil)
+        #expect(lists.count >= 15)
+        for list in lists {
+            for line in try String(contentsOf: list, encoding: .utf8).split(separator: "\n") {
+                guard let type = line.firstMatch(of: typeDeclaration)?.1 else { continue }
+                let use = Regex {
+                    "_: "
+                    Optionally("any ")
+                    String(type)
+                    CharacterClass.anyOf(".<")
+                }
+                #expect(source.contains(use), "\(type) of \(list.lastPathComponent) is not named")
+            }
+        }
+    }
+
+    /// A line such as `Row: struct Row`, which declares a type that is not nested in another.
+    private var typeDeclaration: Regex<(Substring, Substring)> {
+        Regex {
+            Anchor.startOfLine
+            Capture { OneOrMore(.word) }
+            ": "
+            ZeroOrMore {
+                ChoiceOf {
+                    "final "
+                    "indirect "
+                }
+            }
+            ChoiceOf {
+                "struct "
+                "class "
+                "enum "
+                "actor "
+                "protocol "
+                "typealias "
+            }
+        }
+    }
+}
