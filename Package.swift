@@ -19,14 +19,15 @@ let argumentParser = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser", condition: commands)
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio", condition: client)
-let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio", condition: client)
-let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio", condition: client)
+let nio = ["NIOCore", "NIOHTTP1", "NIOPosix"].map {
+    Target.Dependency.product(name: $0, package: "swift-nio", condition: client)
+}
 
 let libraries = [
     "Tideline", "TidelineStore", "TidelineKeyValue", "TidelineSQLite", "TidelineLMDB", "TidelineLevelDB",
-    "TidelineMemory", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineConformance", "TidelineConformanceCommand",
-    "TidelineFaults", "TidelineBenchmark", "TidelineBenchmarkCommand", "TidelineBaselines",
+    "TidelineMemory", "TidelineURLSession", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineConformance",
+    "TidelineConformanceCommand", "TidelineFaults", "TidelineBenchmark", "TidelineBenchmarkCommand",
+    "TidelineBaselines",
 ]
 let stores: [Target.Dependency] = ["TidelineLMDB", "TidelineLevelDB", "TidelineMemory", "TidelineSQLite"]
 
@@ -43,7 +44,8 @@ func executable(_ name: String, _ dependencies: [Target.Dependency], path: Strin
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(
-        name: name, dependencies: ["TidelineStore", "TidelineConformance", "TidelineTestSupport"] + dependencies,
+        name: name,
+        dependencies: ["TidelineStore", "TidelineConformance", "TidelineSupport", "TidelineTestSupport"] + dependencies,
         swiftSettings: settings)
 }
 
@@ -86,8 +88,7 @@ let package = Package(
         // The store over any ordered key-value engine, and the stores.
         library("TidelineKeyValue", ["TidelineStore"], settings: strict),
         library("TidelineMemory", ["TidelineStore", "TidelineKeyValue"], path: "Adapters/Memory", settings: pure),
-        library(
-            "TidelineSQLite", ["TidelineStore", "CSQLite", "CSQLiteChecksums"], path: "Adapters/SQLite"),
+        library("TidelineSQLite", ["TidelineStore", "CSQLite", "CSQLiteChecksums"], path: "Adapters/SQLite"),
         library("TidelineLMDB", ["TidelineStore", "TidelineKeyValue", "CLMDB"], path: "Adapters/LMDB"),
         library("TidelineLevelDB", ["TidelineStore", "TidelineKeyValue", "CLevelDB"], path: "Adapters/LevelDB"),
         .target(name: "CSQLiteChecksums", dependencies: ["CSQLite"], path: "Adapters/CSQLiteChecksums"),
@@ -105,10 +106,11 @@ let package = Package(
         // Sync: the wire protocol that client and server share, the client, and the server.
         library("TidelineWire", ["TidelineStore", httpTypes], settings: pure),
         library("Tideline", ["TidelineStore", "TidelineWire", httpTypes, logging], settings: pure),
+        library("TidelineURLSession", ["Tideline", httpTypes], settings: pure),
         library(
             "TidelineAsyncHTTPClient",
-            [
-                "Tideline", httpTypes, nioCore, nioHTTP1, nioPosix,
+            nio + [
+                "Tideline", httpTypes,
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: client),
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras", condition: client),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: client),
@@ -160,12 +162,11 @@ let package = Package(
         // The command-line tool.
         executable(
             "TidelineTool",
-            stores + [
-                "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineStore",
-                "TidelineSupport", "TidelineCommandSupport",
-                "TidelineBaselines", "TidelineBenchmark", "TidelineBenchmarkCommand",
-                "TidelineConformance", "TidelineConformanceCommand", "TidelineFaults",
-                argumentParser, httpTypes, logging, nioCore, nioHTTP1, nioPosix,
+            stores + nio + [
+                "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineStore", "TidelineSupport",
+                "TidelineCommandSupport", "TidelineBaselines", "TidelineBenchmark", "TidelineBenchmarkCommand",
+                "TidelineConformance", "TidelineConformanceCommand", "TidelineFaults", argumentParser, httpTypes,
+                logging,
                 .product(name: "Hummingbird", package: "hummingbird", condition: tool),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: tool),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: tool),
@@ -217,7 +218,7 @@ let package = Package(
             "TidelineConformanceTests",
             [
                 "BrokenStores", "TidelineConformanceCommand", "TidelineFaults", "TidelineKeyValue", "TidelineMemory",
-                "TidelineTestStores", "TidelineSupport", "TidelineCommandSupport", "StoreProbe", "CommandProbe",
+                "TidelineTestStores", "TidelineCommandSupport", "StoreProbe", "CommandProbe",
                 argumentParser,
             ]),
         tests(
@@ -225,37 +226,29 @@ let package = Package(
             [
                 "BenchProbe", "SortedFileStore", "Tideline", "TidelineBaselines", "TidelineBenchmark",
                 "TidelineBenchmarkCommand", "TidelineCommandSupport", "TidelineMemory", "TidelineServer",
-                "TidelineSupport", "TidelineTestStores", "TidelineWire", argumentParser, httpTypes,
+                "TidelineTestStores", "TidelineWire", argumentParser, httpTypes,
             ]),
-        tests("TidelineStoreTests", ["TidelineSupport"]),
+        tests("TidelineStoreTests", []),
+        tests("TidelineSQLiteTests", ["TidelineSQLite", "TidelineTestStores", "CSQLite", "StoreProbe"]),
+        tests("TidelineKeyValueTests", stores + ["SortedFileStore", "TidelineKeyValue"]),
         tests(
-            "TidelineSQLiteTests", ["TidelineSQLite", "TidelineTestStores", "TidelineSupport", "CSQLite", "StoreProbe"]),
-        tests("TidelineKeyValueTests", stores + ["SortedFileStore", "TidelineKeyValue", "TidelineSupport"]),
-        tests(
-            "TidelineLMDBTests",
-            ["TidelineKeyValue", "TidelineLMDB", "TidelineTestStores", "TidelineSupport", "CLMDB", "StoreProbe"]),
+            "TidelineLMDBTests", ["TidelineKeyValue", "TidelineLMDB", "TidelineTestStores", "CLMDB", "StoreProbe"]),
         tests(
             "TidelineLevelDBTests",
-            ["TidelineKeyValue", "TidelineLevelDB", "TidelineTestStores", "TidelineSupport", "CLevelDB", "StoreProbe"]),
-        tests("TidelineWireTests", ["TidelineWire", "TidelineSupport", httpTypes]),
-        tests(
-            "TidelineServerTests",
-            ["TidelineWire", "TidelineServer", "TidelineTestStores", "TidelineSupport", httpTypes]),
+            ["TidelineKeyValue", "TidelineLevelDB", "TidelineTestStores", "CLevelDB", "StoreProbe"]),
+        tests("TidelineWireTests", ["TidelineWire", httpTypes]),
+        tests("TidelineServerTests", ["TidelineWire", "TidelineServer", "TidelineTestStores", httpTypes]),
         tests(
             "TidelineTests",
-            [
-                "Tideline", "TidelineWire", "TidelineServer", "TidelineSupport", "TidelineTestStores", "PullProbe",
-                httpTypes, logging,
-            ]),
+            ["Tideline", "TidelineWire", "TidelineServer", "TidelineTestStores", "PullProbe", httpTypes, logging]),
         tests(
-            "TidelineAsyncHTTPClientTests",
-            ["Tideline", "TidelineAsyncHTTPClient", "TidelineMemory", httpTypes, nioCore, nioPosix]),
+            "TidelineTransportTests",
+            ["Tideline", "TidelineAsyncHTTPClient", "TidelineMemory", "TidelineURLSession", httpTypes] + nio),
         tests(
             "TidelineToolTests",
-            [
+            nio + [
                 "Tideline", "TidelineAsyncHTTPClient", "TidelineServer", "TidelineSQLite", "TidelineTestStores",
-                "TidelineSupport", "TidelineCommandSupport", "TidelineTool", argumentParser, httpTypes, logging,
-                nioCore,
+                "TidelineCommandSupport", "TidelineTool", argumentParser, httpTypes, logging,
             ]),
     ],
     cxxLanguageStandard: .cxx17

@@ -12,7 +12,7 @@ public import Tideline
 /// deflate are decompressed.
 ///
 /// - Throws: ``send(_:body:timeout:)`` throws a `TransportError` with one of the codes `connection`, `timeout`, `tls`,
-///   `tooLarge`, `invalidResponse`, `cancelled`, and ``Tideline/TransportError/Code/invalidRequest``. Its cause is the
+///   `tooLarge`, `invalidResponse`, `cancelled`, and `invalidRequest`. Its cause is the
 ///   error of async-http-client.
 public final class AsyncHTTPClientTransport: Transport {
     /// A transport shared within the process, with default options.

@@ -15,8 +15,7 @@ extension HTTPClientRequest {
         self.init(url: "\(scheme)://\(authority)\(path)")
         method = HTTPMethod(rawValue: request.method.rawValue)
         for field in request.headerFields { headers.add(name: field.name.rawName, value: field.value) }
-        // The encodings that the transport decodes itself, whatever the caller accepts.
-        headers.replaceOrAdd(name: "accept-encoding", value: "gzip, deflate")
+        headers.replaceOrAdd(name: "accept-encoding", value: HTTPFields.acceptedEncodings)
         if let body { self.body = .bytes(ByteBuffer(bytes: body)) }
     }
 }
@@ -31,15 +30,6 @@ extension HTTPResponse {
             guard let name = HTTPField.Name(name) else { continue }
             headerFields.append(HTTPField(name: name, value: value))
         }
-        switch headerFields[.contentEncoding] {
-        case nil, "", "identity": break
-        case "gzip", "deflate":
-            // Both describe the body on the wire, not the decompressed one.
-            headerFields[.contentEncoding] = nil
-            headerFields[.contentLength] = nil
-        case .some(let encoding):
-            throw TransportError(
-                .invalidResponse, "the response has the encoding \(encoding.debugDescription), which was not requested")
-        }
+        try headerFields.removeContentEncoding()
     }
 }

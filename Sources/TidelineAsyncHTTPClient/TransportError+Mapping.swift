@@ -5,12 +5,7 @@ internal import NIOHTTP1
 internal import NIOHTTPCompression
 internal import NIOPosix
 internal import NIOSSL
-public import Tideline
-
-extension TransportError.Code {
-    /// The request cannot be sent because its URL or a header is invalid. Fix the request.
-    public static let invalidRequest = TransportError.Code(rawValue: "invalidRequest")
-}
+internal import Tideline
 
 extension TransportError {
     /// Creates a transport error from any error with which a request ends.
@@ -37,14 +32,6 @@ extension TransportError {
         default:
             self.init(platformError: error, authority: authority)
         }
-    }
-
-    static func timeout(after duration: Duration) -> TransportError {
-        TransportError(.timeout, "no complete response within \(duration)")
-    }
-
-    static func tooLarge(limit: Int) -> TransportError {
-        TransportError(.tooLarge, "the response is larger than the \(limit) bytes allowed")
     }
 
     private init(_ error: HTTPClientError, authority: String) {

@@ -82,5 +82,39 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         public static let invalidResponse = Code(rawValue: "invalidResponse")
         /// The task was cancelled.
         public static let cancelled = Code(rawValue: "cancelled")
+        /// The request cannot be sent because its URL or a header is invalid. Fix the request.
+        public static let invalidRequest = Code(rawValue: "invalidRequest")
+    }
+}
+
+// Shared by the transports of this package.
+extension TransportError {
+    package static func timeout(after duration: Duration) -> TransportError {
+        TransportError(.timeout, "no complete response within \(duration)")
+    }
+
+    package static func tooLarge(limit: Int) -> TransportError {
+        TransportError(.tooLarge, "the response is larger than the \(limit) bytes allowed")
+    }
+}
+
+extension HTTPFields {
+    /// The encodings that the transports accept and decode, whatever the caller accepts.
+    package static let acceptedEncodings = "gzip, deflate"
+
+    /// Removes the fields that describe the body on the wire, after its decompression.
+    ///
+    /// - Parameter accepted: The value of the request's header `Accept-Encoding`.
+    /// - Throws: ``TransportError`` for an encoding that was not requested.
+    package mutating func removeContentEncoding(accepted: String = acceptedEncodings) throws(TransportError) {
+        switch self[.contentEncoding] {
+        case nil, "", "identity": break
+        case .some(let encoding) where accepted.split(separator: ", ").contains { $0 == encoding }:
+            self[.contentEncoding] = nil
+            self[.contentLength] = nil
+        case .some(let encoding):
+            throw TransportError(
+                .invalidResponse, "the response has the encoding \(encoding.debugDescription), which was not requested")
+        }
     }
 }

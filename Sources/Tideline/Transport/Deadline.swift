@@ -1,11 +1,10 @@
-internal import Tideline
-
 /// Runs `operation` for at most `timeout`, then cancels it.
 ///
-/// async-http-client's own deadline applies only up to the head of the response, so a slow body could take forever.
+/// Transports use it because the time limits of HTTP clients apply to a part of an exchange: async-http-client's ends
+/// with the head of the response, and URLSession's is restarted by every byte.
 ///
 /// - Throws: The error of `operation`, or a ``TransportError`` with code `timeout`.
-func withDeadline<T: Sendable>(
+package func withDeadline<T: Sendable>(
     _ timeout: Duration, _ operation: @escaping @Sendable () async throws -> T
 ) async throws -> T {
     try await withThrowingTaskGroup(of: T.self) { group in
