@@ -20,6 +20,8 @@ public struct LMDBOptions: Sendable {
     }
 
     /// The durability of a commit. ``StoreCapabilities/Durability/full`` syncs data and meta page at every commit.
+    /// On Apple platforms, LMDB writes the data through the drive's cache, but not the meta page, so a power loss may
+    /// undo the last commit.
     /// ``StoreCapabilities/Durability/normal`` syncs only the data, so a power loss may undo the last commit.
     /// ``StoreCapabilities/Durability/none`` leaves syncing to the operating system: commits still survive the death of
     /// the process, but **a power loss or a system crash may damage the file**, which is detected when it is opened.

@@ -4,7 +4,8 @@ public import TidelineStore
 public struct SQLiteOptions: Sendable {
     /// The durability of a commit: ``StoreCapabilities/Durability/full`` syncs at every commit,
     /// ``StoreCapabilities/Durability/normal`` syncs when the write-ahead log is moved into the database (at a
-    /// checkpoint). An in-memory store is never durable, whatever this option says.
+    /// checkpoint). On Apple platforms, each sync includes the drive's cache (`F_FULLFSYNC`). An in-memory store is
+    /// never durable, whatever this option says.
     public var durability: StoreCapabilities.Durability
     /// Whether the store is opened for reading only; the file must exist. Every write throws
     /// ``StoreError/Code/readOnly``.

@@ -50,7 +50,7 @@ extension Connection {
             throw StoreError(.io, "SQLite rejected a setting", path: path)
         }
         try SQLFunctions.register(on: handle, path: path)
-        for setting in Self.settings + (purpose == .writing ? [Self.durability(options.durability)] : []) {
+        for setting in Self.settings + (purpose == .writing ? Self.durability(options.durability) : []) {
             try executeOnce("PRAGMA \(setting)")
         }
     }
@@ -61,8 +61,10 @@ extension Connection {
         "cache_size = -65536", "mmap_size = 268435456", "temp_store = MEMORY", "wal_autocheckpoint = 8000",
     ]
 
-    private static func durability(_ durability: StoreCapabilities.Durability) -> String {
-        durability == .full ? "synchronous = FULL" : "synchronous = NORMAL"
+    /// Apple's systems write a synced file through the drive's cache only when they are asked to; others ignore it.
+    private static func durability(_ durability: StoreCapabilities.Durability) -> [String] {
+        durability == .full
+            ? ["synchronous = FULL", "fullfsync = ON"] : ["synchronous = NORMAL", "checkpoint_fullfsync = ON"]
     }
 
     // MARK: Errors
