@@ -145,7 +145,7 @@ public final class LMDBTransaction: KeyValueTransaction {
             throw StoreError(
                 .invalidValue, "a key has \(key.count) bytes; LMDB allows at most \(LMDBEngine.keyLimit)")
         }
-        guard value.count <= Int(UInt32.max) - Checksum.size else {
+        guard value.count <= Int(clamping: UInt32.max) - Checksum.size else {
             throw StoreError(.invalidValue, "a value of \(value.count) bytes exceeds the limit of LMDB")
         }
         return journal.preparePut(key, value)

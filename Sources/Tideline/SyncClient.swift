@@ -1,4 +1,3 @@
-internal import Foundation
 // An app imports this module and that of its store, nothing else.
 @_exported public import TidelineStore
 

@@ -20,7 +20,7 @@ final class AnswerSizeLimit: ChannelDuplexHandler {
 
     init(maximumBodySize: Int) {
         self.maximumBodySize = maximumBodySize
-        limit = min(maximumBodySize, 1 << 60) * 2 + (2 << 20)
+        limit = min(maximumBodySize, .max / 4) * 2 + (2 << 20)
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {

@@ -1,7 +1,12 @@
-internal import Foundation
 internal import HTTPTypes
 internal import TidelineStore
 internal import TidelineWire
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 extension TableService {
     func insert(_ body: [UInt8], into name: String) throws -> TableResponse {

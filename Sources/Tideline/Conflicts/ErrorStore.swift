@@ -1,4 +1,3 @@
-internal import Foundation
 internal import TidelineStore
 
 /// Reads and writes error records in the system table: one record per failed operation, keyed by the operation number.
@@ -27,7 +26,7 @@ struct ErrorStore: Sendable {
         let row: Row = [
             "id": .string(String(record.operationID)), "operationId": .int(record.operationID),
             "tableKind": .int(record.kind.rawValue), "table": .string(record.table),
-            "properties": .json(String(decoding: try JSONEncoder().encode(properties), as: UTF8.self)),
+            "properties": .json(try RecordJSON.encode(properties)),
         ]
         try writer.upsert(row, into: tables.errors)
     }
@@ -43,7 +42,7 @@ struct ErrorStore: Sendable {
             let kind = row["tableKind"]?.int.flatMap({ OperationKind(rawValue: $0) }),
             let json = row["properties"]?.json
         else { throw StoreError(.corrupt, "an error record is damaged", table: tables.errors, id: row.id) }
-        let properties = try JSONDecoder().decode(Properties.self, from: Data(json.utf8))
+        let properties = try RecordJSON.decode(Properties.self, from: json)
         // An operation may outlive the definition of its table.
         let codec = try reader.schemaIfDefined(of: table).map(RowCodec.init)
         let row = { (json: String) in try codec?.row(json) ?? RowCodec.looseRow(json) }

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import TidelineStore
 
 /// Stores the definitions of synchronized tables, which only grow.
@@ -87,14 +86,14 @@ struct DefinitionStore: Sendable {
 
     private func recorded(of table: String, in reader: some StoreReader) throws -> TableSchema? {
         guard let value = try reader.row(in: tables.config, id: rowID(of: table))?["value"]?.string else { return nil }
-        return try JSONDecoder().decode(TableSchema.self, from: Data(value.utf8))
+        return try RecordJSON.decode(from: value)
     }
 
     private func save(_ schema: TableSchema, in writer: some StoreWriter) throws {
         let row: Row = [
             "id": .string(rowID(of: schema.name)), "table": .string(schema.name), "key": "definition",
             "keyType": .int(Self.keyType),
-            "value": .string(String(decoding: try JSONEncoder().encode(schema), as: UTF8.self)),
+            "value": .string(try RecordJSON.encode(schema)),
         ]
         try writer.upsert(row, into: tables.config)
     }

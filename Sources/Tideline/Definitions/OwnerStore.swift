@@ -1,4 +1,3 @@
-internal import Foundation
 internal import TidelineStore
 
 /// The server and user to which the queue and tokens of a store belong.
@@ -54,10 +53,9 @@ struct OwnerStore: Sendable {
     }
 
     func save(_ owner: StoreOwner, in writer: some StoreWriter) throws {
-        let value = String(decoding: try JSONEncoder().encode(owner), as: UTF8.self)
         let row: Row = [
             "id": .string(Self.rowID), "table": "", "key": .string(Self.rowID), "keyType": .int(Self.keyType),
-            "value": .string(value),
+            "value": .string(try RecordJSON.encode(owner)),
         ]
         try writer.upsert(row, into: tables.config)
     }
@@ -66,7 +64,7 @@ struct OwnerStore: Sendable {
         guard let value = try reader.row(in: tables.config, id: Self.rowID)?["value"]?.string else {
             return StoreOwner()
         }
-        return try JSONDecoder().decode(StoreOwner.self, from: Data(value.utf8))
+        return try RecordJSON.decode(from: value)
     }
 }
 

@@ -1,4 +1,3 @@
-internal import Foundation
 public import TidelineStore
 
 /// The progress of an incremental pull; see ``SyncTable/pullToken(queryID:)``.
@@ -84,7 +83,7 @@ struct TokenStore: Sendable {
         }
         var row: Row = [
             "table": .string(table), "key": .string(queryID), "keyType": .int(Self.keyType),
-            "value": .string(String(decoding: try JSONEncoder().encode(token), as: UTF8.self)),
+            "value": .string(try RecordJSON.encode(token)),
         ]
         row.id = existing?.id ?? makeID()
         try writer.upsert(row, into: tables.config)
@@ -100,10 +99,7 @@ struct TokenStore: Sendable {
     }
 
     private static func token(in row: Row?) throws -> PullToken? {
-        guard let value = row?["value"]?.string else { return nil }
-        // Create the data from an array. For other sequences, `Data` checks at run time whether they are contiguous,
-        // which takes longer.
-        return try JSONDecoder().decode(PullToken.self, from: Data(Array(value.utf8)))
+        try row?["value"]?.string.map { try RecordJSON.decode(from: $0) }
     }
 
     private func row(table: String, queryID: String, in reader: some StoreReader) throws -> Row? {

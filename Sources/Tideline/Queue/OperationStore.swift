@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Synchronization
 internal import TidelineStore
 
@@ -125,7 +124,7 @@ struct OperationStore: Sendable {
 
     /// Encodes the bodies that were sent. Most operations have none and need no encoder.
     private static func json(_ sent: [String]) throws -> String {
-        sent.isEmpty ? nothingSent : String(decoding: try JSONEncoder().encode(sent), as: UTF8.self)
+        sent.isEmpty ? nothingSent : try RecordJSON.encode(sent)
     }
 
     /// Removes an operation and its error record.
@@ -155,7 +154,7 @@ struct OperationStore: Sendable {
         operation.revision = row["revision"]?.int ?? 0
         operation.lastError = row["lastError"]?.string
         if let sent = row["sent"]?.json, sent != Self.nothingSent {
-            operation.sent = try JSONDecoder().decode([String].self, from: Data(sent.utf8))
+            operation.sent = try RecordJSON.decode(from: sent)
         }
         return operation
     }

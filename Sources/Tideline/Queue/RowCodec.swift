@@ -1,4 +1,3 @@
-internal import Foundation
 internal import TidelineStore
 internal import TidelineWire
 
@@ -88,9 +87,8 @@ struct RowCodec: Sendable {
     }
 
     private static func isSameJSON(_ a: String, _ b: String) -> Bool {
-        let decoder = JSONDecoder()
-        guard let x = try? decoder.decode(JSONContent.self, from: Data(a.utf8)),
-            let y = try? decoder.decode(JSONContent.self, from: Data(b.utf8))
+        guard let x = try? RecordJSON.decode(JSONContent.self, from: a),
+            let y = try? RecordJSON.decode(JSONContent.self, from: b)
         else { return false }
         return x == y
     }

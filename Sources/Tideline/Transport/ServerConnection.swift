@@ -1,8 +1,13 @@
-internal import Foundation
 internal import HTTPTypes
 internal import Logging
 internal import TidelineStore
 internal import TidelineWire
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
 
 /// Sends requests to one server: adds address, headers, and authentication, and retries.
 struct ServerConnection: Sendable {

@@ -1,12 +1,4 @@
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
+internal import TidelineStore
 
 extension UnsafeRawBufferPointer {
     /// Returns the order of these bytes relative to `other` in key order: negative, zero, or positive.
@@ -15,8 +7,8 @@ extension UnsafeRawBufferPointer {
     package func compare(_ other: UnsafeRawBufferPointer) -> Int {
         let common = Swift.min(count, other.count)
         if common > 0, let a = baseAddress, let b = other.baseAddress {
-            let order = unsafe memcmp(a, b, common)
-            if order != 0 { return Int(order) }
+            let order = unsafe a.compareBytes(b, count: common)
+            if order != 0 { return order }
         }
         return count - other.count
     }

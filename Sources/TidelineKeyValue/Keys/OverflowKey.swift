@@ -54,7 +54,7 @@ struct OverflowKey: Sendable {
     ) throws(StoreError) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         let start = MemoryLayout<UInt32>.size
         guard content.count >= start else { throw Self.damaged }
-        let count = unsafe Int(UInt32(littleEndian: content.loadUnaligned(as: UInt32.self)))
+        let count = unsafe Int(clamping: UInt32(littleEndian: content.loadUnaligned(as: UInt32.self)))
         guard count > shortLength, content.count - start >= count else { throw Self.damaged }
         let key = unsafe UnsafeRawBufferPointer(rebasing: content[start..<(start + count)])
         guard stored.count == shortLength + Self.tailLength, unsafe stored.compare(key, first: shortLength) == 0,

@@ -1,12 +1,4 @@
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
+internal import TidelineStore
 
 /// Byte-by-byte comparison of texts, as in queries.
 extension UnsafeRawBufferPointer {
@@ -28,19 +20,21 @@ extension UnsafeRawBufferPointer {
     @inline(__always)
     func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
         guard let base = baseAddress, let bytes = other.baseAddress else { return true }
-        return unsafe memcmp(base, bytes, count) == 0
+        return unsafe base.compareBytes(bytes, count: count) == 0
     }
 
     /// Returns the offset of the first zero byte at or after an offset.
     func firstZero(from start: Int) -> Int? {
-        guard let base = baseAddress, start <= count, let found = unsafe memchr(base + start, 0, count - start) else {
+        guard let base = baseAddress, start <= count,
+            let found = unsafe (base + start).firstByte(0, count: count - start)
+        else {
             return nil
         }
-        return unsafe UnsafeRawPointer(found) - base
+        return unsafe found - base
     }
 
     /// Whether any byte is zero.
-    var hasZero: Bool { unsafe baseAddress.map { unsafe memchr($0, 0, count) != nil } ?? false }
+    var hasZero: Bool { unsafe baseAddress.map { unsafe $0.firstByte(0, count: count) != nil } ?? false }
 
     func hasPrefix(_ prefix: UnsafeRawBufferPointer) -> Bool {
         unsafe count >= prefix.count && equals(prefix, at: 0)
@@ -56,10 +50,10 @@ extension UnsafeRawBufferPointer {
         var offset = 0
         while offset + other.count <= count {
             // Search only as far as the other bytes still fit.
-            guard let found = unsafe memchr(base + offset, Int32(first), count - other.count - offset + 1) else {
+            guard let found = unsafe (base + offset).firstByte(first, count: count - other.count - offset + 1) else {
                 return false
             }
-            offset = unsafe UnsafeRawPointer(found) - base
+            offset = unsafe found - base
             if unsafe equals(other, at: offset) { return true }
             offset += 1
         }
@@ -69,6 +63,6 @@ extension UnsafeRawBufferPointer {
     /// Whether the bytes at `offset` equal those of `other`. The caller guarantees that there are enough bytes.
     private func equals(_ other: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         guard let base = baseAddress, let bytes = other.baseAddress else { return unsafe other.isEmpty }
-        return unsafe memcmp(base + offset, bytes, other.count) == 0
+        return unsafe (base + offset).compareBytes(bytes, count: other.count) == 0
     }
 }

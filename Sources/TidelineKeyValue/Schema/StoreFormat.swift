@@ -1,4 +1,3 @@
-internal import Foundation
 internal import TidelineStore
 
 /// The catalog of a store, in ``KeySpace/meta``.
@@ -97,8 +96,7 @@ extension KeySource {
             }
             return false
         }
-        let decoder = JSONDecoder()
-        guard let found = try? decoder.decode(FormatVersion.self, from: Data(stored)), found.version > 0 else {
+        guard let found = try? RecordJSON.decode(FormatVersion.self, from: stored), found.version > 0 else {
             throw StoreError(.corrupt, "the format record is damaged")
         }
         let unknown = found.requires ?? []
@@ -110,7 +108,7 @@ extension KeySource {
                     + "\(StoreFormat.version). Update the program")
         }
         let limit = engine.maximumKeyLength == .max ? nil : engine.maximumKeyLength
-        guard let record = try? decoder.decode(FormatRecord.self, from: Data(stored)), record.maximumKeyLength == limit
+        guard let record = try? RecordJSON.decode(FormatRecord.self, from: stored), record.maximumKeyLength == limit
         else {
             throw StoreError(
                 .corrupt,
@@ -169,7 +167,7 @@ extension KeySource {
         -> StoredTable
     {
         do {
-            let definition = try unsafe JSONDecoder().decode(StoredDefinition.self, from: Data(definition))
+            let definition = try unsafe RecordJSON.decode(StoredDefinition.self, from: Array(definition))
             try definition.validate()
             guard unsafe key.elementsEqual(StoreFormat.definitionKey(definition.rows)) else {
                 throw StoreError(.corrupt, "the definition belongs to another table", table: definition.schema.name)
@@ -200,7 +198,7 @@ extension KeySource {
 extension KeyStore {
     /// Initializes an empty store.
     func writeFormat(for engine: some OrderedKeyValueEngine) throws {
-        try put(StoreFormat.formatKey, try StoreFormat.json(FormatRecord(engine)))
+        try put(StoreFormat.formatKey, Array(try RecordJSON.encode(FormatRecord(engine)).utf8))
         try writeGeneration(of: .empty)
     }
 
@@ -212,20 +210,12 @@ extension KeyStore {
     }
 
     func writeDefinition(_ definition: StoredDefinition) throws {
-        try put(StoreFormat.definitionKey(definition.rows), try StoreFormat.json(definition))
+        try put(StoreFormat.definitionKey(definition.rows), Array(try RecordJSON.encode(definition).utf8))
     }
 
     func writeRowCount(_ count: Int, of rows: KeySpace) throws {
         try unsafe StoreFormat.withCountKey(rows) { key in
             try unsafe withUnsafeBytes(of: Int64(count).littleEndian) { try unsafe put(key, $0) }
         }
-    }
-}
-
-extension StoreFormat {
-    fileprivate static func json(_ value: some Encodable) throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(value)
     }
 }

@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// An error of a local store, in terms that are the same for every engine.
 ///
 /// The ``code`` determines how the caller should respond, and the names locate the problem. The engine's own code is
@@ -88,8 +86,7 @@ extension StoreError.Code {
     /// - Returns: ``readOnly`` if nothing exists at the path, so creating it was denied; otherwise ``io``, because the
     ///   existing file or folder cannot be read.
     package static func accessDenied(at path: String) -> Self {
-        var status = stat()
-        return unsafe lstat(path, &status) != 0 && errno == ENOENT ? .readOnly : .io
+        isMissing(path) ? .readOnly : .io
     }
 }
 

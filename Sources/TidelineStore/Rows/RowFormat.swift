@@ -17,7 +17,7 @@ package enum RowFormat {
     @inlinable package static var wide: UInt8 { 2 }
     @inlinable package static var headerSize: Int { 8 }
     static let maximumNarrowPayload = Int(UInt16.max)
-    static let maximumWidePayload = Int(UInt32.max)
+    static let maximumWidePayload = Int(clamping: UInt32.max)
 
     @inlinable
     package static func payloadOffset(columns: Int, wide: Bool) -> Int {

@@ -37,11 +37,11 @@ package struct RowHeader: Sendable {
         guard format == RowFormat.narrow || format == RowFormat.wide else { return nil }
         isWide = format == RowFormat.wide
         columns = Int(word >> 16 & 0xFFFF)
-        layout = Int(word >> 32)
+        layout = Int(clamping: word >> 32)
         payload = RowFormat.payloadOffset(columns: columns, wide: isWide)
         guard bytes.count >= payload else { return nil }
         payloadLength = unsafe columns == 0 ? 0 : Self.end(of: columns &- 1, in: row, columns: columns, isWide: isWide)
-        guard length <= bytes.count else { return nil }
+        guard payloadLength <= bytes.count &- payload else { return nil }
     }
 
     /// Reads the header of a row that this process validated or packed.
@@ -51,7 +51,7 @@ package struct RowHeader: Sendable {
         let word = unsafe UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
         isWide = UInt8(truncatingIfNeeded: word) == RowFormat.wide
         columns = Int(word >> 16 & 0xFFFF)
-        layout = Int(word >> 32)
+        layout = Int(clamping: word >> 32)
         payload = RowFormat.payloadOffset(columns: columns, wide: isWide)
         payloadLength = bytes.count &- payload
     }
@@ -75,7 +75,7 @@ package struct RowHeader: Sendable {
     static func end(of column: Int, in row: UnsafeRawPointer, columns: Int, isWide: Bool) -> Int {
         let ends = unsafe row + RowFormat.headerSize + columns
         return unsafe isWide
-            ? Int(UInt32(littleEndian: ends.loadUnaligned(fromByteOffset: column &* 4, as: UInt32.self)))
+            ? Int(clamping: UInt32(littleEndian: ends.loadUnaligned(fromByteOffset: column &* 4, as: UInt32.self)))
             : Int(UInt16(littleEndian: ends.loadUnaligned(fromByteOffset: column &* 2, as: UInt16.self)))
     }
 

@@ -33,7 +33,7 @@ extension RowView {
                 let tag = unsafe row.load(fromByteOffset: RowFormat.headerSize + column, as: UInt8.self)
                 let stored = unsafe row.loadUnaligned(
                     fromByteOffset: ends + column * MemoryLayout<Offset>.size, as: Offset.self)
-                let end = Int(truncatingIfNeeded: Offset(littleEndian: stored))
+                let end = Int(clamping: Offset(littleEndian: stored))
                 guard unsafe rules[column].allows(tag, length: end - previous) else { return false }
                 previous = end
             }

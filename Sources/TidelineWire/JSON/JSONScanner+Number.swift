@@ -180,14 +180,14 @@ extension JSONScanner {
         guard position > first else { throw position < bytes.count ? fault(.invalidNumber) : fault(.unexpectedEnd) }
     }
 
-    /// Reads the exponent after the letter `e`. Limits it to 2^40, because no input has that many digits.
+    /// Reads the exponent after the letter `e`. Limits it to a number that exceeds the digits of any input.
     private mutating func exponent() throws(JSONFault) -> Int {
         let isNegative = byteHere == UInt8(ascii: "-")
         if isNegative || byteHere == UInt8(ascii: "+") { position += 1 }
         let first = position
         var value = 0
         while let byte = byteHere, byte &- 0x30 < 10 {
-            value = min(value * 10 + Int(byte &- 0x30), 1 << 40)
+            value = min(value * 10 + Int(byte &- 0x30), Int.max / 16)
             position += 1
         }
         guard position > first else { throw position < bytes.count ? fault(.invalidNumber) : fault(.unexpectedEnd) }

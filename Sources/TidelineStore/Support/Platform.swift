@@ -1,0 +1,94 @@
+// The differences between operating systems, in one place. Only Linux is compiled and tested; see the README.
+
+#if canImport(Darwin)
+    public import Darwin
+#elseif canImport(Glibc)
+    public import Glibc
+#elseif canImport(Musl)
+    public import Musl
+#elseif canImport(Android)
+    public import Android
+#elseif os(Windows)
+    public import ucrt
+    public import WinSDK
+#elseif os(WASI)
+    public import WASILibc
+#endif
+
+/// A lock of the operating system without a queue: any waiting thread may acquire it next.
+///
+/// WebAssembly has one thread, which needs no lock.
+///
+/// `@unchecked Sendable`: the pointer never changes, and the lock it points to may be used from any thread.
+@usableFromInline
+@safe
+package final class PlainLock: @unchecked Sendable {
+    #if os(Windows)
+        private let primitive = UnsafeMutablePointer<SRWLOCK>.allocate(capacity: 1)
+    #elseif !os(WASI)
+        private let primitive = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    #endif
+
+    @usableFromInline
+    package init() {
+        #if os(Windows)
+            unsafe InitializeSRWLock(primitive)
+        #elseif !os(WASI)
+            unsafe primitive.initialize(to: pthread_mutex_t())
+            unsafe pthread_mutex_init(primitive, nil)
+        #endif
+    }
+
+    deinit {
+        // A lock of Windows needs no destruction.
+        #if !os(Windows) && !os(WASI)
+            unsafe pthread_mutex_destroy(primitive)
+        #endif
+        #if !os(WASI)
+            unsafe primitive.deallocate()
+        #endif
+    }
+
+    @usableFromInline
+    package func lock() {
+        #if os(Windows)
+            unsafe AcquireSRWLockExclusive(primitive)
+        #elseif !os(WASI)
+            unsafe pthread_mutex_lock(primitive)
+        #endif
+    }
+
+    @usableFromInline
+    package func unlock() {
+        #if os(Windows)
+            unsafe ReleaseSRWLockExclusive(primitive)
+        #elseif !os(WASI)
+            unsafe pthread_mutex_unlock(primitive)
+        #endif
+    }
+}
+
+extension UnsafeRawPointer {
+    /// Returns the order of `count` bytes relative to others: negative, zero, or positive. Bytes are unsigned.
+    @inlinable
+    @inline(__always)
+    package func compareBytes(_ other: UnsafeRawPointer, count: Int) -> Int { unsafe Int(memcmp(self, other, count)) }
+
+    /// Returns the first of `count` bytes that equals `byte`, or `nil` if there is none.
+    @inlinable
+    @inline(__always)
+    package func firstByte(_ byte: UInt8, count: Int) -> UnsafeRawPointer? {
+        unsafe UnsafeRawPointer(memchr(self, Int32(byte), count))
+    }
+}
+
+/// Whether there is no file or folder at the path, and no symbolic link either. `false` if that cannot be determined.
+func isMissing(_ path: String) -> Bool {
+    #if os(Windows)
+        let attributes = unsafe path.withCString(encodedAs: UTF16.self) { unsafe GetFileAttributesW($0) }
+        return attributes == INVALID_FILE_ATTRIBUTES && GetLastError() == DWORD(ERROR_FILE_NOT_FOUND)
+    #else
+        var status = stat()
+        return unsafe lstat(path, &status) != 0 && errno == ENOENT
+    #endif
+}
