@@ -5,13 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <lmdb.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/file.h>
-
-// Returns a number for the calling thread that no other live thread has.
-static inline uintptr_t tideline_lmdb_current_thread(void) { return (uintptr_t)pthread_self(); }
 
 // On some platforms, Swift sees `flock` only as a type, on others as a function.
 static inline int tideline_lmdb_flock(int file, int operation) { return flock(file, operation); }

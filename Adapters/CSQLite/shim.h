@@ -2,7 +2,6 @@
 #ifndef TIDELINE_CSQLITE_SHIM_H
 #define TIDELINE_CSQLITE_SHIM_H
 
-#include <pthread.h>
 #include <sqlite3.h>
 #include <stdint.h>
 #include <string.h>
@@ -153,8 +152,5 @@ static inline int tideline_compare_folded(
     }
     return left_count - right_count;
 }
-
-// Returns a number for the calling thread that no other live thread has.
-static inline uintptr_t tideline_current_thread(void) { return (uintptr_t)pthread_self(); }
 
 #endif

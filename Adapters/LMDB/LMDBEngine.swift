@@ -47,7 +47,7 @@ public final class LMDBEngine: OrderedKeyValueEngine {
             isReadOnly: options.isReadOnly, detectsBitFlips: true)
     }
 
-    deinit { release() }
+    deinit { try? close() }
 
     public func read<T>(_ body: (LMDBSnapshot) throws -> T) throws -> T {
         try requireOpen()
@@ -61,8 +61,8 @@ public final class LMDBEngine: OrderedKeyValueEngine {
         guard !options.isReadOnly else {
             throw StoreError(.readOnly, "the store was opened for reading only", path: environment.path)
         }
-        try environment.turnstile.takeWritersTurn(path: environment.path)
-        defer { environment.turnstile.endWritersTurn() }
+        try environment.beginTurn()
+        defer { environment.lock.endWriting() }
         let transaction = try LMDBTransaction(in: environment, options: options)
         defer { transaction.end() }
         let result = try body(transaction)
@@ -70,11 +70,9 @@ public final class LMDBEngine: OrderedKeyValueEngine {
         return result
     }
 
-    public func close() throws { release() }
-
-    private func release() {
+    public func close() throws {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        EnvironmentRegistry.shared.release(environment)
+        try EnvironmentRegistry.shared.release(environment)
     }
 
     private func requireOpen() throws(StoreError) {

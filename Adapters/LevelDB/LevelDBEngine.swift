@@ -16,7 +16,7 @@ public import TidelineStore
 /// commits are reported as damage. Closing a store syncs its logs, so any later damage to them is reported.
 ///
 /// After a failed write, reads continue, and LevelDB is closed and reopened before the next write. That write waits up
-/// to ten seconds for reads in flight, then throws ``StoreError/Code/busy``.
+/// to ten seconds for reads in flight, then throws ``StoreError/Code/busy``; reads that begin meanwhile wait for it.
 ///
 /// ``StoreError/engineCode`` is the operating system's error number if LevelDB's message contains its description;
 /// LevelDB has no error codes of its own.
@@ -24,13 +24,13 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     public let capabilities: StoreCapabilities
     public let maximumKeyLength = Int.max
 
-    private let gate: DatabaseGate
+    private let owner: DatabaseOwner
     private let batch = Mutex(WriteBatch())
     private let known = KnownKeys()
     /// Serializes compactions: each starts a new log, and the last one needs a record in its log.
     private let compacting = Mutex(())
 
-    public var path: String? { gate.path }
+    public var path: String? { owner.path }
     /// A lookup takes more than twice as long as a change, mostly in a table's index and block.
     public var looksUpSlowly: Bool { true }
 
@@ -43,7 +43,7 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     public init(path: String, options: LevelDBOptions = .init()) throws {
         let folder = try DatabaseFolder(path, createsIfMissing: options.createsIfMissing)
         do throws(StoreError) {
-            gate = try DatabaseGate(folder, options)
+            owner = try DatabaseOwner(folder, options)
         } catch {
             folder.abandon()
             throw error
@@ -53,20 +53,20 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
             sharesFilesWithProcesses: false, readersDoNotBlockWriters: true, detectsBitFlips: true)
     }
 
-    deinit { release() }
+    deinit { try? close() }
 
     public func read<T>(_ body: (LevelDBSnapshot) throws -> T) throws -> T {
-        let snapshot = LevelDBSnapshot(of: try gate.enter(), known)
+        let snapshot = LevelDBSnapshot(of: try owner.enter(), known)
         defer {
             snapshot.end()
-            gate.leave()
+            owner.leave()
         }
         return try body(snapshot)
     }
 
     public func write<T>(_ body: (OverlayTransaction<LevelDBSnapshot>) throws -> T) throws -> T {
-        let database = try gate.enterForWriting()
-        defer { gate.leave() }
+        let database = try owner.enterForWriting()
+        defer { owner.leave() }
         let transaction = OverlayTransaction(over: LevelDBSnapshot(writingTo: database, known))
         let result = try body(transaction)
         if !transaction.isEmpty { try commit(transaction, to: database) }
@@ -88,9 +88,9 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     private func write(_ batch: WriteBatch, to database: Database) throws(StoreError) {
         do throws(StoreError) {
             try database.write(batch)
-            gate.committed(batch.count)
+            owner.committed(batch.count)
         } catch {
-            gate.failed()
+            owner.failed()
             throw error
         }
     }
@@ -102,8 +102,8 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     ///
     /// - Throws: The error of a failed compaction; the database is intact in this case, compacted or not.
     public func compact() throws {
-        let database = try gate.enterForWriting()
-        defer { gate.leave() }
+        let database = try owner.enterForWriting()
+        defer { owner.leave() }
         try compacting.withLock { _ in
             database.compact()
             // LevelDB reports a failed compaction at the next write, so write an empty batch.
@@ -111,9 +111,5 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
         }
     }
 
-    public func close() throws { release() }
-
-    private func release() {
-        if gate.close() { batch.withLock { $0.destroy() } }
-    }
+    public func close() throws { try owner.close { batch.withLock { $0.destroy() } } }
 }

@@ -17,7 +17,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     private let engine: Engine
     private let overflowKeys: OverflowKey
     private let sharesFilesWithProcesses: Bool
-    let gate = WorkGate()
+    let lock = ReadWriteLock()
     private let definitions: LockedValue<Definitions>
     /// The cache of known rows, or `nil` if lookups are fast or other processes may remove rows.
     private let knownRows: KnownRows?
@@ -81,14 +81,14 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         }
     }
 
-    public func close() throws { try gate.close { try engine.close() } }
+    public func close() throws { try lock.close { try engine.close() } }
 
     /// Calls `body` with the engine for features beyond rows, such as compaction. ``close()`` waits until it returns.
     ///
     /// `body` must not change the data that the store keeps in the engine.
     public func withEngine<T>(_ body: (Engine) throws -> T) throws -> T {
-        try gate.beginRead()
-        defer { gate.endRead() }
+        try lock.beginReading()
+        defer { lock.endReading() }
         return try body(engine)
     }
 
@@ -132,8 +132,8 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     // MARK: Transactions
 
     public func read<T>(_ body: (KeyValueStoreReader) throws -> T) throws -> T {
-        try gate.beginRead()
-        defer { gate.endRead() }
+        try lock.beginReading()
+        defer { lock.endReading() }
         let known = definitions.withLock { $0 }
         return try engine.read { snapshot in
             let map = keys(of: snapshot)
@@ -163,8 +163,8 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         _ body: (Session) throws -> T, ended: (_ isCommitted: Bool) -> Void
     ) throws -> T {
         try checkCancellation()
-        try gate.beginWrite()
-        defer { gate.endWrite() }
+        try lock.beginWriting()
+        defer { lock.endWriting() }
         // The task may have waited long for its turn.
         try checkCancellation()
         guard !capabilities.isReadOnly else {

@@ -12,9 +12,18 @@ extension Environment {
         return (information.me_mapsize, (information.me_last_pgno + 1) * Int(statistics.ms_psize))
     }
 
+    /// Runs `body` while no other thread uses the map or can begin to use it.
+    ///
+    /// The caller may be in its own write transaction, and must ensure that this is safe.
+    func withoutOthers<T>(
+        within timeout: Duration, _ body: () throws(StoreError) -> T
+    ) throws(StoreError) -> T {
+        try lock.withExclusiveAccess(within: timeout, to: "grow its map", path: path, body)
+    }
+
     /// Adopts the map size that another process set.
     func adoptMapSize(busyTimeout: Duration) throws(StoreError) {
-        try turnstile.withoutOthers(within: busyTimeout, path: path) { () throws(StoreError) in
+        try withoutOthers(within: busyTimeout) { () throws(StoreError) in
             try setMapSize(0)
         }
     }

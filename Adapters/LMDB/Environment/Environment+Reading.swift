@@ -6,7 +6,7 @@ extension Environment {
     /// Begins a transaction on the newest snapshot, with handles of all its spaces. End it with ``endReading(_:)``.
     func beginReading(busyTimeout: Duration) throws(StoreError) -> ReadTransaction {
         while true {
-            let idle = turnstile.beginReadingIdle()
+            let idle = try lock.beginReading().idle.map { unsafeDowncast($0, to: ReadTransaction.self) }
             let reader: ReadTransaction
             do {
                 // Read before the transaction begins, so that it can use their handles.
@@ -14,7 +14,7 @@ extension Environment {
                 reader = try begin(idle, knowing: known)
                 if try hasOnly(known, reader) { return reader }
             } catch {
-                turnstile.endReading()
+                lock.endReading()
                 guard error.engineCode == Int(MDB_MAP_RESIZED) else { throw error }
                 try adoptMapSize(busyTimeout: busyTimeout)
                 continue
@@ -27,7 +27,8 @@ extension Environment {
 
     func endReading(_ reader: ReadTransaction) {
         mdb_txn_reset(reader.handle)
-        turnstile.endReading(keeping: reader)
+        // Until the transaction ends, the read is in flight, so that the map cannot be resized.
+        lock.endReading(keeping: reader) { reader.end() }
     }
 
     /// Returns whether all spaces in a transaction are known. If that cannot be determined, the transaction ends.
@@ -64,7 +65,7 @@ extension Environment {
         var result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
         if result == MDB_READERS_FULL {
             clearDeadReaders()
-            turnstile.dropIdle()
+            endIdleReaders()
             result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
         }
         guard result == MDB_SUCCESS, let transaction else { throw error(result, "the read could not start") }
@@ -91,8 +92,8 @@ extension Environment {
     }
 
     private func learnSpacesOnce() throws(StoreError) {
-        turnstile.beginReading()
-        defer { turnstile.endReading() }
+        try lock.beginReading()
+        defer { lock.endReading() }
         spacesLock.lock()
         defer { spacesLock.unlock() }
         guard !isBroken else { throw error(MDB_PANIC, "the map could not be resized earlier") }

@@ -3,6 +3,17 @@ internal import Foundation
 internal import TidelineStore
 
 extension Environment {
+    /// Waits until no other thread of this process writes.
+    func beginTurn() throws(StoreError) {
+        do throws(StoreError) {
+            try lock.beginWriting()
+        } catch {
+            throw StoreError(
+                .busy, "a write began inside a write of another store in the same folder, on the same thread",
+                path: path)
+        }
+    }
+
     /// Begins a write transaction with handles of all existing spaces, and returns it with those spaces. The caller
     /// holds the write lock, and ends the transaction before it releases the lock.
     func beginWriting(_ options: LMDBOptions) throws(StoreError) -> (OpaquePointer, SpaceTable) {
@@ -11,18 +22,15 @@ extension Environment {
         while true {
             guard !isBroken else { throw error(MDB_PANIC, "the map could not be resized earlier") }
             let known = spaces.withLock { $0 }
-            turnstile.beginTransacting()
             var transaction: OpaquePointer?
             let result = mdb_txn_begin(handle, nil, 0, &transaction)
             guard result == MDB_SUCCESS, let transaction else {
-                turnstile.endTransacting()
                 guard result == MDB_MAP_RESIZED else { throw error(result, "the write could not start") }
                 try adoptMapSize(busyTimeout: options.busyTimeout)
                 continue
             }
             if try isReady(transaction, known) { return (transaction, known) }
             mdb_txn_abort(transaction)
-            turnstile.endTransacting()
             try waitForGrowth()
             try learnSpaces(busyTimeout: options.busyTimeout)
         }
@@ -39,7 +47,6 @@ extension Environment {
             return count == known.count && spaces.withLock { $0 } === known
         } catch {
             mdb_txn_abort(transaction)
-            turnstile.endTransacting()
             throw error
         }
     }
@@ -57,7 +64,7 @@ extension Environment {
         let (size, used) = mapUsage
         guard used > size - size / 4, size < options.maximumMapSize else { return }
         do {
-            try turnstile.withoutOthers(within: .zero, path: path) { () throws(StoreError) in
+            try withoutOthers(within: .zero) { () throws(StoreError) in
                 try growMap(to: options.maximumMapSize)
             }
         } catch {
@@ -95,7 +102,7 @@ extension Environment {
     func growWithin(
         _ transaction: inout OpaquePointer?, identifier: Int, _ options: LMDBOptions
     ) throws(StoreError) {
-        try turnstile.withoutOthers(within: options.busyTimeout, path: path) { () throws(StoreError) in
+        try withoutOthers(within: options.busyTimeout) { () throws(StoreError) in
             try lockFile(LOCK_EX)
             defer { unlockFile() }
             mdb_txn_abort(transaction)

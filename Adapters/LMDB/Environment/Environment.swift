@@ -6,7 +6,7 @@ internal import TidelineStore
 /// folder.
 ///
 /// `@unchecked Sendable`: `handle` and `main` never change, and LMDB accepts calls on them from any thread. `isBroken`
-/// changes only inside ``MapResizeLock/withoutOthers(within:path:_:)``, and `durability` only under the write lock.
+/// changes only with exclusive access, and `durability` only under the write lock.
 /// Everything else has its own lock.
 final class Environment: @unchecked Sendable {
     /// The maximum number of tables and indexes in a store. A write transaction copies one word for each possible one,
@@ -16,7 +16,10 @@ final class Environment: @unchecked Sendable {
     let handle: OpaquePointer
     let folder: Folder
     let isReadOnly: Bool
-    let turnstile = MapResizeLock()
+    /// Exclusive access is for resizing the map, because `mdb_env_set_mapsize` unmaps it. The turn of a writer includes
+    /// the wait for the writers of other processes. LMDB itself makes writers wait for each other, but a thread that
+    /// began a second write would deadlock without an error.
+    let lock = ReadWriteLock(.environment)
     /// LMDB's database of databases.
     let main: MDB_dbi
     /// The known spaces, as of the last commit of this process or later.
@@ -38,7 +41,7 @@ final class Environment: @unchecked Sendable {
 
     /// Closes the files. No transaction may be open.
     func close() {
-        turnstile.dropIdle()
+        endIdleReaders()
         mdb_env_close(handle)
     }
 
@@ -52,6 +55,11 @@ final class Environment: @unchecked Sendable {
         mdb_reader_check(handle, &count)
     }
 
+    /// Ends all idle read transactions, which frees their entries in the reader table.
+    func endIdleReaders() {
+        for reader in lock.removeIdle() { unsafeDowncast(reader, to: ReadTransaction.self).end() }
+    }
+
     // MARK: Spaces
 
     /// Returns the number of key spaces in a transaction's snapshot.
@@ -60,5 +68,16 @@ final class Environment: @unchecked Sendable {
         let result = mdb_stat(transaction, main, &statistics)
         guard result == MDB_SUCCESS else { throw error(result, "the tables could not be counted") }
         return statistics.ms_entries
+    }
+}
+
+extension ReadWriteLock.Policy {
+    /// A thread may write to one store inside a read of another store in the same folder. Idle resources are reset
+    /// ``ReadTransaction``s.
+    fileprivate static var environment: Self {
+        var policy = Self()
+        policy.allowsWritesInsideReads = true
+        policy.maximumIdle = 64
+        return policy
     }
 }

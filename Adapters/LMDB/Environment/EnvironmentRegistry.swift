@@ -3,101 +3,86 @@ internal import TidelineStore
 
 /// The environments open in this process. LMDB forbids two for the same folder, because closing one would release the
 /// locks of the other.
-///
-/// `@unchecked Sendable`: `entries` is accessed only under the lock of `condition`.
-final class EnvironmentRegistry: @unchecked Sendable {
+final class EnvironmentRegistry: Sendable {
     static let shared = EnvironmentRegistry()
 
-    private enum Entry {
-        /// A thread is opening or closing the environment.
-        case changing
-        case open(Environment, users: Int)
+    /// The state of one folder. It exists while the folder's environment is open, or a thread uses the slot.
+    ///
+    /// `@unchecked Sendable`: `environment` and `users` are accessed inside a write of the lock, and `references` under
+    /// the lock of `slots`.
+    private final class Slot: @unchecked Sendable {
+        let lock = ReadWriteLock()
+        var environment: Environment?
+        /// The number of open stores.
+        var users = 0
+        /// The number of threads that use the slot.
+        var references = 0
     }
 
-    private let condition = NSCondition()
-    private var entries: [FileIdentity: Entry] = [:]
+    private let slots = LockedValue<[FileIdentity: Slot]>([:])
 
     /// Returns the environment of a folder, which is opened if necessary. Release it with ``release(_:)``.
     func environment(at path: String, options: LMDBOptions) throws(StoreError) -> Environment {
         let folder = try Folder.open(path, options)
-        if let environment = try join(folder, options) { return environment }
-        do {
-            let environment = try Environment.open(folder, options)
-            set(.open(environment, users: 1), for: folder.identity)
-            return environment
-        } catch {
-            folder.removeIfMade()
-            set(nil, for: folder.identity)
-            throw error
+        return try withSlot(of: folder) { slot throws(StoreError) in
+            if let environment = slot.environment {
+                try environment.requireSharable(at: folder, options)
+                slot.users += 1
+                return environment
+            }
+            do throws(StoreError) {
+                let environment = try Environment.open(folder, options)
+                slot.environment = environment
+                slot.users = 1
+                return environment
+            } catch {
+                folder.removeIfMade()
+                throw error
+            }
         }
     }
 
-    func release(_ environment: Environment) {
-        guard leave(environment) else { return }
-        environment.close()
-        set(nil, for: environment.folder.identity)
-        environment.folder.release()
+    func release(_ environment: Environment) throws(StoreError) {
+        let isClosed = try withSlot(of: environment.folder) { slot throws(StoreError) in
+            slot.users -= 1
+            guard slot.users == 0 else { return false }
+            environment.close()
+            slot.environment = nil
+            return true
+        }
+        if isClosed { environment.folder.release() }
     }
 
     /// Removes the files of a store that is not open; no thread of this process can open it in the meantime.
     func destroy(at path: String) throws(StoreError) {
         guard let folder = try Folder.existing(path) else { return }
-        try reserve(folder)
-        defer { set(nil, for: folder.identity) }
-        try folder.locked { () throws(StoreError) in try Environment.destroy(folder) }
-    }
-
-    /// Prevents a folder from being opened until its entry is set again.
-    private func reserve(_ folder: Folder) throws(StoreError) {
-        condition.lock()
-        defer { condition.unlock() }
-        while true {
-            switch entries[folder.identity] {
-            case nil:
-                entries[folder.identity] = .changing
-                return
-            case .changing?:
-                condition.wait()
-            case .open?:
+        try withSlot(of: folder) { slot throws(StoreError) in
+            guard slot.environment == nil else {
                 throw StoreError(.locked, "the store is open in this process; close it first", path: folder.path)
             }
+            try folder.locked { () throws(StoreError) in try Environment.destroy(folder) }
         }
     }
 
-    /// Returns the open environment; `nil` if the caller must open it.
-    private func join(_ folder: Folder, _ options: LMDBOptions) throws(StoreError) -> Environment? {
-        condition.lock()
-        defer { condition.unlock() }
-        while true {
-            switch entries[folder.identity] {
-            case nil:
-                entries[folder.identity] = .changing
-                return nil
-            case .changing?:
-                condition.wait()
-            case .open(let environment, let users)?:
-                try environment.requireSharable(at: folder, options)
-                entries[folder.identity] = .open(environment, users: users + 1)
-                return environment
+    /// Calls `body` with the slot of a folder. One thread at a time can open or close the folder's environment.
+    private func withSlot<T>(
+        of folder: Folder, _ body: (Slot) throws(StoreError) -> T
+    ) throws(StoreError) -> T {
+        let slot = slots.withLock { slots in
+            let slot = slots[folder.identity] ?? Slot()
+            slot.references += 1
+            slots[folder.identity] = slot
+            return slot
+        }
+        defer {
+            slots.withLock { slots in
+                slot.references -= 1
+                if slot.references == 0, slot.environment == nil { slots[folder.identity] = nil }
             }
         }
-    }
-
-    /// Removes one user; returns `true` if the caller must close the environment.
-    private func leave(_ environment: Environment) -> Bool {
-        condition.lock()
-        defer { condition.unlock() }
-        let identity = environment.folder.identity
-        guard case .open(_, let users)? = entries[identity] else { return false }
-        entries[identity] = users > 1 ? .open(environment, users: users - 1) : .changing
-        return users == 1
-    }
-
-    private func set(_ entry: Entry?, for identity: FileIdentity) {
-        condition.lock()
-        entries[identity] = entry
-        condition.broadcast()
-        condition.unlock()
+        try slot.lock.beginWriting()
+        defer { slot.lock.endWriting() }
+        return try body(slot)
     }
 }
 

@@ -3,7 +3,7 @@ internal import TidelineStore
 
 /// A reusable LMDB read transaction, with its cursors.
 ///
-/// `@unchecked Sendable`: one thread at a time uses it, or it is in the turnstile's list of idle transactions. LMDB
+/// `@unchecked Sendable`: one thread at a time uses it, or it is idle and kept by the environment's lock. LMDB
 /// does not bind it to a thread (`MDB_NOTLS`).
 final class ReadTransaction: @unchecked Sendable {
     let handle: OpaquePointer

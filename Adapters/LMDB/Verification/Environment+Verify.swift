@@ -13,8 +13,8 @@ extension Environment {
     ///   the meta pages that the snapshot's meta page was overwritten. Its pages still exist, but their roots are
     ///   unknown.
     private func verifyOnce(_ file: DataFile) throws(StoreError) -> Bool {
-        turnstile.beginReading()
-        defer { turnstile.endReading() }
+        try lock.beginReading()
+        defer { lock.endReading() }
         var transaction: OpaquePointer?
         let result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
         if result == MDB_MAP_RESIZED {

@@ -4,7 +4,7 @@ internal import TidelineStore
 /// An open LevelDB database.
 ///
 /// `@unchecked Sendable`: any number of threads can use LevelDB's handles at once, and no property changes.
-/// ``DatabaseGate`` ensures that the database is not used after ``close()``.
+/// ``DatabaseOwner`` ensures that the database is not used after ``close()``.
 final class Database: @unchecked Sendable {
     let path: String
     let handle: OpaquePointer

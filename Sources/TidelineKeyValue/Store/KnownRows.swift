@@ -7,7 +7,7 @@ internal import TidelineStore
 /// key; see ``RowCursor``. A key is added when its row is found and removed before the row is deleted. ``forget()``
 /// empties the cache when a transaction is rolled back.
 ///
-/// `@unchecked Sendable`: it is used within transactions only, and a store runs one at a time (``WorkGate``).
+/// `@unchecked Sendable`: it is used within transactions only, and a store runs one at a time (``ReadWriteLock``).
 final class KnownRows: @unchecked Sendable {
     /// The maximum size in bytes, after which the cache is emptied.
     private let maximumSize: Int

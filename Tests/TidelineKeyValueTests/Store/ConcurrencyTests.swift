@@ -38,55 +38,6 @@ private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws ->
         try engine.audit()
     }
 
-    @Test func writersAreServedInTheOrderInWhichTheyCame() throws {
-        let gate = WorkGate()
-        let order = Mutex<[Int]>([])
-        let group = DispatchGroup()
-        try gate.beginWrite()
-        for number in 0..<8 {
-            group.enter()
-            Thread.detachNewThread {
-                try? gate.beginWrite()
-                order.withLock { $0.append(number) }
-                gate.endWrite()
-                group.leave()
-            }
-            try waitUntil("a writer to wait") { gate.waitingWriterCount > number }
-        }
-        gate.endWrite()
-        try group.finish()
-        #expect(order.withLock { $0 } == Array(0..<8))
-    }
-
-    @Test func closingRefusesTheWritersThatWaitAndWaitsForTheOneThatWrites() throws {
-        let gate = WorkGate()
-        let refused = Mutex(0)
-        let group = DispatchGroup()
-        try gate.beginWrite()
-        for number in 0..<3 {
-            group.enter()
-            Thread.detachNewThread {
-                if failure({ try gate.beginWrite() })?.code == .closed { refused.withLock { $0 += 1 } }
-                group.leave()
-            }
-            try waitUntil("a writer to wait") { gate.waitingWriterCount > number }
-        }
-        let isReleased = Mutex(false)
-        let closed = DispatchSemaphore(value: 0)
-        Thread.detachNewThread {
-            try? gate.close { isReleased.withLock { $0 = true } }
-            closed.signal()
-        }
-        try group.finish()
-        #expect(refused.withLock { $0 } == 3)
-        #expect(isReleased.withLock { !$0 })
-        gate.endWrite()
-        try closed.finish()
-        #expect(isReleased.withLock { $0 })
-        #expect(failure { try gate.beginRead() } != nil)
-        try gate.close { Issue.record("what is released is released once") }
-    }
-
     @Test func aTaskCancelledWhileItWaitsForItsTurnWritesNothing() async throws {
         let store = try MemoryStore()
         try store.define([TableSchema("T", columns: [.int("n")])])
@@ -96,7 +47,7 @@ private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws ->
                 try? store.write { writer in
                     let task = Task.detached { try store.write { try $0.upsert(["id": "b", "n": 1], into: "T") } }
                     began.resume(returning: task)
-                    try? waitUntil("a writer to wait") { store.gate.waitingWriterCount > 0 }
+                    try? waitUntil("a writer to wait") { store.lock.waitingWriterCount > 0 }
                     task.cancel()
                     try writer.upsert(["id": "a", "n": 1], into: "T")
                 }

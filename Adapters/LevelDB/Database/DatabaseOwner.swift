@@ -1,0 +1,122 @@
+internal import TidelineStore
+
+/// Owns the open database, and reopens it after a failed write.
+///
+/// LevelDB cannot continue after a failed write. Part of the commit may be in the log, and later commits would follow
+/// it where no reader finds them. After a failed sync, the whole commit is in the log and would reappear when the
+/// folder is opened again. After a failure in the background, every write fails. Therefore, the log is truncated to the
+/// acknowledged commits, and the database is closed and reopened before the next write, when no read uses it. Reads
+/// continue until then.
+///
+/// `@unchecked Sendable`: `database` changes only with exclusive access to the lock. Writes and compactions, which may
+/// run at the same time, count as reads of the lock, because they use the same open database.
+final class DatabaseOwner: @unchecked Sendable {
+    /// How long a write waits for reads in flight when the database must be reopened.
+    private static let reopenTimeout = Duration.seconds(10)
+
+    private struct Progress {
+        var hasFailed = false
+        /// Whether there were commits, so that the sizes of the logs must be recorded at closing.
+        var hasCommitted = false
+        /// The sequence number of the last acknowledged change, as LevelDB counts changes.
+        var lastSequence: UInt64
+    }
+
+    private let lock = ReadWriteLock()
+    private let folder: DatabaseFolder
+    /// The path of the folder, for error messages.
+    var path: String { folder.path }
+    private let options: LevelDBOptions
+    /// `nil` if the database could not be reopened.
+    private var database: Database?
+    private let progress: LockedValue<Progress>
+
+    /// Opens the database in a folder, and takes ownership of both.
+    init(_ folder: DatabaseFolder, _ options: LevelDBOptions) throws(StoreError) {
+        self.folder = folder
+        self.options = options
+        let check = FolderCheck(folder: folder.path)
+        let lastSequence = folder.isNew ? 0 : try check.lastSequence(recovering: options.durability)
+        progress = LockedValue(Progress(lastSequence: lastSequence))
+        database = try Database(folder.path, options, createsIfMissing: folder.isNew)
+    }
+
+    // MARK: Use
+
+    /// Returns the database for reading, until ``leave()``.
+    func enter() throws(StoreError) -> Database {
+        while true {
+            do throws(StoreError) {
+                try lock.beginReading()
+            } catch {
+                throw StoreError(error.code, error.message, path: folder.path)
+            }
+            if let database { return database }
+            lock.endReading()
+            try reopen()
+        }
+    }
+
+    /// Returns the database for a write or a compaction, until ``leave()``.
+    func enterForWriting() throws(StoreError) -> Database {
+        if progress.withLock({ $0.hasFailed }) { try reopen() }
+        return try enter()
+    }
+
+    func leave() { lock.endReading() }
+
+    /// Records a successful commit with the given number of changes.
+    func committed(_ changes: Int) {
+        progress.withLock { progress in
+            progress.lastSequence += UInt64(changes)
+            progress.hasCommitted = true
+        }
+    }
+
+    /// Records a failed write, and removes its data from the log.
+    func failed() {
+        progress.withLock { progress in
+            progress.hasFailed = true
+            // Tried again before the database is reopened.
+            try? LogRepair.cut(logsIn: folder.path, after: progress.lastSequence)
+        }
+    }
+
+    /// Closes the database, releases the folder, and calls `release`, after reads and writes in flight.
+    func close(_ release: () -> Void) throws {
+        try lock.close {
+            database?.close()
+            database = nil
+            if progress.withLock({ $0.hasCommitted }) { CleanShutdownMarker.write(in: folder.path) }
+            folder.release()
+            release()
+        }
+    }
+
+    // MARK: Reopening
+
+    private func reopen() throws(StoreError) {
+        try lock.withExclusiveAccess(
+            within: Self.reopenTimeout, to: "reopen its files after a failed write", path: folder.path
+        ) { () throws(StoreError) in
+            let (hasFailed, lastSequence) = progress.withLock { ($0.hasFailed, $0.lastSequence) }
+            if let old = database {
+                // Another thread may have reopened it.
+                guard hasFailed else { return }
+                // Opening turns the log into a table. Check the disk space first, so that reads can continue if there
+                // is too little.
+                try DiskRoom.check(in: folder.path)
+                old.close()
+                database = nil
+            }
+            try folder.lockAgain()
+            try LogRepair.cut(logsIn: folder.path, after: lastSequence)
+            // The failed commit has used sequence numbers. LevelDB continues after them if a compaction has recorded
+            // them since.
+            let found = try FolderCheck(folder: folder.path).lastSequence()
+            progress.withLock { $0.lastSequence = found }
+            database = try Database(folder.path, options, createsIfMissing: false)
+            progress.withLock { $0.hasFailed = false }
+        }
+    }
+}
