@@ -26,13 +26,11 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
 
     private let owner: DatabaseOwner
     private let batch = Mutex(WriteBatch())
-    private let known = KnownKeys()
+    private let cache = LookupCache()
     /// Serializes compactions: each starts a new log, and the last one needs a record in its log.
     private let compacting = Mutex(())
 
     public var path: String? { owner.path }
-    /// A lookup takes more than twice as long as a change, mostly in a table's index and block.
-    public var looksUpSlowly: Bool { true }
 
     /// Opens the database in the folder at `path`, and creates both if the options allow it.
     ///
@@ -56,7 +54,7 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     deinit { try? close() }
 
     public func read<T>(_ body: (LevelDBSnapshot) throws -> T) throws -> T {
-        let snapshot = LevelDBSnapshot(of: try owner.enter(), known)
+        let snapshot = LevelDBSnapshot(of: try owner.enter(), cache)
         defer {
             snapshot.end()
             owner.leave()
@@ -64,13 +62,18 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
         return try body(snapshot)
     }
 
-    public func write<T>(_ body: (OverlayTransaction<LevelDBSnapshot>) throws -> T) throws -> T {
+    public func write<T>(_ body: (LevelDBTransaction) throws -> T) throws -> T {
         let database = try owner.enterForWriting()
         defer { owner.leave() }
-        let transaction = OverlayTransaction(over: LevelDBSnapshot(writingTo: database, known))
-        let result = try body(transaction)
-        if !transaction.isEmpty { try commit(transaction, to: database) }
-        return result
+        let transaction = LevelDBTransaction(over: LevelDBSnapshot(writingTo: database, cache), cache)
+        do {
+            let result = try body(transaction)
+            if !transaction.changes.isEmpty { try commit(transaction.changes, to: database) }
+            return result
+        } catch {
+            cache.removeAll()
+            throw error
+        }
     }
 
     private func commit(_ transaction: OverlayTransaction<LevelDBSnapshot>, to database: Database) throws {
@@ -78,7 +81,7 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
             defer { batch.clear() }
             try transaction.forEachChangeUnordered { key, value, hash in
                 guard let value else { return batch.delete(key) }
-                known.note(key, hash: hash)
+                cache.noteStored(key, hash: hash)
                 try batch.put(key, value)
             }
             try write(batch, to: database)

@@ -15,23 +15,23 @@ public struct LevelDBSnapshot: KeyValueSnapshot {
     private let snapshot: OpaquePointer?
     private let lookingUp: OpaquePointer?
     private let scanning: OpaquePointer?
-    private let known: KnownKeys
+    private let cache: LookupCache
 
-    init(of database: Database, _ known: KnownKeys) {
+    init(of database: Database, _ cache: LookupCache) {
         self.database = database
-        self.known = known
+        self.cache = cache
         snapshot = leveldb_create_snapshot(database.handle)
         lookingUp = Self.makeOptions(snapshot, fillsCache: true)
         scanning = Self.makeOptions(snapshot, fillsCache: false)
     }
 
     /// Creates a view of the committed state for a write; the caller must ensure that there is no other writer.
-    init(writingTo database: Database, _ known: KnownKeys) {
+    init(writingTo database: Database, _ cache: LookupCache) {
         self.database = database
         snapshot = nil
         lookingUp = database.lookingUp
         scanning = database.scanning
-        self.known = known
+        self.cache = cache
     }
 
     /// Releases the snapshot, which must not be used afterwards.
@@ -70,8 +70,8 @@ public struct LevelDBSnapshot: KeyValueSnapshot {
     /// Returns a copy of the value of a key, which the caller must free.
     @inline(__always)
     private func copy(of key: UnsafeRawBufferPointer) throws(StoreError) -> UnsafeMutableRawBufferPointer? {
-        // The known keys describe the committed state, which only a write reads.
-        if snapshot == nil, known.lack(key, isEmpty: { isEmpty($0) }) { return nil }
+        // The cache describes the committed state, which only a write reads.
+        if snapshot == nil, cache.lacks(key, isEmpty: { isEmpty($0) }) { return nil }
         var length = 0
         var message: UnsafeMutablePointer<CChar>?
         let value = leveldb_get(database.handle, lookingUp, key.chars, key.count, &length, &message)

@@ -19,8 +19,6 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     private let sharesFilesWithProcesses: Bool
     let lock = ReadWriteLock()
     private let definitions: LockedValue<Definitions>
-    /// The cache of known rows, or `nil` if lookups are fast or other processes may remove rows.
-    private let knownRows: KnownRows?
     /// Stored, because looking up a generic type in each read would cost as much as the transaction of a short read.
     private let readMap: KeyMap<Engine.Snapshot>.Type = KeyMap<Engine.Snapshot>.self
     private let writeMap: KeyStoreMap<Engine.Transaction>.Type = KeyStoreMap<Engine.Transaction>.self
@@ -34,7 +32,6 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         self.engine = engine
         capabilities = engine.storeCapabilities
         sharesFilesWithProcesses = engine.capabilities.sharesFilesWithProcesses
-        knownRows = engine.looksUpSlowly && !sharesFilesWithProcesses ? KnownRows() : nil
         do {
             try Self.requireKeyLength(of: engine)
             overflowKeys = unsafe OverflowKey(maximum: engine.maximumKeyLength)
@@ -101,8 +98,6 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         try transaction { session in
             definitions.withLock { $0.beginChange() }
             let plan = try SchemaPlan(defining: tables, over: session.catalog)
-            // The plan may remove spaces, which later tables may reuse.
-            knownRows?.forget()
             changed = try plan.isEmpty ? session.catalog : session.store().apply(plan, to: session.catalog)
         } ended: { isCommitted in
             definitions.withLock { $0.endChange(isCommitted ? changed : nil) }
@@ -172,10 +167,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
                 .readOnly, "the store was opened read-only; open it for writing instead", path: engine.path)
         }
         var isCommitted = false
-        defer {
-            if !isCommitted { knownRows?.forget() }
-            ended(isCommitted)
-        }
+        defer { ended(isCommitted) }
         var outcome: TransactionOutcome?
         var (known, rowCounts) = definitions.withLock { $0.checkOutRowCounts() }
         let result = try engine.write { transaction in
@@ -183,7 +175,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
             let commit = transaction.commitNumber
             let catalog = try catalog(in: map, commit, known)
             if !known.isCurrent(after: commit, isShared: sharesFilesWithProcesses) { rowCounts = RowCounts() }
-            let session = Session(writing: map, catalog, rowCounts.take(), knownRows)
+            let session = Session(writing: map, catalog, rowCounts.take())
             defer { session.end() }
             let result = try body(session)
             try session.finish()

@@ -49,12 +49,6 @@ public protocol OrderedKeyValueEngine: Sendable {
     /// The file or folder for messages. The default is `nil`, for an engine without files.
     var path: String? { get }
 
-    /// Whether a lookup is so much slower than storing a value that the store should cache the keys it found, in up to
-    /// 8 MB.
-    ///
-    /// The default is `false`. The property has no effect if processes share the files.
-    var looksUpSlowly: Bool { get }
-
     /// Runs `body` on one snapshot and then ends the snapshot.
     func read<T>(_ body: (Snapshot) throws -> T) throws -> T
 
@@ -69,7 +63,6 @@ public protocol OrderedKeyValueEngine: Sendable {
 
 extension OrderedKeyValueEngine {
     public var path: String? { nil }
-    public var looksUpSlowly: Bool { false }
 }
 
 /// Read access within one snapshot.
@@ -127,6 +120,18 @@ public protocol KeyValueTransaction: KeyValueSnapshot {
     /// - Returns: Whether the key existed.
     func delete(_ key: UnsafeRawBufferPointer) throws -> Bool
 
+    /// Whether ``remember(_:)`` was called for a key, in this or an earlier transaction, and the key certainly still
+    /// exists. ``KeyValueStore`` then replaces some values without a lookup.
+    ///
+    /// The default is `false`. An engine that remembers keys forgets a key before it is deleted, and all keys when a
+    /// transaction is rolled back. It must not remember keys if other processes can change its files.
+    func remembers(_ key: UnsafeRawBufferPointer) -> Bool
+
+    /// Remembers a key that was found, for an engine in which a lookup is much slower than storing a value.
+    ///
+    /// The default implementation does nothing.
+    func remember(_ key: UnsafeRawBufferPointer)
+
     /// Stores a value for a key, replacing an existing one only if `replaces` returns `true` for it.
     ///
     /// The default implementation performs a lookup and then stores the value. An engine that can do both at once
@@ -140,6 +145,10 @@ public protocol KeyValueTransaction: KeyValueSnapshot {
 
 extension KeyValueTransaction {
     public var ownCommitNumber: UInt64? { nil }
+
+    public func remembers(_ key: UnsafeRawBufferPointer) -> Bool { false }
+
+    public func remember(_ key: UnsafeRawBufferPointer) {}
 
     public func put(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,

@@ -4,10 +4,10 @@
 /// Unsafe pointers: the memory belongs to this noncopyable value. Bytes read from it are borrowed until the next
 /// change. Only ``append(_:_:room:_:)`` returns places in it.
 @safe
-struct OverlayChanges: ~Copyable {
+package struct OverlayChanges: ~Copyable {
     /// The change of a key.
     @safe
-    enum Change {
+    package enum Change {
         case unchanged, removed
         /// The key was stored. Its value is borrowed until the next change.
         case stored(UnsafeRawBufferPointer)
@@ -43,9 +43,9 @@ struct OverlayChanges: ~Copyable {
     /// free.
     private var slots = unsafe OverlayChanges.makeSlots(16)
     /// The number of changed keys.
-    private(set) var count = 0
+    package private(set) var count = 0
     /// The number of bytes of memory in use.
-    var size: Int { unsafe memory.count + slots.count * MemoryLayout<Slot>.stride }
+    package var size: Int { unsafe memory.count + slots.count * MemoryLayout<Slot>.stride }
     /// The sorted keys of each space that was scanned in order, and of all spaces under the key `nil`.
     private var orders: [UInt32?: Order] = [:]
 
@@ -55,6 +55,8 @@ struct OverlayChanges: ~Copyable {
         var end = 0
     }
 
+    package init() {}
+
     deinit {
         unsafe memory.deallocate()
         unsafe slots.deallocate()
@@ -63,7 +65,7 @@ struct OverlayChanges: ~Copyable {
     // MARK: Reading
 
     /// Returns the change of a key.
-    func change(of key: UnsafeRawBufferPointer, hash: UInt64) -> Change {
+    package func change(of key: UnsafeRawBufferPointer, hash: UInt64) -> Change {
         let place = unsafe slots[slot(of: key, hash)].place
         return place < 0 ? .unchanged : change(at: place)
     }
@@ -129,7 +131,7 @@ struct OverlayChanges: ~Copyable {
 
     // MARK: Changing
 
-    mutating func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, hash: UInt64) {
+    package mutating func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, hash: UInt64) {
         let slot = unsafe slot(of: key, hash)
         let place = unsafe slots[slot].place
         guard place >= 0 else {
@@ -149,7 +151,7 @@ struct OverlayChanges: ~Copyable {
         }
     }
 
-    mutating func remove(_ key: UnsafeRawBufferPointer, hash: UInt64) {
+    package mutating func remove(_ key: UnsafeRawBufferPointer, hash: UInt64) {
         let slot = unsafe slot(of: key, hash)
         let isNew = unsafe slots[slot].place < 0
         if isNew {

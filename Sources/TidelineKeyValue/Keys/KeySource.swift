@@ -25,6 +25,12 @@ protocol KeyStore: KeySource {
     /// - Returns: Whether the key existed.
     func delete(_ key: UnsafeRawBufferPointer) throws -> Bool
 
+    /// Whether the engine remembers that a key exists; see ``KeyValueTransaction/remembers(_:)``.
+    func remembers(_ key: UnsafeRawBufferPointer) -> Bool
+
+    /// Remembers a key that was found; see ``KeyValueTransaction/remember(_:)``.
+    func remember(_ key: UnsafeRawBufferPointer)
+
     /// Stores a value for a key, replacing an existing one only if `replaces` returns `true` for it.
     /// - Returns: Whether the key is new.
     func put(
@@ -48,6 +54,13 @@ extension KeySource {
 }
 
 extension KeyStore {
+    /// Remembers the key of a row that was found, if it is stored without a separate original identifier, that is, with
+    /// the identifier exactly as in the key; see ``RowCursor``. Such a row can be replaced completely without a lookup,
+    /// because its later values are stored in the same way until it is deleted.
+    func rememberRow(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+        if unsafe RowHeader(of: value)?.length == value.count { unsafe remember(key) }
+    }
+
     func put(_ key: [UInt8], _ value: some Sequence<UInt8>) throws {
         try unsafe key.withUnsafeBytes { key in try unsafe Array(value).withUnsafeBytes { try unsafe put(key, $0) } }
     }

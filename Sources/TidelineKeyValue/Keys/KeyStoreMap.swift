@@ -24,6 +24,14 @@ final class KeyStoreMap<Transaction: KeyValueTransaction>: KeyMap<Transaction>, 
         return try unsafe place.isTaken && place.stored.withUnsafeBytes { try unsafe snapshot.delete($0) }
     }
 
+    func remembers(_ key: UnsafeRawBufferPointer) -> Bool {
+        unsafe !overflowKeys.isLong(key) && snapshot.remembers(key)
+    }
+
+    func remember(_ key: UnsafeRawBufferPointer) {
+        if unsafe !overflowKeys.isLong(key) { unsafe snapshot.remember(key) }
+    }
+
     func put(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
         over replaces: (_ existing: UnsafeRawBufferPointer) throws -> Bool

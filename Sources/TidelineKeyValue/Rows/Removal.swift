@@ -3,21 +3,18 @@ internal import TidelineStore
 /// Removes rows of one table and their entries in its indexes.
 struct Removal: ~Copyable {
     private let store: any KeyStore
-    private let knownRows: KnownRows?
     private let entries: IndexEntries?
     /// The number of removed rows.
     private(set) var count = 0
 
-    init(from table: StoredTable, in store: any KeyStore, _ knownRows: KnownRows?) {
+    init(from table: StoredTable, in store: any KeyStore) {
         self.store = store
-        self.knownRows = knownRows
         entries = table.makeEntries()
     }
 
     /// Removes the row with the given key, if it exists.
     /// - Returns: Whether the row existed.
     mutating func remove(key: UnsafeRawBufferPointer) throws -> Bool {
-        unsafe knownRows?.forget(key)
         if let entries {
             guard try unsafe store.find(key, { try unsafe entries.noteOld(key: key, value: $0) }) else { return false }
             try unsafe entries.remove(from: store, ofRowAt: key)

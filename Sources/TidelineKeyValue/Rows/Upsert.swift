@@ -7,25 +7,19 @@ struct Upsert: ~Copyable {
     private let store: any KeyStore
     private let table: StoredTable
     private let batch: BatchColumns
-    /// The cache of known rows, or `nil` if it is disabled or the table has indexes, which need the old row for their
-    /// entries.
-    private let knownRows: KnownRows?
     private var key: RowKey
     private var builder: RowBuilder
     private let entries: IndexEntries?
     /// The number of inserted rows.
     private(set) var insertedCount = 0
 
-    init(
-        into table: StoredTable, of shape: RowShape, in store: any KeyStore, _ knownRows: KnownRows?
-    ) throws(StoreError) {
+    init(into table: StoredTable, of shape: RowShape, in store: any KeyStore) throws(StoreError) {
         self.store = store
         self.table = table
         batch = try BatchColumns(of: shape, in: table)
         key = RowKey(of: table)
         builder = RowBuilder(table)
         entries = table.makeEntries()
-        self.knownRows = entries == nil ? knownRows : nil
     }
 
     mutating func run(_ row: borrowing RowView) throws {
@@ -41,8 +35,8 @@ struct Upsert: ~Copyable {
             && row.withIDBytes { unsafe $0.compare(UnsafeRawBufferPointer(rebasing: key[KeySpace.length...])) != 0 }
         if named.isWhole, let value = unsafe batch.stored(row, bytes.header, withID: preservesCase) {
             // A row that is known to exist and is replaced completely, with the same form of its identifier, needs no
-            // lookup.
-            if !preservesCase, let knownRows, unsafe knownRows.contains(key) { return try unsafe store.put(key, value) }
+            // lookup. Index entries, however, are made from the old row.
+            if !preservesCase, entries == nil, unsafe store.remembers(key) { return try unsafe store.put(key, value) }
             try unsafe put(row, value, key: key)
         } else {
             try unsafe mergePartial(row, preservesCase: preservesCase, missing: named.missing, key: key)
@@ -56,8 +50,11 @@ struct Upsert: ~Copyable {
         // A closure cannot capture a borrowed value. The existing row is copied only if it has to be merged.
         var old: [UInt8]?
         let isNew = try unsafe store.put(key, value) { existing in
-            try unsafe entries?.noteOld(key: key, value: existing)
-            unsafe knownRows?.note(key, existing)
+            if let entries {
+                try unsafe entries.noteOld(key: key, value: existing)
+            } else {
+                unsafe store.rememberRow(key, existing)
+            }
             if unsafe RowHeader.hasSameTail(existing, value) { return true }
             old = unsafe Array(existing)
             return false

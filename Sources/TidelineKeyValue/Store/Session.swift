@@ -20,25 +20,20 @@ final class Session {
     /// Whether the transaction has certainly changed something.
     @exclusivity(unchecked)
     private(set) var hasChanges = false
-    private let knownRows: KnownRows?
 
     /// Creates a session that reads.
     init(reading keys: any KeySource, _ catalog: Catalog) {
         openKeys = keys
         openStore = nil
         self.catalog = catalog
-        knownRows = nil
     }
 
     /// Creates a session that reads and writes.
-    init(
-        writing store: any KeyStore, _ catalog: Catalog, _ rowCounts: consuming RowCounts, _ knownRows: KnownRows? = nil
-    ) {
+    init(writing store: any KeyStore, _ catalog: Catalog, _ rowCounts: consuming RowCounts) {
         openKeys = store
         openStore = store
         self.catalog = catalog
         unsafe self.rowCounts = rowCounts
-        self.knownRows = knownRows
     }
 
     func end() { isOver = true }
@@ -79,7 +74,7 @@ final class Session {
         let keys = try keys()
         let table = try table(name)
         return try unsafe table.withKey(of: id) { key in
-            guard isWriting else {
+            guard let openStore else {
                 return try unsafe keys.find(key) { value in
                     var cursor = RowCursor(table)
                     try unsafe cursor.point(key: key, value: value)
@@ -88,7 +83,7 @@ final class Session {
             }
             // The body may change the table and thereby the memory of the engine's value.
             guard let value = try unsafe keys.get(key, { unsafe Array($0) }) else { return false }
-            if let knownRows { unsafe value.withUnsafeBytes { unsafe knownRows.note(key, $0) } }
+            unsafe value.withUnsafeBytes { unsafe openStore.rememberRow(key, $0) }
             var cursor = RowCursor(table)
             try unsafe value.withUnsafeBytes { value in
                 try unsafe cursor.point(key: key, value: value)
@@ -150,7 +145,7 @@ final class Session {
         try changing { store in
             let table = try table(name)
             guard !rows.isEmpty else { return }
-            var upsert = try Upsert(into: table, of: rows.shape, in: store, knownRows)
+            var upsert = try Upsert(into: table, of: rows.shape, in: store)
             // Rows inserted before a failure do not count, because the transaction is rolled back.
             unsafe hasChanges = true
             try rows.forEachRow { try upsert.run($0) }
@@ -161,7 +156,7 @@ final class Session {
     func delete(ids: [RowID], from name: String) throws -> Int {
         try changing { store in
             let table = try table(name)
-            var removal = Removal(from: table, in: store, knownRows)
+            var removal = Removal(from: table, in: store)
             for id in ids { _ = try unsafe table.withKey(of: id) { try unsafe removal.remove(key: $0) } }
             try changeRowCount(of: table, by: -removal.count)
             return removal.count
@@ -174,7 +169,7 @@ final class Session {
         // A query that is rejected has changed nothing.
         let run = try QueryRun(query, table: table, keys: store, isWriting: true)
         return try changing { store in
-            var removal = Removal(from: table, in: store, knownRows)
+            var removal = Removal(from: table, in: store)
             try unsafe run.matchingIDs().forEachKey { _ = try unsafe removal.remove(key: $0) }
             try changeRowCount(of: table, by: -removal.count)
             return removal.count

@@ -14,18 +14,18 @@ import TidelineTestSupport
         arguments: allPairs(["id-a", "ID-A", "Id-a"], ["id-a", "ID-A", "iD-A"]),
         allPairs([true, false], [true, false]))
     func theFirstSpellingStays(_ spellings: (String, String), _ isWhole: (Bool, Bool)) throws {
-        for looksUpSlowly in [false, true] { try expectFirstSpelling(spellings, isWhole, looksUpSlowly) }
+        for remembersKeys in [false, true] { try expectFirstSpelling(spellings, isWhole, remembersKeys) }
     }
 
-    /// - Parameter looksUpSlowly: Whether the engine looks up slowly. If so, the table has no indexes and its rows are
+    /// - Parameter remembersKeys: Whether the engine remembers keys. If so, the table has no indexes and its rows are
     ///   cached.
     private func expectFirstSpelling(
-        _ spellings: (String, String), _ isWhole: (Bool, Bool), _ looksUpSlowly: Bool
+        _ spellings: (String, String), _ isWhole: (Bool, Bool), _ remembersKeys: Bool
     ) throws {
-        let engine = WrappedEngine(looksUpSlowly: looksUpSlowly)
+        let engine = WrappedEngine(remembersKeys: remembersKeys)
         let store = try KeyValueStore(engine: engine)
         var schema = Self.schema
-        if looksUpSlowly { schema.indexes = [] }
+        if remembersKeys { schema.indexes = [] }
         try store.define([schema])
         let (first, second) = spellings
         var rows: [Row] = [["id": .string(first), "a": "1"], ["id": .string(second), "a": "2"]]

@@ -11,20 +11,20 @@ import TidelineSupport
     private struct Dropped: Error {}
 
     @Test(arguments: [128, 511, Int.max], [false, true])
-    func entriesAndCountsAreThoseOfTheRows(_ maximumKeyLength: Int, _ looksUpSlowly: Bool) throws {
-        for _ in 0..<6 { try runScript(seed: .random(in: 0...999_999), maximumKeyLength, looksUpSlowly) }
+    func entriesAndCountsAreThoseOfTheRows(_ maximumKeyLength: Int, _ remembersKeys: Bool) throws {
+        for _ in 0..<6 { try runScript(seed: .random(in: 0...999_999), maximumKeyLength, remembersKeys) }
     }
 
-    /// - Parameter looksUpSlowly: Whether the engine looks up slowly. If so, the table has no indexes most of the time,
+    /// - Parameter remembersKeys: Whether the engine remembers keys. If so, the table has no indexes most of the time,
     ///   and its rows are cached.
-    private func runScript(seed: UInt64, _ maximumKeyLength: Int, _ looksUpSlowly: Bool) throws {
+    private func runScript(seed: UInt64, _ maximumKeyLength: Int, _ remembersKeys: Bool) throws {
         var source = RandomRows(seed: seed)
         source.values.includesLongTexts = true
         var random = SplitMix64(seed: seed &+ 1)
-        let engine = WrappedEngine(maximumKeyLength: maximumKeyLength, looksUpSlowly: looksUpSlowly)
+        let engine = WrappedEngine(maximumKeyLength: maximumKeyLength, remembersKeys: remembersKeys)
         let store = try KeyValueStore(engine: engine)
         var schema = source.indexedSchema()
-        if looksUpSlowly { schema.indexes = [] }
+        if remembersKeys { schema.indexes = [] }
         try store.define([schema])
         let rows = source.rows(60, of: schema, namesAllColumns: true)
         for _ in 0..<25 {
@@ -32,7 +32,7 @@ import TidelineSupport
             let operation = Int.random(in: 0..<7, using: &random)
             let outcome = Int.random(in: 0..<5, using: &random)
             if operation == 0 {
-                let isPlain = looksUpSlowly && Int.random(in: 0..<4, using: &random) > 0
+                let isPlain = remembersKeys && Int.random(in: 0..<4, using: &random) > 0
                 schema.indexes = isPlain ? [] : indexes(of: schema, &random)
                 try store.define([schema])
             } else {

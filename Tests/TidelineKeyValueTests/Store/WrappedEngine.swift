@@ -8,7 +8,8 @@ final class WrappedEngine: OrderedKeyValueEngine {
     let base: MemoryEngine
     let capabilities: StoreCapabilities
     let maximumKeyLength: Int
-    let looksUpSlowly: Bool
+    /// The keys that the engine remembers, or `nil` if it does not remember any.
+    private let remembered: RememberedKeys?
     let faults = Faults()
     /// Called once, before the next snapshot is taken.
     let beforeSnapshot = Interruption()
@@ -20,12 +21,12 @@ final class WrappedEngine: OrderedKeyValueEngine {
     ///   visible.
     init(
         _ base: MemoryEngine = MemoryEngine(), capabilities: StoreCapabilities? = nil, maximumKeyLength: Int = .max,
-        looksUpSlowly: Bool = false
+        remembersKeys: Bool = false
     ) {
         self.base = base
         self.capabilities = capabilities ?? base.capabilities
         self.maximumKeyLength = maximumKeyLength
-        self.looksUpSlowly = looksUpSlowly
+        remembered = remembersKeys ? RememberedKeys() : nil
     }
 
     /// The number of times the engine was closed.
@@ -47,13 +48,31 @@ final class WrappedEngine: OrderedKeyValueEngine {
         try faults.step()
         defer { afterCommit.run() }
         return try base.write { transaction in
-            let result = try body(WrappedTransaction(base: transaction, faults: faults))
-            try faults.step()
-            return result
+            do {
+                let result = try body(WrappedTransaction(base: transaction, faults: faults, remembered: remembered))
+                try faults.step()
+                return result
+            } catch {
+                remembered?.removeAll()
+                throw error
+            }
         }
     }
 
     func close() { closings.add(1, ordering: .sequentiallyConsistent) }
+}
+
+/// The keys that a ``WrappedEngine`` remembers.
+final class RememberedKeys: Sendable {
+    private let keys = Mutex<Set<[UInt8]>>([])
+
+    func contains(_ key: UnsafeRawBufferPointer) -> Bool { keys.withLock { $0.contains(Array(key)) } }
+
+    func insert(_ key: UnsafeRawBufferPointer) { keys.withLock { _ = $0.insert(Array(key)) } }
+
+    func remove(_ key: UnsafeRawBufferPointer) { keys.withLock { _ = $0.remove(Array(key)) } }
+
+    func removeAll() { keys.withLock { $0 = [] } }
 }
 
 /// A closure that runs once, between two steps of an engine.
@@ -119,6 +138,7 @@ struct WrappedSnapshot: KeyValueSnapshot {
 struct WrappedTransaction: KeyValueTransaction {
     let base: MemoryTransaction
     let faults: Faults
+    let remembered: RememberedKeys?
 
     func get<T>(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> T) throws -> T? {
         try faults.step()
@@ -143,6 +163,11 @@ struct WrappedTransaction: KeyValueTransaction {
 
     func delete(_ key: UnsafeRawBufferPointer) throws -> Bool {
         try faults.step()
+        remembered?.remove(key)
         return base.delete(key)
     }
+
+    func remembers(_ key: UnsafeRawBufferPointer) -> Bool { remembered?.contains(key) ?? false }
+
+    func remember(_ key: UnsafeRawBufferPointer) { remembered?.insert(key) }
 }

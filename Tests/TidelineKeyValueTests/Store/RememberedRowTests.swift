@@ -3,14 +3,14 @@ import TidelineStore
 
 @testable import TidelineKeyValue
 
-/// Tests the cache of rows that a store has seen and need not look up again.
-@Suite struct KnownRowsTests {
+/// Tests that rows whose keys an engine remembers are not looked up again.
+@Suite struct RememberedRowTests {
     private static let table = TableSchema("t", columns: [.int("n")], systemColumns: [])
 
     private struct Own: Error {}
 
     private func makeStore(_ indexes: [IndexSchema] = []) throws -> (KeyValueStore<WrappedEngine>, WrappedEngine) {
-        let engine = WrappedEngine(looksUpSlowly: true)
+        let engine = WrappedEngine(remembersKeys: true)
         let store = try KeyValueStore(engine: engine)
         var table = Self.table
         table.indexes = indexes
@@ -92,33 +92,5 @@ import TidelineStore
         for id in ["other", "Other", "other"] { try store.write { try $0.upsert(row(id), into: "t") } }
         #expect(try store.read { try $0.rows(matching: Query("t")).rows.map(\.id) } == ["other", "Row"])
         try engine.audit()
-    }
-
-    @Test func soManyRowsAreRememberedAsThereIsRoomFor() throws {
-        let known = KnownRows(maximumSize: 100_000)
-        let value = [UInt8](repeating: 0, count: 8)
-        var header = value
-        header[0] = 1
-        try header.withUnsafeBytes { row in
-            try #require(RowHeader(of: row)?.length == row.count)
-            for number in 0..<20_000 {
-                Array("key \(number)".utf8).withUnsafeBytes { key in
-                    known.note(key, row)
-                    #expect(known.contains(key))
-                }
-            }
-        }
-        #expect(!Array("key 0".utf8).withUnsafeBytes { known.contains($0) })
-    }
-
-    @Test func filesThatProcessesShareAreLookedAtEachTime() throws {
-        var capabilities = StoreCapabilities(name: "memory", isPersistent: false, durability: .none)
-        capabilities.sharesFilesWithProcesses = true
-        let engine = WrappedEngine(capabilities: capabilities, looksUpSlowly: true)
-        let store = try KeyValueStore(engine: engine)
-        try store.define([Self.table])
-        try store.write { try $0.upsert(row("a"), into: "t") }
-        let first = try steps("a", store, engine)
-        #expect(try steps("a", store, engine) == first)
     }
 }

@@ -1,13 +1,16 @@
 internal import TidelineKeyValue
 
-/// The keys that may exist in key spaces that were empty when first used. With it, the first pull into a table, which
-/// checks for every row whether it is new, does not have to query LevelDB.
+/// What a write knows about committed keys without a lookup in LevelDB, which takes more than twice as long as a change.
 ///
-/// Every key must be recorded before it is stored. A recorded key that is not stored, or is deleted again, costs only
-/// an unnecessary lookup. Nothing is recorded about a space that was not empty when it was first used.
+/// - **Absent keys**: the cache knows the keys that may exist in key spaces that were empty when first used. The first
+///   pull into a table, which checks for every row whether it is new, therefore does not have to query LevelDB. Every
+///   key must be recorded before it is stored. A recorded key that is not stored, or is deleted again, costs only an
+///   unnecessary lookup. Nothing is recorded about a space that was not empty when it was first used.
+/// - **Existing keys**: those that a transaction found and remembered; see ``LevelDBTransaction/remember(_:)``. A key is
+///   forgotten before it is deleted, and all keys are forgotten when a transaction is rolled back.
 ///
 /// `@unchecked Sendable`: it is used only within writes, of which the engine runs one at a time.
-final class KnownKeys: @unchecked Sendable {
+final class LookupCache: @unchecked Sendable {
     private struct Space {
         let number: UInt32
         /// `nil` if the keys of the space are not known.
@@ -17,11 +20,20 @@ final class KnownKeys: @unchecked Sendable {
     /// The key spaces, the most recently used first. Exclusivity is unchecked because no access overlaps another.
     @exclusivity(unchecked)
     private var spaces: [Space] = []
+    /// The keys that exist. Unchecked for the same reason.
+    @exclusivity(unchecked)
+    private var existing = OverlayChanges()
+    /// The maximum size of `existing` in bytes, after which it is emptied.
+    private let maximumSize: Int
+
+    init(maximumSize: Int = 8 << 20) { self.maximumSize = maximumSize }
+
+    // MARK: Absent keys
 
     /// Returns whether a key certainly does not exist.
     ///
     /// - Parameter isEmpty: Returns whether no key begins with the four bytes of a space; called once for each space.
-    func lack(_ key: UnsafeRawBufferPointer, isEmpty: (_ space: UnsafeRawBufferPointer) -> Bool) -> Bool {
+    func lacks(_ key: UnsafeRawBufferPointer, isEmpty: (_ space: UnsafeRawBufferPointer) -> Bool) -> Bool {
         guard let number = Self.space(of: key) else { return false }
         if spaces.first?.number != number {
             if let index = spaces.firstIndex(where: { $0.number == number }) {
@@ -37,7 +49,7 @@ final class KnownKeys: @unchecked Sendable {
     /// Records a key that is about to be stored.
     ///
     /// - Parameter hash: The ``KeyHash`` of the key.
-    func note(_ key: UnsafeRawBufferPointer, hash: UInt64) {
+    func noteStored(_ key: UnsafeRawBufferPointer, hash: UInt64) {
         guard let number = Self.space(of: key) else { return }
         for index in spaces.indices where spaces[index].number == number {
             if spaces[index].filter?.insert(hash) == false { spaces[index].filter = nil }
@@ -48,6 +60,33 @@ final class KnownKeys: @unchecked Sendable {
     private static func space(of key: UnsafeRawBufferPointer) -> UInt32? {
         key.count >= 4 ? key.loadUnaligned(as: UInt32.self) : nil
     }
+
+    // MARK: Existing keys
+
+    /// Returns whether a key is remembered as existing.
+    func contains(_ key: UnsafeRawBufferPointer) -> Bool {
+        existing.count > 0 && contains(key, hash: KeyHash.of(key))
+    }
+
+    private func contains(_ key: UnsafeRawBufferPointer, hash: UInt64) -> Bool {
+        if case .stored = existing.change(of: key, hash: hash) { true } else { false }
+    }
+
+    /// Remembers a key that exists.
+    func insert(_ key: UnsafeRawBufferPointer) {
+        if existing.size > maximumSize { removeAll() }
+        existing.put(key, UnsafeRawBufferPointer(start: nil, count: 0), hash: KeyHash.of(key))
+    }
+
+    /// Forgets a key that is about to be deleted.
+    func remove(_ key: UnsafeRawBufferPointer) {
+        guard existing.count > 0 else { return }
+        let hash = KeyHash.of(key)
+        if contains(key, hash: hash) { existing.remove(key, hash: hash) }
+    }
+
+    /// Forgets all keys that exist.
+    func removeAll() { existing = OverlayChanges() }
 }
 
 /// A set of hashes with a false-positive rate of one percent, which takes two bytes for each hash.
