@@ -2,7 +2,8 @@ internal import Synchronization
 public import TidelineKeyValue
 public import TidelineStore
 
-/// An ``OrderedKeyValueEngine`` backed by LMDB: a folder with `data.mdb` and `lock.mdb`, mapped into memory.
+/// An ``OrderedKeyValueEngine`` backed by LMDB: a folder with `data.mdb`, `lock.mdb`, and `tideline.state`, which
+/// records a clean shutdown. The data file is mapped into memory.
 ///
 /// Every key space is a named database, and every value is followed by a four-byte checksum over the value and its key.
 /// Readers work in snapshots of the map and never wait for a writer; there is one writer at a time across all threads
@@ -15,8 +16,9 @@ public import TidelineStore
 ///   must be on a local file system.
 /// - **Stores in one process** with the same folder share one environment, which closes with the last of them.
 /// - **A process that forks** must not use the parent's open stores in the child; open them again after `exec`.
-/// - **Damage** is detected when the file is opened; see ``LMDBOptions/Verification``. Only LMDB may change the files
-///   while they are open: truncating the file under its map crashes the process.
+/// - **Damage** is detected when the file is opened after an unclean shutdown, or always; see
+///   ``LMDBOptions/Verification``. Only LMDB may change the files while they are open: truncating the file under its map
+///   crashes the process.
 public final class LMDBEngine: OrderedKeyValueEngine {
     public let capabilities: StoreCapabilities
     let environment: Environment

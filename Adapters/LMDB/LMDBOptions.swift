@@ -8,11 +8,15 @@ public import TidelineStore
 public struct LMDBOptions: Sendable {
     /// When the file is checked for damage.
     public enum Verification: Sendable, Hashable {
-        /// The file is checked when a process opens it: every page in use is read and checked, so that damage is
+        /// The file is checked whenever a process opens it: every page in use is read and checked, so that damage is
         /// reported as ``StoreError/Code/corrupt`` before it can do harm. This takes 50 to 100 ms for 100 MB in the
         /// file cache, plus the time to read the rest from disk. A store that joins an environment already open in the
         /// process is not checked again.
-        case onOpen
+        case always
+        /// The file is checked in the same way, but not if every process that wrote to it has closed it since, and it
+        /// was not changed or replaced afterwards. Damage that the storage device causes later is then not found when
+        /// the store is opened: a damaged value is reported when it is read, and other damage can crash the process.
+        case afterUncleanShutdown
         /// The file is never checked. LMDB itself trusts its file: a damaged one crashes the process or gives wrong
         /// rows. Use this only for files that are too large to be read completely, on storage that detects damage
         /// itself.
@@ -48,7 +52,8 @@ public struct LMDBOptions: Sendable {
     public init(
         durability: StoreCapabilities.Durability = .normal, isReadOnly: Bool = false, createsIfMissing: Bool = true,
         mapSize: Int = LMDBOptions.commonMapSize, maximumMapSize: Int = LMDBOptions.commonMaximumMapSize,
-        maximumReaders: Int = 1024, busyTimeout: Duration = .seconds(10), verification: Verification = .onOpen
+        maximumReaders: Int = 1024, busyTimeout: Duration = .seconds(10),
+        verification: Verification = .afterUncleanShutdown
     ) {
         self.durability = durability
         self.isReadOnly = isReadOnly

@@ -11,6 +11,8 @@ import TidelineTestSupport
 /// Tests that damaged files give ``StoreError/Code/corrupt``, ``StoreError/Code/notAStore`` or the right rows, both
 /// immediately and after a write; never a crash or a wrong row. `TIDELINE_TEST_FLIPS` sets the number of flipped bits.
 @Suite(.serialized) struct DamageTests {
+    /// By default, a file that was closed cleanly is not verified.
+    private static let always = LMDBOptions(durability: .none, verification: .always)
     private static let flips = ProcessInfo.processInfo.environment["TIDELINE_TEST_FLIPS"].flatMap { Int($0) } ?? 400
 
     /// A closed store: its file and its contents.
@@ -64,7 +66,7 @@ import TidelineTestSupport
             try Data(data).write(to: URL(fileURLWithPath: "\(folder)/data.mdb"))
             if let lock { try Data(lock).write(to: URL(fileURLWithPath: "\(folder)/lock.mdb")) }
             do {
-                let engine = try LMDBEngine(path: folder, options: LMDBOptions(durability: .none))
+                let engine = try LMDBEngine(path: folder, options: Self.always)
                 #expect(try Self.rows(of: engine) == sample.rows, "\(damage)")
                 try engine.write { transaction throws in
                     for number in 0..<50 {
@@ -80,7 +82,7 @@ import TidelineTestSupport
                     for number in 0..<400 { #expect(try transaction.delete(key(1, "row \(number)+")), "\(damage)") }
                 }
                 try engine.close()
-                let again = try LMDBEngine(path: folder, options: LMDBOptions(durability: .none))
+                let again = try LMDBEngine(path: folder, options: Self.always)
                 try again.write { _ = try $0.delete(key(0, "long new")) }
                 #expect(try Self.rows(of: again) == sample.rows, "\(damage), after writes")
                 #expect(try again.read { try $0.count(keys(of: 3)) } == 50)

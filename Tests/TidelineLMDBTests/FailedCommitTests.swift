@@ -81,9 +81,11 @@ import TidelineTestSupport
             }
             try Data(data).write(to: URL(fileURLWithPath: path))
             if off == 0 {
-                try LMDBEngine(path: folder).close()
+                try LMDBEngine(path: folder, options: LMDBOptions(verification: .always)).close()
             } else {
-                expectError(.corrupt) { _ = try LMDBEngine(path: folder) }
+                expectError(.corrupt) {
+                    _ = try LMDBEngine(path: folder, options: LMDBOptions(verification: .always))
+                }
             }
         }
     }

@@ -29,7 +29,7 @@ import TidelineTestSupport
             try engine.close()
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [name])
             let files = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/\(name)").sorted()
-            #expect(files == ["data.mdb", "lock.mdb"])
+            #expect(files == ["data.mdb", "lock.mdb", "tideline.state"])
         }
     }
 
@@ -117,7 +117,8 @@ import TidelineTestSupport
             let engine = try LMDBEngine(path: folder)
             try engine.write { try $0.put(key(1, "a"), [1]) }
             try engine.close()
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["data.mdb", "lock.mdb"])
+            let files = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+            #expect(files == ["data.mdb", "lock.mdb", "tideline.state"])
         }
     }
 

@@ -66,6 +66,9 @@ final class OtherProcess {
         }
     }
 
+    /// Ends the input of the process.
+    func endInput() { try? input.fileHandleForWriting.close() }
+
     /// Kills the process.
     /// - Returns: The number of times it printed `done` since the last wait.
     func end() -> Int {
@@ -86,6 +89,7 @@ final class OtherProcess {
         case "write": try write(to: words[1], prefix: words[2], count: try #require(Int(words[3])))
         case "count": try count(in: words[1], by: try #require(Int(words[2])))
         case "read": try read(words[1])
+        case "hold": try hold(words[1])
         default: Issue.record("no role \(words[0])")
         }
     }
@@ -111,6 +115,15 @@ final class OtherProcess {
     private func count(in path: String, by count: Int) throws {
         let engine = try LMDBEngine(path: path, options: Self.tiny)
         for _ in 0..<count { try increment(engine) }
+        try engine.close()
+    }
+
+    /// Commits a transaction, and closes the store when the input ends.
+    private func hold(_ path: String) throws {
+        let engine = try LMDBEngine(path: path, options: Self.tiny)
+        try engine.write { try $0.put(key(3, "held"), [1]) }
+        sayDone()
+        _ = FileHandle.standardInput.readDataToEndOfFile()
         try engine.close()
     }
 

@@ -14,7 +14,8 @@ extension Environment {
         // here.
         let draft = "\(workshop(in: folder))/data.mdb"
         var isChanged = false
-        for path in [folder.dataPath, draft, workshop(in: folder), folder.lockPath] where try exists(path) {
+        for path in [folder.dataPath, draft, workshop(in: folder), folder.markerPath, folder.lockPath]
+        where try exists(path) {
             try remove(path)
             isChanged = true
         }

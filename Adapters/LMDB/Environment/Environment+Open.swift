@@ -6,11 +6,15 @@ internal import TidelineStore
 extension Environment {
     /// Opens or creates the files of a folder that this process does not have open.
     static func open(_ folder: Folder, _ options: LMDBOptions) throws(StoreError) -> Environment {
-        let environment = try folder.locked { () throws(StoreError) in
+        let (environment, isClean) = try folder.locked { () throws(StoreError) in
             let isMade = try !exists(folder.dataPath)
             if isMade { try create(folder, options) }
             do throws(StoreError) {
-                return try openFiles(folder, options)
+                let isClean = isMade || CleanShutdownMarker.isClean(folder)
+                if !isClean || isMade, options.verification != .never, !options.isReadOnly {
+                    CleanShutdownMarker.reset(in: folder)
+                }
+                return (try openFiles(folder, options), isClean)
             } catch {
                 if isMade { unlink(folder.dataPath) }
                 throw error
@@ -18,8 +22,10 @@ extension Environment {
         }
         do throws(StoreError) {
             environment.clearDeadReaders()
-            if options.verification == .onOpen { try environment.verify() }
+            let isVerified = options.verification == .always || options.verification != .never && !isClean
+            if isVerified { try environment.verify() }
             try environment.learnSpaces(busyTimeout: options.busyTimeout)
+            environment.isIntact = isVerified || isClean
             return environment
         } catch {
             environment.close()
@@ -163,7 +169,7 @@ extension Environment {
     /// begin with a dot belong to the system.
     static func requireNoOtherFiles(_ path: String) throws(StoreError) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        guard names.allSatisfy({ $0.hasPrefix(".") || $0 == "lock.mdb" }) else {
+        guard names.allSatisfy({ $0.hasPrefix(".") || $0 == "lock.mdb" || $0 == CleanShutdownMarker.fileName }) else {
             throw StoreError(
                 .notAStore, "the folder contains other files and is not a store; choose another folder", path: path)
         }

@@ -18,6 +18,10 @@ extension Environment {
     /// holds the write lock, and ends the transaction before it releases the lock.
     func beginWriting(_ options: LMDBOptions) throws(StoreError) -> (OpaquePointer, SpaceTable) {
         setDurability(options.durability)
+        if !isCounted {
+            try CleanShutdownMarker.addWriter(in: folder)
+            isCounted = true
+        }
         try growAhead(options)
         while true {
             guard !isBroken else { throw error(MDB_PANIC, "the map could not be resized earlier") }

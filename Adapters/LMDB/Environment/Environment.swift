@@ -29,6 +29,11 @@ final class Environment: @unchecked Sendable {
     /// Whether resizing the map failed: nothing can be read or written afterwards.
     var isBroken = false
     var durability: StoreCapabilities.Durability?
+    /// Whether this process has written, so that ``CleanShutdownMarker`` counts it. Changes only under the write lock.
+    var isCounted = false
+    /// Whether the file was known to be intact when it was opened, and no commit has failed since. Changes only while the
+    /// file is being opened and under the write lock.
+    var isIntact = false
 
     init(handle: OpaquePointer, folder: Folder, isReadOnly: Bool, main: MDB_dbi) {
         self.handle = handle
@@ -43,6 +48,9 @@ final class Environment: @unchecked Sendable {
     func close() {
         endIdleReaders()
         mdb_env_close(handle)
+        if isCounted || isIntact, !isReadOnly {
+            CleanShutdownMarker.close(folder, isCounted: isCounted, isIntact: isIntact && !isBroken)
+        }
     }
 
     func error(_ result: Int32, _ doing: String) -> StoreError { .lmdb(result, path: path, doing: doing) }

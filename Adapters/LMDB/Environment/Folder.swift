@@ -37,6 +37,7 @@ final class Folder: Sendable {
 
     var dataPath: String { "\(path)/data.mdb" }
     var lockPath: String { "\(path)/lock.mdb" }
+    var markerPath: String { "\(path)/\(CleanShutdownMarker.fileName)" }
 
     private init(path: String, identity: FileIdentity, descriptor: Int32, isMade: Bool) {
         self.path = path

@@ -39,6 +39,7 @@ extension Environment {
     /// a meta page looks like one whose number was damaged after it was committed, which verification must detect. The
     /// failed commit is therefore recorded.
     func commitError(_ result: Int32, of transaction: Int) -> StoreError {
+        isIntact = false
         var error = error(result, "the transaction could not be committed")
         if result == EIO, isDiskFull {
             error.code = .full

@@ -105,7 +105,10 @@ extension StoreEngine {
             try settings.choice("durability", ["normal": .normal, "full": .full, "none": .none]) ?? .normal
         options.isReadOnly = try settings.choice("read-only", ["yes": true, "no": false]) ?? false || access.isReadOnly
         options.verification =
-            try settings.choice("verification", ["on-open": .onOpen, "never": .never]) ?? .onOpen
+            try settings.choice(
+                "verification",
+                ["always": .always, "after-unclean-shutdown": .afterUncleanShutdown, "never": .never])
+            ?? .afterUncleanShutdown
         if let seconds = try settings.seconds("busy-timeout") { options.busyTimeout = seconds }
         if let bytes = try settings.bytes("map-size") { options.mapSize = bytes }
         if let bytes = try settings.bytes("maximum-map-size") { options.maximumMapSize = bytes }

@@ -1,0 +1,156 @@
+import Foundation
+import Testing
+import TidelineKeyValue
+import TidelineStore
+import TidelineTestSupport
+
+@testable import TidelineLMDB
+
+/// Tests when a file is verified: the record of a clean shutdown must never follow a crash.
+@Suite(.serialized) struct CleanShutdownTests {
+    private func isClean(_ path: String) throws -> Bool {
+        let folder = try Folder.open(path, LMDBOptions())
+        defer { folder.release() }
+        return CleanShutdownMarker.isClean(folder)
+    }
+
+    private func write(_ path: String, _ options: LMDBOptions = .init()) throws {
+        let engine = try LMDBEngine(path: path, options: options)
+        try engine.write { try $0.put(key(1, "a"), Array(repeating: 7, count: 100)) }
+        try engine.close()
+    }
+
+    /// Flips a bit of the stored value, and keeps the time of the last change, as a failing device does.
+    private func damage(_ folder: String) throws {
+        let path = "\(folder)/data.mdb"
+        var status = stat()
+        #expect(stat(path, &status) == 0)
+        let file = try #require(FileHandle(forUpdatingAtPath: path))
+        var data = try #require(try file.readToEnd())
+        // The newest copy of the value is on one of the pages; a flip on every page with it damages that copy.
+        for place in data.indices.dropLast(100) where data[place..<place + 100].allSatisfy({ $0 == 7 }) {
+            data[place + 50] ^= 1
+        }
+        try file.seek(toOffset: 0)
+        try file.write(contentsOf: data)
+        try file.close()
+        #if canImport(Darwin)
+            let times = [status.st_atimespec, status.st_mtimespec]
+        #else
+            let times = [status.st_atim, status.st_mtim]
+        #endif
+        #expect(utimensat(AT_FDCWD, path, times, 0) == 0)
+    }
+
+    @Test(arguments: [StoreCapabilities.Durability.none, .normal, .full])
+    func aFileIsNotVerifiedAfterACleanShutdown(durability: StoreCapabilities.Durability) throws {
+        try withTemporaryFolder { folder throws in
+            #expect(try !isClean(folder))
+            try write(folder, LMDBOptions(durability: durability))
+            #expect(try isClean(folder))
+            try damage(folder)
+            let engine = try LMDBEngine(path: folder)
+            expectError(.corrupt) { _ = try engine.read { try $0.value(key(1, "a")) } }
+            try engine.close()
+            expectError(.corrupt) { _ = try LMDBEngine(path: folder, options: LMDBOptions(verification: .always)) }
+        }
+    }
+
+    @Test func aKilledProcessLeavesNoCleanShutdown() throws {
+        try withTemporaryFolder { folder throws in
+            try write(folder)
+            let other = try OtherProcess("hold", folder)
+            other.wait(for: 1)
+            #expect(try !isClean(folder))
+            _ = other.end()
+            #expect(try !isClean(folder))
+            try damage(folder)
+            expectError(.corrupt) { _ = try LMDBEngine(path: folder) }
+            expectError(.corrupt) { _ = try LMDBEngine(path: folder) }
+        }
+    }
+
+    @Test func aVerifiedFileIsCleanAgain() throws {
+        try withTemporaryFolder { folder throws in
+            let other = try OtherProcess("hold", folder)
+            other.wait(for: 1)
+            _ = other.end()
+            // Without verification, nothing is known about the file.
+            try write(folder, LMDBOptions(verification: .never))
+            #expect(try !isClean(folder))
+            try LMDBEngine(path: folder).close()
+            #expect(try isClean(folder))
+            try write(folder, LMDBOptions(verification: .never))
+            #expect(try isClean(folder))
+        }
+    }
+
+    /// The last process to close a shared store records the shutdown, whichever it is.
+    @Test(arguments: [false, true], [false, true])
+    func theLastProcessRecordsTheShutdown(writes: Bool, isFirst: Bool) throws {
+        try withTemporaryFolder { folder throws in
+            let engine = try LMDBEngine(path: folder)
+            if writes { try engine.write { try $0.put(key(1, "a"), [1]) } }
+            let other = try OtherProcess("hold", folder)
+            other.wait(for: 1)
+            if isFirst { try engine.close() } else { other.endInput() }
+            if isFirst { #expect(try !isClean(folder)) } else { #expect(other.finish().isWell) }
+            #expect(try !isClean(folder))
+            if isFirst { other.endInput() } else { try engine.close() }
+            if isFirst { #expect(other.finish().isWell) }
+            #expect(try isClean(folder))
+        }
+    }
+
+    /// A process that was killed while another one had the store open.
+    @Test func aSharedStoreIsNotCleanAfterOneProcessWasKilled() throws {
+        try withTemporaryFolder { folder throws in
+            let engine = try LMDBEngine(path: folder)
+            try engine.write { try $0.put(key(1, "a"), [1]) }
+            let other = try OtherProcess("hold", folder)
+            other.wait(for: 1)
+            _ = other.end()
+            try engine.write { try $0.put(key(1, "b"), [1]) }
+            try engine.close()
+            #expect(try !isClean(folder))
+            try LMDBEngine(path: folder).close()
+            #expect(try isClean(folder))
+        }
+    }
+
+    @Test func aChangedOrReplacedFileIsVerified() throws {
+        try withTemporaryFolder { folder throws in
+            let (path, copy) = ("\(folder)/data.mdb", "\(folder)/copy")
+            try write(folder)
+            try FileManager.default.copyItem(atPath: path, toPath: copy)
+            try FileManager.default.removeItem(atPath: path)
+            try FileManager.default.moveItem(atPath: copy, toPath: path)
+            #expect(try !isClean(folder))
+            try LMDBEngine(path: folder).close()
+            #expect(try isClean(folder))
+            let file = try #require(FileHandle(forWritingAtPath: path))
+            try file.seekToEnd()
+            try file.write(contentsOf: Data(repeating: 0, count: 4096))
+            try file.close()
+            #expect(try !isClean(folder))
+        }
+    }
+
+    /// A record that is cut off or has a flipped bit claims nothing.
+    @Test(arguments: [0, 8, 16, 40, 56, 63]) func aDamagedRecordIsNone(place: Int) throws {
+        try withTemporaryFolder { folder throws in
+            let path = "\(folder)/\(CleanShutdownMarker.fileName)"
+            try write(folder)
+            let record = try Data(contentsOf: URL(fileURLWithPath: path))
+            #expect(record.count == 64)
+            var flipped = record
+            flipped[place] ^= 1
+            for damaged in [flipped, record.prefix(place), Data()] {
+                try damaged.write(to: URL(fileURLWithPath: path))
+                #expect(try !isClean(folder))
+            }
+            try LMDBEngine(path: folder).close()
+            #expect(try isClean(folder))
+        }
+    }
+}
