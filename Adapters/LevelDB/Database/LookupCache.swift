@@ -1,6 +1,6 @@
 internal import TidelineKeyValue
 
-/// What a write knows about committed keys without a lookup in LevelDB, which takes more than twice as long as a change.
+/// The keys that a write knows without a lookup in LevelDB, which takes more than twice as long as a change.
 ///
 /// - **Absent keys**: the cache knows the keys that may exist in key spaces that were empty when first used. The first
 ///   pull into a table, which checks for every row whether it is new, therefore does not have to query LevelDB. Every

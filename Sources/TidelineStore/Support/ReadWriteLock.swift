@@ -17,7 +17,7 @@ internal import Synchronization
 /// No work begins after ``close(_:)``. ``withExclusiveAccess(within:to:path:_:)`` waits until nothing else runs. Every
 /// read acquires the lock, so an uncontended read or write takes only one short critical section at each end.
 package final class ReadWriteLock: Sendable {
-    /// What may run at the same time.
+    /// The work that may run at the same time.
     package struct Policy: Sendable {
         /// The maximum number of concurrent reads. A thread that already reads or writes does not wait, because other
         /// threads may wait for it.
