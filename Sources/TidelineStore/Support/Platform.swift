@@ -92,3 +92,16 @@ func isMissing(_ path: String) -> Bool {
         return unsafe lstat(path, &status) != 0 && errno == ENOENT
     #endif
 }
+
+/// Returns a number that identifies the current thread. A thread identifier is a number or a pointer, depending on the
+/// system.
+func currentThread() -> UInt {
+    #if os(Windows)
+        return UInt(GetCurrentThreadId())
+    #elseif os(WASI)
+        return 0
+    #else
+        let thread = pthread_self()
+        return unsafe withUnsafeBytes(of: thread) { unsafe $0.loadUnaligned(as: UInt.self) }
+    #endif
+}

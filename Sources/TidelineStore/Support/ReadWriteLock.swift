@@ -1,16 +1,6 @@
 internal import Foundation
 internal import Synchronization
 
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
-
 /// A lock for the reads and writes of a store, which also closes the store.
 ///
 /// Reads run concurrently with each other and with one write. Writes run one at a time in the order of their requests.
@@ -80,14 +70,14 @@ package final class ReadWriteLock: Sendable {
     /// Begins a read, after other work has ended if the policy or a thread with exclusive access requires it.
     @discardableResult
     package func beginReading() throws(StoreError) -> Admission {
-        let thread = Self.currentThread
+        let thread = currentThread()
         let admission = try state.withLock { state throws(StoreError) in try state.admitReader(thread, policy) }
         if let admission { return admission }
         return try wait { state throws(StoreError) in try state.admitReader(thread, self.policy) }
     }
 
     package func endReading() {
-        let thread = Self.currentThread
+        let thread = currentThread()
         change { $0.removeReader(thread) }
     }
 
@@ -95,7 +85,7 @@ package final class ReadWriteLock: Sendable {
     ///
     /// - Parameter discard: Called before the read ends if the resource is not kept.
     package func endReading(keeping resource: AnyObject, orDiscard discard: () -> Void) {
-        let thread = Self.currentThread
+        let thread = currentThread()
         let isKept = change { state in
             guard state.idle.count < policy.maximumIdle else { return false }
             state.idle.append(resource)
@@ -122,7 +112,7 @@ package final class ReadWriteLock: Sendable {
     /// - Throws: ``StoreError/Code/busy`` inside a write of the same thread and, unless the policy allows it, inside a
     ///   read; ``StoreError/Code/closed``.
     package func beginWriting() throws(StoreError) {
-        let thread = Self.currentThread
+        let thread = currentThread()
         let (number, isAdmitted) = try state.withLock { state throws(StoreError) in
             let number = try state.takeTicket(thread, policy)
             return (number, try state.admitWriter(number, thread, policy) != nil)
@@ -156,7 +146,7 @@ package final class ReadWriteLock: Sendable {
     package func withExclusiveAccess<T>(
         within timeout: Duration, to purpose: String, path: String, _ body: () throws(StoreError) -> T
     ) throws(StoreError) -> T {
-        let thread = Self.currentThread
+        let thread = currentThread()
         let deadline = Date(timeIntervalSinceNow: max(0, timeout / .seconds(1)))
         try state.withLock { state throws(StoreError) in
             guard !state.readers.contains(thread) else {
@@ -192,7 +182,7 @@ package final class ReadWriteLock: Sendable {
     ///
     /// - Throws: ``StoreError/Code/busy`` inside a read or write of the same thread; the error of `release`.
     package func close(_ release: () throws -> Void) throws {
-        let thread = Self.currentThread
+        let thread = currentThread()
         try state.withLock { state throws(StoreError) in
             guard !state.isInside(thread) else {
                 throw StoreError(
@@ -248,13 +238,6 @@ package final class ReadWriteLock: Sendable {
             }
             guard condition.wait(until: deadline) else { return nil }
         }
-    }
-
-    /// A number that identifies the current thread. A thread identifier is a number or a pointer, depending on the
-    /// system.
-    private static var currentThread: UInt {
-        let thread = pthread_self()
-        return unsafe withUnsafeBytes(of: thread) { unsafe $0.loadUnaligned(as: UInt.self) }
     }
 }
 
