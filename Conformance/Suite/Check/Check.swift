@@ -42,6 +42,17 @@ public struct Check: Sendable, Identifiable {
         self.needs = needs
         self.body = body
     }
+
+    /// Creates a check of the answers to queries over a sample table.
+    init(
+        _ id: String, _ promise: String, why explanation: String = "", tier: CheckTier? = nil,
+        needs: [CheckNeed] = [], over sample: @autoclosure @escaping @Sendable () -> SampleTable,
+        readOnly: Bool = false, answers: @escaping @Sendable (inout ExpectedAnswers) -> Void
+    ) {
+        self.init(id, promise, why: explanation, tier: tier, needs: needs) { context in
+            try context.expectAnswers(over: sample(), readOnly: readOnly, answers)
+        }
+    }
 }
 
 extension Check: Hashable, CustomStringConvertible {

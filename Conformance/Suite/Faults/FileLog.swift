@@ -125,14 +125,6 @@ struct FileLog: Sendable {
 }
 
 extension FileLog.Change {
-    /// Whether the file system's journal preserves the change in order with other changes of its kind.
-    var isMetadata: Bool {
-        switch self {
-        case .write, .sync, .syncDirectory: false
-        default: true
-        }
-    }
-
     /// Whether all metadata is on the disk after the change.
     var isSync: Bool {
         switch self {

@@ -39,9 +39,6 @@ package struct RandomQuery: Sendable {
     /// Returns the next condition, without a query.
     package mutating func nextCondition() -> RowPredicate { condition(depth: maximumDepth) }
 
-    /// Returns the next operand of a type, without a query.
-    package mutating func nextOperand(_ type: ColumnType) -> RowPredicate { operand(type, depth: maximumDepth) }
-
     private mutating func anyColumn() -> String { pick(schema.allColumns.map(\.name) + ["id"], using: &random) }
 
     private mutating func column(_ type: ColumnType) -> RowPredicate? {

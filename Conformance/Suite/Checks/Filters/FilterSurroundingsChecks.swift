@@ -30,38 +30,35 @@ extension Check {
     static let filterSurroundings: [Check] = [
         Check(
             "FIL-140", "Columns named like keywords of query languages work like others",
-            why: "A name that is unquoted, or quoted wrongly, is a syntax error or another column."
-        ) { context in
-            try context.expectAnswers(over: .names) { table in
-                table.finds(.column("order") == 1, "a")
-                table.finds(.column("group") == "order", "b")
-                table.finds(.column("select") == .null, "b", "c")
-                table.finds(.column("a b") == "a b", "b")
-                table.finds(.column("it's") == "q", "a")
-                table.finds(.column("\"q\"") > 1, "b")
-                table.finds(.column("x]") == 1, "a")
-                table.finds(.column("größe") == "L", "a")
-                table.finds(!.column("null"), "b", "c")
-                table.finds(.column("100%") == 1, "a")
-                table.finds(.column("rowid") == 1, "b")
-            }
+            why: "A name that is unquoted, or quoted wrongly, is a syntax error or another column.", over: .names
+        ) { table in
+            table.finds(.column("order") == 1, "a")
+            table.finds(.column("group") == "order", "b")
+            table.finds(.column("select") == .null, "b", "c")
+            table.finds(.column("a b") == "a b", "b")
+            table.finds(.column("it's") == "q", "a")
+            table.finds(.column("\"q\"") > 1, "b")
+            table.finds(.column("x]") == 1, "a")
+            table.finds(.column("größe") == "L", "a")
+            table.finds(!.column("null"), "b", "c")
+            table.finds(.column("100%") == 1, "a")
+            table.finds(.column("rowid") == 1, "b")
         },
-        Check("FIL-141", "System columns can be used in conditions like other columns") { context in
-            try context.expectAnswers(over: .stamps) { table in
-                table.finds(.column("updatedAt") >= .ticks(10), "a", "b")
-                table.finds(.column("updatedAt") > .ticks(10), "b")
-                table.finds(.column("version") == "AAA=", "a")
-                table.finds(.column("version").isNull, "c")
-                table.finds(.column("createdAt") == .ticks(5) && n > 1, "b")
-            }
+        Check("FIL-141", "System columns can be used in conditions like other columns", over: .stamps) { table in
+            table.finds(.column("updatedAt") >= .ticks(10), "a", "b")
+            table.finds(.column("updatedAt") > .ticks(10), "b")
+            table.finds(.column("version") == "AAA=", "a")
+            table.finds(.column("version").isNull, "c")
+            table.finds(.column("createdAt") == .ticks(5) && n > 1, "b")
         },
-        Check("FIL-142", "A condition over an empty table finds nothing and counts 0") { context in
-            try context.expectAnswers(over: SampleTable(.int("n"), rows: [])) { table in
-                table.gives(Query("", includesTotalCount: true))
-                table.gives(Query("", predicate: n == 1, includesTotalCount: true))
-                table.finds(n != 1)
-                table.finds(.and([]))
-            }
+        Check(
+            "FIL-142", "A condition over an empty table finds nothing and counts 0",
+            over: SampleTable(.int("n"), rows: [])
+        ) { table in
+            table.gives(Query("", includesTotalCount: true))
+            table.gives(Query("", predicate: n == 1, includesTotalCount: true))
+            table.finds(n != 1)
+            table.finds(.and([]))
         },
         Check(
             "FIL-143", "A row is found by its new value and no longer by its old one",

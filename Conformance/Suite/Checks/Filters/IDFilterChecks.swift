@@ -23,75 +23,61 @@ extension Check {
     static let filterIDs: [Check] = [
         Check(
             "FIL-123", "If ids are case-insensitive, so are ==, !=, and membership of `id`",
-            why: "Servers may send the same id in another case, and the sync core queries with it."
-        ) { context in
-            try context.expectAnswers(over: .foldedIDs) { table in
-                table.finds(.id == "ITEM-a", "Item-A")
-                table.finds("item-A" == .id, "Item-A")
-                table.finds(.id != "ITEM-A", "it's", "item-b", "x%_", "Z", "\u{C9}")
-                table.finds(.id.isIn(["ITEM-B", "z", "nothing"]), "item-b", "Z")
-                table.finds(!.id.isIn(["ITEM-B", "z"]), "it's", "Item-A", "x%_", "\u{C9}")
-                table.findsNothing(.id == .null)
-            }
+            why: "Servers may send the same id in another case, and the sync core queries with it.", over: .foldedIDs
+        ) { table in
+            table.finds(.id == "ITEM-a", "Item-A")
+            table.finds("item-A" == .id, "Item-A")
+            table.finds(.id != "ITEM-A", "it's", "item-b", "x%_", "Z", "\u{C9}")
+            table.finds(.id.isIn(["ITEM-B", "z", "nothing"]), "item-b", "Z")
+            table.finds(!.id.isIn(["ITEM-B", "z"]), "it's", "Item-A", "x%_", "\u{C9}")
+            table.findsNothing(.id == .null)
         },
-        Check("FIL-124", "If ids are case-insensitive, so are ranges of `id`") { context in
-            try context.expectAnswers(over: .foldedIDs) { table in
-                table.finds(.id < "ITEM-B", "it's", "Item-A")
-                table.finds(.id >= "ITEM-a" && .id <= "ITEM-b", "Item-A", "item-b")
-                table.finds(.id > "X", "x%_", "Z", "\u{C9}")
-                table.finds("y" < .id, "Z", "\u{C9}")
-            }
+        Check("FIL-124", "If ids are case-insensitive, so are ranges of `id`", over: .foldedIDs) { table in
+            table.finds(.id < "ITEM-B", "it's", "Item-A")
+            table.finds(.id >= "ITEM-a" && .id <= "ITEM-b", "Item-A", "item-b")
+            table.finds(.id > "X", "x%_", "Z", "\u{C9}")
+            table.finds("y" < .id, "Z", "\u{C9}")
         },
-        Check("FIL-125", "The case-insensitivity of ids applies only to ASCII letters") { context in
-            try context.expectAnswers(over: .foldedIDs) { table in
-                table.finds(.id == "\u{C9}", "\u{C9}")
-                table.findsNothing(.id == "\u{E9}")
-                table.findsNothing(.id == "E\u{301}")
-                table.findsNothing(.id.isIn(["\u{E9}"]))
-            }
+        Check("FIL-125", "The case-insensitivity of ids applies only to ASCII letters", over: .foldedIDs) { table in
+            table.finds(.id == "\u{C9}", "\u{C9}")
+            table.findsNothing(.id == "\u{E9}")
+            table.findsNothing(.id == "E\u{301}")
+            table.findsNothing(.id.isIn(["\u{E9}"]))
         },
         Check(
             "FIL-126", "Functions use the stored id, and other columns are not matched like ids",
-            why: "Id matching applies only to the column `id` itself in a comparison or membership."
-        ) { context in
-            try context.expectAnswers(over: .foldedIDs) { table in
-                table.finds(.id.hasPrefix("Item"), "Item-A")
-                table.finds(.id.contains("tem"), "Item-A", "item-b")
-                table.finds(.id.appending("") == "Item-A", "Item-A")
-                table.findsNothing(.id.appending("") == "item-A")
-                table.finds(.id.equalsIgnoringCase("ITEM-A"), "Item-A")
-                table.finds(.id.length == 1, "Z", "\u{C9}")
-                table.findsNothing(s == "item-a")
-                table.finds(.id.contains("%_"), "x%_")
-            }
+            why: "Id matching applies only to the column `id` itself in a comparison or membership.", over: .foldedIDs
+        ) { table in
+            table.finds(.id.hasPrefix("Item"), "Item-A")
+            table.finds(.id.contains("tem"), "Item-A", "item-b")
+            table.finds(.id.appending("") == "Item-A", "Item-A")
+            table.findsNothing(.id.appending("") == "item-A")
+            table.finds(.id.equalsIgnoringCase("ITEM-A"), "Item-A")
+            table.finds(.id.length == 1, "Z", "\u{C9}")
+            table.findsNothing(s == "item-a")
+            table.finds(.id.contains("%_"), "x%_")
         },
-        Check("FIL-127", "`id` is compared with a column by id matching") { context in
-            try context.expectAnswers(over: .foldedIDs) { table in
-                table.finds(.id == s, "Item-A", "item-b", "Z", "\u{C9}")
-                table.finds(s != .id, "it's", "x%_")
-            }
+        Check("FIL-127", "`id` is compared with a column by id matching", over: .foldedIDs) { table in
+            table.finds(.id == s, "Item-A", "item-b", "Z", "\u{C9}")
+            table.finds(s != .id, "it's", "x%_")
         },
-        Check("FIL-128", "If ids match exactly, conditions on `id` are case-sensitive") { context in
-            try context.expectAnswers(over: .exactIDs) { table in
-                table.finds(.id == "Item-A", "Item-A")
-                table.finds(.id == "ITEM-A", "ITEM-A")
-                table.findsNothing(.id == "item-a")
-                table.finds(.id.isIn(["Item-A", "item-B", "z"]), "Item-A")
-                table.finds(.id < "Z", "ITEM-A", "Item-A")
-                table.finds(.id != "Z", "ITEM-A", "Item-A", "it's", "item-b", "x%_", "\u{C9}")
-            }
+        Check("FIL-128", "If ids match exactly, conditions on `id` are case-sensitive", over: .exactIDs) { table in
+            table.finds(.id == "Item-A", "Item-A")
+            table.finds(.id == "ITEM-A", "ITEM-A")
+            table.findsNothing(.id == "item-a")
+            table.finds(.id.isIn(["Item-A", "item-B", "z"]), "Item-A")
+            table.finds(.id < "Z", "ITEM-A", "Item-A")
+            table.finds(.id != "Z", "ITEM-A", "Item-A", "it's", "item-b", "x%_", "\u{C9}")
         },
-        Check("FIL-129", "An int id is compared exactly as a number") { context in
-            try context.expectAnswers(over: .intIDs) { table in
-                table.finds(.id == 2, 2)
-                table.finds(.id == 10.0, 10)
-                table.finds(.id > 2, 10, .int(1 << 53 + 1), .int(.max))
-                table.finds(.id < 1, .int(.min), -1)
-                table.finds(.id.isIn([10, -1, 3]), -1, 10)
-                table.findsNothing(.id == .literal(.double(0x1p53)))
-                table.finds(.id == .column("n"), 1, 10, .int(.max))
-                table.finds(.id % 2 == 1, 1, .int(1 << 53 + 1), .int(.max))
-            }
+        Check("FIL-129", "An int id is compared exactly as a number", over: .intIDs) { table in
+            table.finds(.id == 2, 2)
+            table.finds(.id == 10.0, 10)
+            table.finds(.id > 2, 10, .int(1 << 53 + 1), .int(.max))
+            table.finds(.id < 1, .int(.min), -1)
+            table.finds(.id.isIn([10, -1, 3]), -1, 10)
+            table.findsNothing(.id == .literal(.double(0x1p53)))
+            table.finds(.id == .column("n"), 1, 10, .int(.max))
+            table.finds(.id % 2 == 1, 1, .int(1 << 53 + 1), .int(.max))
         },
     ]
 }

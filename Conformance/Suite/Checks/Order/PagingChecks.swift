@@ -18,72 +18,60 @@ private let s = RowPredicate.column("s")
 extension Check {
     /// Skip and limit.
     static let orderPaging: [Check] = [
-        Check("ORD-038", "A limit returns the first rows of the order") { context in
-            try context.expectAnswers(over: .pages) { table in
-                table.gives(Query("").limit(3), "00", "01", "02")
-                table.gives(Query("").order(by: "n", descending: true).limit(4), "02", "06", "10", "01")
-                table.gives(Query("").order(by: "n").limit(4), "03", "07", "11", "00")
-                table.gives(Query("", predicate: s == "odd").order(by: "n").limit(1), "03")
-            }
+        Check("ORD-038", "A limit returns the first rows of the order", over: .pages) { table in
+            table.gives(Query("").limit(3), "00", "01", "02")
+            table.gives(Query("").order(by: "n", descending: true).limit(4), "02", "06", "10", "01")
+            table.gives(Query("").order(by: "n").limit(4), "03", "07", "11", "00")
+            table.gives(Query("", predicate: s == "odd").order(by: "n").limit(1), "03")
         },
-        Check("ORD-039", "A skip omits the first rows of the order") { context in
-            try context.expectAnswers(over: .pages) { table in
-                table.gives(Query("").skip(9), "09", "10", "11")
-                table.gives(Query("").order(by: "n").skip(9), "02", "06", "10")
-                table.gives(Query("").order(by: "n", descending: true).skip(9), "03", "07", "11")
-                table.gives(Query("", predicate: n == 1).skip(1), "05", "09")
-            }
+        Check("ORD-039", "A skip omits the first rows of the order", over: .pages) { table in
+            table.gives(Query("").skip(9), "09", "10", "11")
+            table.gives(Query("").order(by: "n").skip(9), "02", "06", "10")
+            table.gives(Query("").order(by: "n", descending: true).skip(9), "03", "07", "11")
+            table.gives(Query("", predicate: n == 1).skip(1), "05", "09")
         },
         Check(
             "ORD-040", "Skip is applied before limit",
-            why: "If the limit is applied first, nothing is left to skip: the second page is empty."
-        ) { context in
-            try context.expectAnswers(over: .pages) { table in
-                table.gives(Query("").skip(2).limit(3), "02", "03", "04")
-                table.gives(Query("").skip(5).limit(3), "05", "06", "07")
-                table.gives(Query("").order(by: "s").skip(4).limit(4), "08", "10", "01", "03")
-                table.gives(Query("", predicate: n >= 1).skip(3).limit(2), "06", "09")
-            }
+            why: "If the limit is applied first, nothing is left to skip: the second page is empty.", over: .pages
+        ) { table in
+            table.gives(Query("").skip(2).limit(3), "02", "03", "04")
+            table.gives(Query("").skip(5).limit(3), "05", "06", "07")
+            table.gives(Query("").order(by: "s").skip(4).limit(4), "08", "10", "01", "03")
+            table.gives(Query("", predicate: n >= 1).skip(3).limit(2), "06", "09")
         },
         Check(
             "ORD-041", "Skip and limit are applied after the order and the condition",
-            why: "Rows selected before sorting or filtering are arbitrary rows, not the first."
-        ) { context in
-            try context.expectAnswers(over: .pages) { table in
-                table.gives(Query("", predicate: n == 2).order(by: "s").skip(1).limit(1), "06")
-                table.gives(Query("", predicate: s == "odd").order(by: "n", descending: true).limit(2), "01", "05")
-                table.gives(
-                    Query("", predicate: .id > "05" && n >= 0).order(by: "n").skip(1).limit(3), "09", "06", "10")
-            }
+            why: "Rows selected before sorting or filtering are arbitrary rows, not the first.", over: .pages
+        ) { table in
+            table.gives(Query("", predicate: n == 2).order(by: "s").skip(1).limit(1), "06")
+            table.gives(Query("", predicate: s == "odd").order(by: "n", descending: true).limit(2), "01", "05")
+            table.gives(
+                Query("", predicate: .id > "05" && n >= 0).order(by: "n").skip(1).limit(3), "09", "06", "10")
         },
         Check(
             "ORD-042", "A limit of 0 returns no rows",
-            why: "0 may be mistaken for no limit if a missing one is stored as 0; the sync core uses it to count."
-        ) { context in
-            try context.expectAnswers(over: .pages) { table in
-                table.gives(Query("").limit(0))
-                table.gives(Query("").order(by: "n").limit(0))
-                table.gives(Query("", predicate: n == 1).skip(1).limit(0))
-                table.gives(Query("", includesTotalCount: true).limit(0))
-            }
+            why: "0 may be mistaken for no limit if a missing one is stored as 0; the sync core uses it to count.",
+            over: .pages
+        ) { table in
+            table.gives(Query("").limit(0))
+            table.gives(Query("").order(by: "n").limit(0))
+            table.gives(Query("", predicate: n == 1).skip(1).limit(0))
+            table.gives(Query("", includesTotalCount: true).limit(0))
         },
-        Check("ORD-043", "A skip to the end, past it, or of the maximum int returns no rows") { context in
-            try context.expectAnswers(over: .pages) { table in
-                table.gives(Query("").skip(11), "11")
-                table.gives(Query("").skip(12))
-                table.gives(Query("").skip(13).limit(5))
-                table.gives(Query("").order(by: "n").skip(1_000))
-                table.gives(Query("").skip(.max))
-                table.gives(Query("", predicate: n == 1).skip(3))
-            }
+        Check("ORD-043", "A skip to the end, past it, or of the maximum int returns no rows", over: .pages) { table in
+            table.gives(Query("").skip(11), "11")
+            table.gives(Query("").skip(12))
+            table.gives(Query("").skip(13).limit(5))
+            table.gives(Query("").order(by: "n").skip(1_000))
+            table.gives(Query("").skip(.max))
+            table.gives(Query("", predicate: n == 1).skip(3))
         },
-        Check("ORD-044", "A limit beyond the number of rows, or of the maximum int, returns all rows") { context in
-            try context.expectAnswers(over: .pages) { table in
-                table.gives(Query("", predicate: n == 1).limit(100), "01", "05", "09")
-                table.gives(Query("").skip(10).limit(.max), "10", "11")
-                table.gives(Query("").order(by: "n").skip(11).limit(.max), "10")
-                table.gives(Query("").skip(.max).limit(.max))
-            }
+        Check("ORD-044", "A limit beyond the number of rows, or of the maximum int, returns all rows", over: .pages) {
+            table in
+            table.gives(Query("", predicate: n == 1).limit(100), "01", "05", "09")
+            table.gives(Query("").skip(10).limit(.max), "10", "11")
+            table.gives(Query("").order(by: "n").skip(11).limit(.max), "10")
+            table.gives(Query("").skip(.max).limit(.max))
         },
         Check(
             "ORD-045", "A negative skip or limit is refused with `unsupportedQuery`",
@@ -110,17 +98,15 @@ extension Check {
         },
         Check(
             "ORD-046",
-            "Every combination of skip and limit returns the correct rows, with and without an order and a condition"
-        ) {
-            context in
-            try context.expectAnswers(over: .pages, readOnly: true) { table in
-                for predicate in [nil, n >= 1] {
-                    for order in [[], [OrderTerm("n")], [OrderTerm("n", descending: true)]] {
-                        for skip in [0, 1, 5, 6, 11, 12, 13] {
-                            for limit in [nil, 0, 1, 6, 12, 13] {
-                                let query = Query("", predicate: predicate, order: order, skip: skip, limit: limit)
-                                table.givesAsEvaluated(query)
-                            }
+            "Every combination of skip and limit returns the correct rows, with and without an order and a condition",
+            over: .pages, readOnly: true
+        ) { table in
+            for predicate in [nil, n >= 1] {
+                for order in [[], [OrderTerm("n")], [OrderTerm("n", descending: true)]] {
+                    for skip in [0, 1, 5, 6, 11, 12, 13] {
+                        for limit in [nil, 0, 1, 6, 12, 13] {
+                            let query = Query("", predicate: predicate, order: order, skip: skip, limit: limit)
+                            table.givesAsEvaluated(query)
                         }
                     }
                 }

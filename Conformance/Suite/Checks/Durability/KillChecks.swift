@@ -1,4 +1,0 @@
-extension Check {
-    /// Process termination.
-    static let durabilityKills: [Check] = durabilityKilledWriters + durabilityKilledChanges
-}
